@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually } from "../support/api.ts";
 import {
   granted,
   kindsOf,
@@ -9,6 +8,7 @@ import {
   webAndApi,
   work,
 } from "../support/forge/repositories.ts";
+import { untilMoving } from "../support/stories/repairing.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -160,10 +160,7 @@ describe("the repositories of a card", () => {
     const { number } = await board.api.card();
     world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
     const moving = board.api.move(number, board.stages["In progress"]);
-    await eventually(
-      () => world.service.deps.db("operations").where({ state: "running", workspace_id: board.workspaceId }),
-      ({ length }) => length > 0,
-    );
+    await untilMoving(board);
     const refused = await relink(number, [web, api]);
     expect(refused.status).toBe(409);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);

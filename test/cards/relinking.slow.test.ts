@@ -1,9 +1,7 @@
 /** A card whose repository is unlinked and linked again gets its earlier branch back. */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { createWorkspace } from "../../src/actions/boards/workspaces.ts";
-import { issueCredential } from "../../src/actions/credentials/credentials.ts";
-import { makeApi, type Api } from "../support/api.ts";
+import type { Api } from "../support/api.ts";
 import { settled } from "../support/database/database-content.ts";
 import { itemWhen, readInbox } from "../support/inbox.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -11,6 +9,7 @@ import { headOf } from "../support/stories/merged-card.ts";
 import { bringForward } from "../support/stories/put-off.ts";
 import { rechecked } from "../support/stories/rechecked.ts";
 import { edit, told } from "../support/stories/repairing.ts";
+import { secondBoard } from "../support/stories/second-board.ts";
 import { kindsOf, ofProject, putRepositories } from "../support/forge/repositories.ts";
 import { branchesOf, branchHas, twoTargets } from "../support/stories/two-targets.ts";
 import { deleteBranch, pushTo, workedCard } from "../support/stories/work-on-card.ts";
@@ -264,18 +263,9 @@ async function started(board: TestBoard): Promise<{ number: number; branchName: 
 async function moveToSecondBoard(
   board: TestBoard,
 ): Promise<{ api: Api; inProgress: string; giveBack: () => Promise<void> }> {
-  const { deps, baseUrl } = world.service;
-  const other = await createWorkspace(deps, { organization: board.owner, name: "Second" });
-  const { apiKey } = await issueCredential(deps, {
-    name: "second",
-    boards: [{ workspaceId: other.id, role: "maintainer" }],
-    scopes: ["read", "write"],
-    expiresAt: null,
-  });
-  const api = makeApi(baseUrl, apiKey);
+  const { api, projectId } = await secondBoard(world.service.deps, board);
   const [web] = await ofProject(board);
-  const put = (repositories: unknown) =>
-    api.put(`/v1/projects/${other.projectId}/repositories`, { repositories });
+  const put = (repositories: unknown) => api.put(`/v1/projects/${projectId}/repositories`, { repositories });
   expect((await putRepositories(board, [])).status).toBe(200);
   expect((await put([{ id: web?.id, linkByDefault: true }])).status).toBe(200);
   const columns = await api.get<{ columns: { statusId: string; name: string }[] }>("/v1/board");

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually, type ApiAnswer } from "../support/api.ts";
+import type { ApiAnswer } from "../support/api.ts";
+import { untilMoving } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -135,11 +136,7 @@ describe("the order of the checks of a call", () => {
     const { number } = await board.api.card();
     const fault = world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
     const first = board.api.move(number, board.stages["In progress"]);
-    const { db } = world.service.deps;
-    await eventually(
-      () => db("operations").where({ state: "running" }),
-      ({ length }) => length > 0,
-    );
+    await untilMoving(board);
     for (const answer of [
       await board.api.move(number, board.stages["In progress"]),
       await board.api.move(number, board.stages["In review"]),

@@ -3,14 +3,14 @@ import type { Blocked, BlockedReason, RefusalReason } from "../../src/flow/refus
 import type { MovePlan, MoveStep } from "../../src/flow/move.ts";
 import { areSameReasons, remainingReasons, type LaterInspection } from "../../src/flow/remaining-reasons.ts";
 
-const blockerOf = (
+const blocker = (
   reason: RefusalReason,
   repository = "acme/web",
   details: BlockedReason["details"] = {},
 ): BlockedReason => ({ reason, message: reason, repository, details });
 
 const blockedBy = (...reasons: readonly BlockedReason[]): Blocked => ({
-  ...(reasons[0] ?? blockerOf("unknown")),
+  ...(reasons[0] ?? blocker("unknown")),
   reasons,
   statusId: "done",
   headSha: "head",
@@ -38,7 +38,7 @@ const NOTHING: MovePlan = {
   needsReplan: false,
   mergedWork: [],
 };
-const inspection = (plan: Partial<MovePlan>, shown: Partial<LaterInspection> = {}): LaterInspection => ({
+const shows = (plan: Partial<MovePlan>, shown: Partial<LaterInspection> = {}): LaterInspection => ({
   plan: { ...NOTHING, steps: [step()], ...plan },
   headSha: "head",
   isQueued: false,
@@ -47,100 +47,81 @@ const inspection = (plan: Partial<MovePlan>, shown: Partial<LaterInspection> = {
   ...shown,
 });
 
-const archived = blockerOf("not_permitted", "acme/web", { connection: "archived" });
-const forbidden = blockerOf("not_permitted");
-const method = blockerOf("protected", "acme/web", { mergeMethod: "merge" });
-const abandoned = blockerOf("unknown", "acme/web", { attempts: 5 });
-const namesTaken = blockerOf("branch_missing", "acme/web", { taken: ["card/7"] });
-const failing = blockerOf("checks_failing");
-const review = blockerOf("review_required");
+const archived = blocker("not_permitted", "acme/web", { connection: "archived" });
+const forbidden = blocker("not_permitted");
+const method = blocker("protected", "acme/web", { mergeMethod: "merge" });
+const abandoned = blocker("unknown", "acme/web", { attempts: 5 });
+const namesTaken = blocker("branch_missing", "acme/web", { taken: ["card/7"] });
+const protectedBy = blocker("protected");
+const failing = blocker("checks_failing");
+const review = blocker("review_required");
 
 describe("the remaining blockers of a card", () => {
   it.each<[string, Blocked, LaterInspection, BlockedReason[]]>([
     [
       "none if they came from an inspection and the next one shows none",
       blockedBy(failing, archived),
-      inspection({}),
+      shows({}),
       [],
     ],
     [
       "those of the new inspection, in place of the earlier ones",
       blockedBy(archived),
-      inspection({ reasons: [failing] }),
+      shows({ reasons: [failing] }),
       [failing],
     ],
+    ["those of a response, while nothing has changed", blockedBy(protectedBy), shows({}), [protectedBy]],
     [
-      "those of a response, while nothing has changed",
-      blockedBy(blockerOf("protected")),
-      inspection({}),
-      [blockerOf("protected")],
+      "those of a response and of the inspection",
+      blockedBy(protectedBy),
+      shows({ reasons: [failing], steps: [] }),
+      [protectedBy, failing],
     ],
-    [
-      "those of a response and those of the inspection",
-      blockedBy(blockerOf("protected")),
-      inspection({ reasons: [failing], steps: [] }),
-      [blockerOf("protected"), failing],
-    ],
-    ["none of another head", blockedBy(blockerOf("protected")), inspection({}, { headSha: "later" }), []],
+    ["none of another head", blockedBy(protectedBy), shows({}, { headSha: "later" }), []],
     [
       "those of a response if the head cannot be read",
-      blockedBy(blockerOf("protected")),
-      inspection({ reasons: [archived], steps: [] }, { headSha: undefined }),
-      [blockerOf("protected"), archived],
+      blockedBy(protectedBy),
+      shows({ reasons: [archived], steps: [] }, { headSha: undefined }),
+      [protectedBy, archived],
     ],
+    ["none of another repository", blockedBy(protectedBy), shows({ steps: [step("acme/api")] }), []],
+    ["none of another merge method", blockedBy(method), shows({}, { mergeMethod: "squash" }), []],
+    ["that of the same merge method", blockedBy(method), shows({}), [method]],
     [
-      "none of a repository without steps",
-      blockedBy(blockerOf("protected")),
-      inspection({ steps: [step("acme/api")] }),
+      "none of a queue that it is in again",
+      blockedBy(blocker("queue_rejected")),
+      shows({}, { isQueued: true }),
       [],
     ],
-    ["none of another merge method", blockedBy(method), inspection({}, { mergeMethod: "squash" }), []],
-    ["that of the same merge method", blockedBy(method), inspection({}), [method]],
+    ["that it was abandoned, without steps", blockedBy(abandoned), shows({ steps: [] }), [abandoned]],
+    ["that every branch name is taken", blockedBy(namesTaken), shows({}), [namesTaken]],
+    ["none of a granted permission", blockedBy(forbidden), shows({}, { isPermitted: true }), []],
+    ["that of a missing permission", blockedBy(forbidden), shows({}), [forbidden]],
     [
-      "none of a queue that has the pull request again",
-      blockedBy(blockerOf("queue_rejected")),
-      inspection({}, { isQueued: true }),
-      [],
-    ],
-    [
-      "that it was abandoned, even without steps",
-      blockedBy(abandoned),
-      inspection({ steps: [] }),
-      [abandoned],
-    ],
-    ["that every branch name is taken", blockedBy(namesTaken), inspection({}), [namesTaken]],
-    [
-      "none of a permission that was granted",
-      blockedBy(forbidden),
-      inspection({}, { isPermitted: true }),
-      [],
-    ],
-    ["that of a missing permission", blockedBy(forbidden), inspection({}), [forbidden]],
-    [
-      "the same while GitHub computes the mergeability",
+      "the same while the mergeability is unknown",
       blockedBy(failing, review),
-      inspection({ isUndecided: true }),
+      shows({ isUndecided: true }),
       [failing, review],
     ],
     [
-      "all but that of a granted permission while GitHub computes the mergeability",
+      "all but a granted permission while the mergeability is unknown",
       blockedBy(forbidden, failing),
-      inspection({ isUndecided: true }, { isPermitted: true }),
+      shows({ isUndecided: true }, { isPermitted: true }),
       [failing],
     ],
     [
       "a doubt that was a blocker, for any head",
       blockedBy(review),
-      inspection({ doubts: [review] }, { headSha: "later" }),
+      shows({ doubts: [review] }, { headSha: "later" }),
       [review],
     ],
-    ["none of a doubt that is gone", blockedBy(review), inspection({}), []],
-    ["no doubt that was not a blocker before", blockedBy(failing), inspection({ doubts: [review] }), []],
+    ["none of a doubt that is gone", blockedBy(review), shows({}), []],
+    ["no doubt that was not a blocker before", blockedBy(failing), shows({ doubts: [review] }), []],
     [
       "the new doubt in place of the earlier one",
       blockedBy(review),
-      inspection({ doubts: [blockerOf("changes_requested")] }),
-      [blockerOf("changes_requested")],
+      shows({ doubts: [blocker("changes_requested")] }),
+      [blocker("changes_requested")],
     ],
   ])("are %s", (_name, blocked, later, remaining) => {
     expect(remainingReasons(blocked, later)).toEqual(remaining);
@@ -148,7 +129,7 @@ describe("the remaining blockers of a card", () => {
 });
 
 it("two lists of reasons are equal if their subjects are, whatever the messages", () => {
-  const branch = (name: string) => blockerOf("branch_missing", "acme/web", { branch: name });
+  const branch = (name: string) => blocker("branch_missing", "acme/web", { branch: name });
   expect(areSameReasons([failing], [{ ...failing, message: "other", details: { failing: ["x"] } }])).toBe(
     true,
   );

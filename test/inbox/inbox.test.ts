@@ -150,7 +150,7 @@ describe("DELETE /v1/inbox/{id}", () => {
     expect((await member.delete(`/v1/inbox/${item.id}`)).status).toBe(404);
   });
 
-  it("makes the next report of the same problem a new item; without it the item keeps its id", async () => {
+  it("makes the next report of the problem a new item, while reports before it keep the item's id", async () => {
     const board = await world.board();
     await put(board, "group-1", "TypeError");
     const first = await itemWhen(board.api, "error_reported");

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Db, Trx } from "../../src/store/db/connect.ts";
-import { eventually } from "../support/api.ts";
 import { during } from "../support/during.ts";
 import {
   newStage,
@@ -13,6 +12,7 @@ import {
   type Flow,
 } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
+import { untilMoving } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -23,7 +23,7 @@ afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-/** Deletes a stage, as the replacement of a flow does, without the commit. */
+/** Deletes a stage, as the replacement of a flow does. */
 const removing = (board: TestBoard, name: keyof TestBoard["stages"]) => async (trx: Trx) => {
   await trx("stages").where({ id: board.stages[name] }).delete();
 };
@@ -35,10 +35,7 @@ describe("PUT /v1/projects/{id}/flow while cards move", () => {
     const { number } = await board.api.card();
     world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
     const moving = board.api.move(number, board.stages["In progress"]);
-    await eventually(
-      () => world.service.deps.db("operations").where({ state: "running", workspace_id: board.workspaceId }),
-      ({ length }) => length > 0,
-    );
+    await untilMoving(board);
     const refused = await putFlow(board, { ...flow, checks: "ignored" });
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);

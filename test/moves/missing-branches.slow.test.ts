@@ -1,4 +1,4 @@
-/** Cards refused because a branch they start from or merge into is missing, after it is created. */
+/** Cards that were refused because a branch they start from or merge into was missing. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { callsOf } from "../support/forge/count-calls.ts";

@@ -59,7 +59,7 @@ describe("GET /v1/cards/{number}/move-plan", () => {
     expect(await databaseContent(world.service)).toEqual(before);
   });
 
-  it("lists the steps that the move then takes", async () => {
+  it("lists the steps of the move", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number, branchName } = await openCard(world, board, ["web", "api"]);
     world.forge.control.calls.reset();

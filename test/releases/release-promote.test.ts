@@ -9,6 +9,7 @@ import {
   type PromotionAnswer,
 } from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
+import { untilMoving } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -164,18 +165,14 @@ describe("POST /v1/releases/{id}/promote", () => {
     const match = { method: "POST", path: "/repositories/*/git/refs" };
     world.forge.control.faults.add({ match, fault: { kind: "delay", ms: 1_500 }, times: 1 });
     const moving = own.api.move(number, own.stages["In progress"]);
-    const { db } = world.service.deps;
-    await eventually(
-      () => db("operations").where({ state: "running" }),
-      ({ length }) => length > 0,
-    );
+    await untilMoving(own);
     const answer = await promote(own.api, id, { statusId: own.stages["To do"] });
     expect((await moving).status).toBe(200);
     expect(answer.body.promoted).toEqual([{ number, statusId: own.stages["To do"], promoted: [] }]);
     world.forge.control.faults.clear();
   }, 20_000);
 
-  it("has operations whose ids are checked: an unknown one returns 404, an invalid one 400", async () => {
+  it("starts operations: an unknown operation id returns 404, an invalid one 400", async () => {
     expect((await board.api.get("/v1/operations/019a0000-0000-7000-8000-000000000000")).status).toBe(404);
     expect((await board.api.get("/v1/operations/first")).status).toBe(400);
   });

@@ -1,4 +1,4 @@
-/** What a credential has started does not go on after its revocation. */
+/** Work that a credential started ends after its revocation. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
@@ -33,7 +33,7 @@ describe("a promotion whose credential is", () => {
   it.each<[string, (api: Api) => Promise<unknown>]>([
     ["revoked", revoke],
     [
-      "left with a role that may only read",
+      "reduced to the viewer role",
       async (api) => {
         const { user_id: userId } = await board
           .db("credentials")
@@ -52,14 +52,14 @@ describe("a promotion whose credential is", () => {
       .body;
     await api.put(`/v1/releases/${id}/cards`, { taskNumbers: numbers });
     const gate = world.forge.control.faults.add({ match: MERGES, fault: { kind: "gate" } });
-    const asked = member.post(`/v1/releases/${id}/promote`, { statusId: stages.Done });
+    const promoting = member.post(`/v1/releases/${id}/promote`, { statusId: stages.Done });
     await eventually(
       () => Promise.resolve(world.forge.control.faults.list()),
       (rules) => rules.some(({ id: rule, hits }) => rule === gate && hits > 0),
     );
     await end(member);
     world.forge.control.faults.clear();
-    await asked;
+    await promoting;
     const { id: actionId } = await board.db("release_actions").where({ release_id: id }).first("id");
     const { body } = await eventually(
       () => api.get<Promotion>(`/v1/operations/${actionId}`),
@@ -76,7 +76,7 @@ describe("a promotion whose credential is", () => {
   });
 });
 
-it("a move that is resumed after the revocation does nothing more, and its card says why", async () => {
+it("a move that is resumed after the revocation merges nothing and blocks its card with the reason", async () => {
   const member = await board.as({ role: "member" });
   const number = await cardInReview(world, board, { web: { "resumed.txt": "work\n" } });
   const main = await headOf(board, "web", "main");

@@ -1,6 +1,6 @@
 import { resumeOrphanedMoves } from "../../../src/actions/moves/resume-move.ts";
 import { reconcile } from "../../../src/actions/reconcile/reconcile.ts";
-import type { TimelineEvent } from "../api.ts";
+import { eventually, type TimelineEvent } from "../api.ts";
 import { allWorked } from "../forge/deliveries.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
@@ -21,6 +21,13 @@ export async function resumeMovesAfter(
   await db("operations").where({ workspace_id: workspaceId }).update({ updated_at });
   await resumeOrphanedMoves(service.deps);
 }
+
+/** Waits until a move of the board is running. */
+export const untilMoving = ({ db, workspaceId }: TestBoard): Promise<unknown[]> =>
+  eventually(
+    () => db("operations").where({ state: "running", workspace_id: workspaceId }),
+    ({ length }) => length > 0,
+  );
 
 /** Reports a commit status, as ada. */
 export const reportStatus = (
