@@ -134,17 +134,17 @@ describe("planMove", () => {
     ["draft_pull_request", true],
     ["pull_request", true],
     ["merge", true],
-  ])("for the rule %s, waits for reads that show a known pull request: %s", (type, isBehind) => {
+  ])("for the rule %s, waits for reads that show a known pull request: %s", (type, isLagging) => {
     const behind = {
       repositoryId: "r1",
       fullName: "acme/web",
       branchName: "b",
       facts: pushed,
-      isBehind: true,
+      isLagging: true,
     };
     const card = { number: 7, title: "Say hello" };
     const planned = planMove({ flow, stage: stageWith(type), card, repositories: [behind] });
-    expect(planned).toMatchObject({ steps: [], reasons: [], isBehind });
+    expect(planned).toMatchObject({ steps: [], reasons: [], isLagging });
   });
 
   it("has nothing to merge if the branch has only commits of its start", () => {
