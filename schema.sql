@@ -11,7 +11,7 @@ CREATE TABLE backmerges (
   pr_number integer,
   refusal text,
   landed_at timestamp with time zone DEFAULT now() NOT NULL,
-  looked_at timestamp with time zone DEFAULT now() NOT NULL,
+  checked_at timestamp with time zone DEFAULT now() NOT NULL,
   cleared_at timestamp with time zone,
   CONSTRAINT backmerges_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES users(id),
   CONSTRAINT backmerges_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
@@ -19,7 +19,7 @@ CREATE TABLE backmerges (
   CONSTRAINT backmerges_release_id_fkey FOREIGN KEY (release_id) REFERENCES releases(id) ON DELETE CASCADE,
   CONSTRAINT backmerges_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id)
 );
-CREATE INDEX backmerges_looked_at_idx ON backmerges USING btree (looked_at) WHERE cleared_at IS NULL;
+CREATE INDEX backmerges_checked_at_idx ON backmerges USING btree (checked_at) WHERE cleared_at IS NULL;
 CREATE INDEX backmerges_release_id_idx ON backmerges USING btree (release_id) WHERE release_id IS NOT NULL;
 CREATE INDEX backmerges_repository_id_target_branch_idx ON backmerges USING btree (repository_id, target_branch);
 
@@ -39,8 +39,8 @@ CREATE TABLE card_labels (
   CONSTRAINT card_labels_pkey PRIMARY KEY (card_id, label_id)
 );
 CREATE INDEX card_labels_label_id_idx ON card_labels USING btree (label_id);
-CREATE TRIGGER note_board_change_when_set AFTER INSERT ON card_labels REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_changed_card_labels();
-CREATE TRIGGER note_board_change_when_taken AFTER DELETE ON card_labels REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_changed_card_labels();
+CREATE TRIGGER record_board_change_on_delete AFTER DELETE ON card_labels REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_card_labels();
+CREATE TRIGGER record_board_change_on_insert AFTER INSERT ON card_labels REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_card_labels();
 
 CREATE TABLE card_page_links (
   card_id uuid NOT NULL,
@@ -103,13 +103,13 @@ CREATE TABLE cards (
   CONSTRAINT cards_assignee_id_fkey FOREIGN KEY (assignee_id) REFERENCES users(id),
   CONSTRAINT cards_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
   CONSTRAINT cards_feature_id_fkey FOREIGN KEY (feature_id) REFERENCES features(id) ON DELETE SET NULL,
+  CONSTRAINT cards_have_a_stage CHECK (deleted_at IS NOT NULL OR project_id IS NOT NULL AND stage_id IS NOT NULL),
   CONSTRAINT cards_id_project_id_key UNIQUE (id, project_id),
   CONSTRAINT cards_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES cards(id),
   CONSTRAINT cards_pkey PRIMARY KEY (id),
   CONSTRAINT cards_priority_check CHECK (priority = ANY (ARRAY['none'::text, 'low'::text, 'medium'::text, 'high'::text, 'urgent'::text])),
   CONSTRAINT cards_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE SET NULL,
   CONSTRAINT cards_stage_id_fkey FOREIGN KEY (stage_id) REFERENCES stages(id) ON DELETE SET NULL,
-  CONSTRAINT cards_stand_somewhere CHECK (deleted_at IS NOT NULL OR project_id IS NOT NULL AND stage_id IS NOT NULL),
   CONSTRAINT cards_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CONSTRAINT cards_workspace_id_number_key UNIQUE (workspace_id, number)
 );
@@ -120,10 +120,10 @@ CREATE INDEX cards_project_id_idx ON cards USING btree (project_id) WHERE delete
 CREATE INDEX cards_project_id_idx1 ON cards USING btree (project_id) WHERE blocked IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX cards_request_id_idx ON cards USING btree (request_id) WHERE request_id IS NOT NULL;
 CREATE UNIQUE INDEX cards_stage_id_rank_idx ON cards USING btree (stage_id, rank) WHERE deleted_at IS NULL;
-CREATE TRIGGER note_board_change AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION note_changed_card();
-CREATE TRIGGER note_board_change_of_fields AFTER UPDATE OF number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at ON cards FOR EACH ROW EXECUTE FUNCTION note_changed_card();
-CREATE TRIGGER note_other_place AFTER UPDATE OF stage_id, rank, deleted_at ON cards FOR EACH ROW WHEN (old.stage_id IS DISTINCT FROM new.stage_id OR old.rank IS DISTINCT FROM new.rank OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)) EXECUTE FUNCTION note_changed_place();
-CREATE TRIGGER note_place AFTER INSERT OR DELETE ON cards FOR EACH ROW EXECUTE FUNCTION note_changed_place();
+CREATE TRIGGER record_board_change AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
+CREATE TRIGGER record_board_change_of_fields AFTER UPDATE OF number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
+CREATE TRIGGER record_changed_place AFTER UPDATE OF stage_id, rank, deleted_at ON cards FOR EACH ROW WHEN (old.stage_id IS DISTINCT FROM new.stage_id OR old.rank IS DISTINCT FROM new.rank OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)) EXECUTE FUNCTION record_changed_place();
+CREATE TRIGGER record_place AFTER INSERT OR DELETE ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_place();
 
 CREATE TABLE check_reports (
   repository_id uuid NOT NULL,
@@ -231,7 +231,7 @@ CREATE TABLE deliveries (
   error text,
   awaits_pull_request integer,
   received_at timestamp with time zone DEFAULT now() NOT NULL,
-  worked_at timestamp with time zone,
+  processed_at timestamp with time zone,
   CONSTRAINT deliveries_pkey PRIMARY KEY (guid),
   CONSTRAINT deliveries_source_check CHECK (source = ANY (ARRAY['webhook'::text, 'log'::text])),
   CONSTRAINT deliveries_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'done'::text, 'parked'::text]))
@@ -267,8 +267,8 @@ CREATE TABLE forge_intents (
   handle text,
   accepted boolean DEFAULT false NOT NULL,
   queued boolean DEFAULT false NOT NULL,
-  thrown_out text,
-  queue_told_at timestamp with time zone,
+  queue_removal_reason text,
+  queue_event_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT forge_intents_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES users(id),
   CONSTRAINT forge_intents_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
@@ -277,17 +277,28 @@ CREATE TABLE forge_intents (
   CONSTRAINT forge_intents_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id)
 );
 CREATE INDEX forge_intents_card_id_idx ON forge_intents USING btree (card_id);
-CREATE INDEX forge_intents_unheard_cuts ON forge_intents USING btree (created_at) WHERE kind = 'create_branch'::text AND NOT done;
+CREATE INDEX forge_intents_unconfirmed_branches ON forge_intents USING btree (created_at) WHERE kind = 'create_branch'::text AND NOT done;
 
 CREATE TABLE forge_turns (
   installation_id bigint NOT NULL,
   next_write_at timestamp with time zone DEFAULT now() NOT NULL,
   recovered_at timestamp with time zone DEFAULT now() NOT NULL,
   held_until timestamp with time zone,
-  rest_held_until timestamp with time zone,
-  graphql_held_until timestamp with time zone,
+  rest_paused_until timestamp with time zone,
+  graphql_paused_until timestamp with time zone,
   CONSTRAINT forge_turns_pkey PRIMARY KEY (installation_id)
 );
+
+CREATE TABLE former_branches (
+  repository_id uuid NOT NULL,
+  branch_name text NOT NULL,
+  card_id uuid NOT NULL,
+  left_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT former_branches_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id) ON DELETE CASCADE,
+  CONSTRAINT former_branches_pkey PRIMARY KEY (repository_id, branch_name),
+  CONSTRAINT former_branches_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id) ON DELETE CASCADE
+);
+CREATE INDEX former_branches_card_id_idx ON former_branches USING btree (card_id);
 
 CREATE TABLE idempotency_keys (
   credential_id uuid NOT NULL,
@@ -348,7 +359,7 @@ CREATE TABLE labels (
   CONSTRAINT labels_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CONSTRAINT labels_workspace_id_folded_name_key UNIQUE (workspace_id, folded_name)
 );
-CREATE TRIGGER note_board_change AFTER UPDATE OF name, color ON labels FOR EACH ROW EXECUTE FUNCTION note_changed_label();
+CREATE TRIGGER record_board_change AFTER UPDATE OF name, color ON labels FOR EACH ROW EXECUTE FUNCTION record_changed_label();
 
 CREATE TABLE landings (
   repository_id uuid NOT NULL,
@@ -369,17 +380,6 @@ CREATE TABLE landings (
 CREATE INDEX landings_repository_id_branch_name_at_idx ON landings USING btree (repository_id, branch_name, at);
 CREATE INDEX landings_repository_id_branch_name_reverting_sha_idx ON landings USING btree (repository_id, branch_name, reverting_sha) WHERE reverting_sha IS NOT NULL;
 CREATE INDEX landings_repository_id_branch_name_sha_idx ON landings USING btree (repository_id, branch_name, sha);
-
-CREATE TABLE left_branches (
-  repository_id uuid NOT NULL,
-  branch_name text NOT NULL,
-  card_id uuid NOT NULL,
-  left_at timestamp with time zone DEFAULT now() NOT NULL,
-  CONSTRAINT left_branches_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id) ON DELETE CASCADE,
-  CONSTRAINT left_branches_pkey PRIMARY KEY (repository_id, branch_name),
-  CONSTRAINT left_branches_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id) ON DELETE CASCADE
-);
-CREATE INDEX left_branches_card_id_idx ON left_branches USING btree (card_id);
 
 CREATE TABLE memberships (
   workspace_id uuid NOT NULL,
@@ -434,7 +434,7 @@ CREATE TABLE operations (
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT operations_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES users(id),
   CONSTRAINT operations_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
-  CONSTRAINT operations_lead_somewhere CHECK ((state <> ALL (ARRAY['running'::text, 'queued'::text])) OR stage_id IS NOT NULL),
+  CONSTRAINT operations_have_a_stage CHECK ((state <> ALL (ARRAY['running'::text, 'queued'::text])) OR stage_id IS NOT NULL),
   CONSTRAINT operations_pkey PRIMARY KEY (id),
   CONSTRAINT operations_stage_id_fkey FOREIGN KEY (stage_id) REFERENCES stages(id) ON DELETE SET NULL,
   CONSTRAINT operations_state_check CHECK (state = ANY (ARRAY['running'::text, 'queued'::text, 'done'::text, 'refused'::text, 'abandoned'::text])),
@@ -458,7 +458,7 @@ CREATE TABLE organizations (
   broken_at timestamp with time zone,
   asked_at timestamp with time zone,
   reconcile_from jsonb,
-  comparison_owed integer,
+  deferred_comparison_quiet_ms integer,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT organizations_forge_account_id_key UNIQUE (forge_account_id),
   CONSTRAINT organizations_installation_id_key UNIQUE (installation_id),
@@ -562,7 +562,7 @@ CREATE TABLE proposals (
   round integer DEFAULT 1 NOT NULL,
   opened_at timestamp with time zone NOT NULL,
   revived_after bigint DEFAULT 0 NOT NULL,
-  heard_at timestamp with time zone,
+  event_at timestamp with time zone,
   CONSTRAINT proposals_author_id_fkey FOREIGN KEY (author_id) REFERENCES users(id),
   CONSTRAINT proposals_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
   CONSTRAINT proposals_pkey PRIMARY KEY (repository_id, number),
@@ -582,8 +582,8 @@ CREATE TABLE pull_requests (
   state text NOT NULL,
   head_sha text NOT NULL,
   merge_sha text,
-  heard_at timestamp with time zone,
-  heard_action text,
+  event_at timestamp with time zone,
+  event_action text,
   changed_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT pull_requests_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
   CONSTRAINT pull_requests_pkey PRIMARY KEY (repository_id, number),
@@ -608,7 +608,7 @@ CREATE TABLE release_actions (
   attempt integer DEFAULT 1 NOT NULL,
   failures integer DEFAULT 0 NOT NULL,
   deaths integer DEFAULT 0 NOT NULL,
-  got_to text,
+  progress_digest text,
   progress jsonb DEFAULT '{}'::jsonb NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -631,7 +631,7 @@ CREATE TABLE release_branches (
   release_id uuid NOT NULL,
   repository_id uuid NOT NULL,
   branch_name text NOT NULL,
-  cut_sha text NOT NULL,
+  start_sha text NOT NULL,
   head_sha text,
   CONSTRAINT release_branches_pkey PRIMARY KEY (release_id, repository_id),
   CONSTRAINT release_branches_release_id_fkey FOREIGN KEY (release_id) REFERENCES releases(id) ON DELETE CASCADE,
@@ -749,9 +749,9 @@ CREATE TABLE stages (
   CONSTRAINT stages_project_id_position_key UNIQUE (project_id, "position") DEFERRABLE,
   CONSTRAINT stages_rule_type_check CHECK (rule_type = ANY (ARRAY['none'::text, 'branch'::text, 'draft_pull_request'::text, 'pull_request'::text, 'merge'::text]))
 );
-CREATE TRIGGER note_board_change_when_changed AFTER UPDATE ON stages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_changed_stages();
-CREATE TRIGGER note_board_change_when_gone AFTER DELETE ON stages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_changed_stages();
-CREATE TRIGGER note_board_change_when_made AFTER INSERT ON stages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_changed_stages();
+CREATE TRIGGER record_board_change_on_delete AFTER DELETE ON stages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();
+CREATE TRIGGER record_board_change_on_insert AFTER INSERT ON stages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();
+CREATE TRIGGER record_board_change_on_update AFTER UPDATE ON stages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();
 
 CREATE TABLE timeline_items (
   id uuid NOT NULL,
@@ -767,7 +767,7 @@ CREATE TABLE timeline_items (
   at timestamp with time zone DEFAULT now() NOT NULL,
   edited_at timestamp with time zone,
   revision integer DEFAULT 0 NOT NULL,
-  heard_at timestamp with time zone,
+  event_at timestamp with time zone,
   deleted_at timestamp with time zone,
   natural_key text,
   CONSTRAINT timeline_items_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES users(id),
@@ -808,7 +808,7 @@ CREATE TABLE users (
   CONSTRAINT users_pkey PRIMARY KEY (id)
 );
 CREATE INDEX users_lower_idx ON users USING btree (lower(login)) WHERE login IS NOT NULL;
-CREATE TRIGGER note_board_change AFTER UPDATE ON users FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.avatar_url IS DISTINCT FROM new.avatar_url OR old.kind IS DISTINCT FROM new.kind) EXECUTE FUNCTION note_changed_user();
+CREATE TRIGGER record_board_change AFTER UPDATE ON users FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.avatar_url IS DISTINCT FROM new.avatar_url OR old.kind IS DISTINCT FROM new.kind) EXECUTE FUNCTION record_changed_user();
 
 CREATE TABLE workspace_agents (
   workspace_id uuid NOT NULL,
@@ -818,7 +818,7 @@ CREATE TABLE workspace_agents (
   CONSTRAINT workspace_agents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   CONSTRAINT workspace_agents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
-CREATE TRIGGER note_board_change AFTER INSERT OR DELETE ON workspace_agents FOR EACH ROW EXECUTE FUNCTION note_changed_agent();
+CREATE TRIGGER record_board_change AFTER INSERT OR DELETE ON workspace_agents FOR EACH ROW EXECUTE FUNCTION record_changed_agent();
 
 CREATE TABLE workspaces (
   id uuid NOT NULL,
@@ -832,98 +832,6 @@ CREATE TABLE workspaces (
   CONSTRAINT workspaces_pkey PRIMARY KEY (id)
 );
 CREATE TRIGGER stamp_credentials AFTER UPDATE OF organization_id, created_at ON workspaces FOR EACH ROW EXECUTE FUNCTION stamp_credentials_of_workspace();
-
-CREATE OR REPLACE FUNCTION public.note_changed_agent()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into board_changes (project_id)
-  select distinct c.project_id from cards c join projects p on p.id = c.project_id
-   where c.assignee_id = coalesce(new.user_id, old.user_id)
-     and p.workspace_id = coalesce(new.workspace_id, old.workspace_id)
-      on conflict do nothing;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.note_changed_card()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  -- A deleted card may have no project.
-  if new.project_id is not null then
-    insert into board_changes (project_id) values (new.project_id) on conflict do nothing;
-  end if;
-  if tg_op = 'UPDATE' and old.project_id <> new.project_id then
-    insert into board_changes (project_id) values (old.project_id) on conflict do nothing;
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.note_changed_card_labels()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into board_changes (project_id)
-  select distinct c.project_id from cards c where c.id in (select card_id from changed)
-      on conflict do nothing;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.note_changed_label()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into board_changes (project_id)
-  select p.id from projects p where p.workspace_id = new.workspace_id on conflict do nothing;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.note_changed_place()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op <> 'INSERT' then
-    if old.deleted_at is null
-       and (current_setting('transaction_isolation') <> 'read committed'
-            or exists (select 1 from column_counts k where k.stage_id = old.stage_id)) then
-      insert into place_changes (stage_id, rank, change) values (old.stage_id, old.rank, -1);
-    end if;
-  end if;
-  if tg_op <> 'DELETE' then
-    if new.deleted_at is null
-       and (current_setting('transaction_isolation') <> 'read committed'
-            or exists (select 1 from column_counts k where k.stage_id = new.stage_id)) then
-      insert into place_changes (stage_id, rank, change) values (new.stage_id, new.rank, 1);
-    end if;
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.note_changed_stages()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into board_changes (project_id)
-  select distinct p.id from projects p where p.id in (select project_id from changed)
-      on conflict do nothing;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.note_changed_user()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into board_changes (project_id)
-  select distinct c.project_id from cards c where c.assignee_id = new.id on conflict do nothing;
-  return null;
-end $function$;
 
 CREATE OR REPLACE FUNCTION public.place_in_column(stage uuid, place text, OUT above bigint, OUT is_stale boolean)
  RETURNS record
@@ -975,6 +883,98 @@ begin
   select count(*) into above
     from cards c
    where c.stage_id = stage and c.deleted_at is null and c.rank < place collate "C";
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_agent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into board_changes (project_id)
+  select distinct c.project_id from cards c join projects p on p.id = c.project_id
+   where c.assignee_id = coalesce(new.user_id, old.user_id)
+     and p.workspace_id = coalesce(new.workspace_id, old.workspace_id)
+      on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_card()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- A deleted card may have no project.
+  if new.project_id is not null then
+    insert into board_changes (project_id) values (new.project_id) on conflict do nothing;
+  end if;
+  if tg_op = 'UPDATE' and old.project_id <> new.project_id then
+    insert into board_changes (project_id) values (old.project_id) on conflict do nothing;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_card_labels()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into board_changes (project_id)
+  select distinct c.project_id from cards c where c.id in (select card_id from changed)
+      on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_label()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into board_changes (project_id)
+  select p.id from projects p where p.workspace_id = new.workspace_id on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_place()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'INSERT' then
+    if old.deleted_at is null
+       and (current_setting('transaction_isolation') <> 'read committed'
+            or exists (select 1 from column_counts k where k.stage_id = old.stage_id)) then
+      insert into place_changes (stage_id, rank, change) values (old.stage_id, old.rank, -1);
+    end if;
+  end if;
+  if tg_op <> 'DELETE' then
+    if new.deleted_at is null
+       and (current_setting('transaction_isolation') <> 'read committed'
+            or exists (select 1 from column_counts k where k.stage_id = new.stage_id)) then
+      insert into place_changes (stage_id, rank, change) values (new.stage_id, new.rank, 1);
+    end if;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_stages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into board_changes (project_id)
+  select distinct p.id from projects p where p.id in (select project_id from changed)
+      on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into board_changes (project_id)
+  select distinct c.project_id from cards c where c.assignee_id = new.id on conflict do nothing;
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.stamp_credential()

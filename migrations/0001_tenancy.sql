@@ -19,7 +19,7 @@ create table organizations (
   reconcile_from jsonb,
   -- Not null while a comparison is pending because GitHub refuses the installation. It skips what
   -- changed within this many milliseconds.
-  comparison_owed integer,
+  deferred_comparison_quiet_ms integer,
   created_at timestamptz not null default now()
 );
 

@@ -29,7 +29,7 @@ create table cards (
   unique (workspace_id, number),
   -- For the foreign key of the card's links.
   unique (id, project_id),
-  constraint cards_stand_somewhere
+  constraint cards_have_a_stage
     check (deleted_at is not null or (project_id is not null and stage_id is not null))
 );
 create unique index on cards (stage_id, rank) where deleted_at is null;
@@ -88,14 +88,14 @@ create trigger repository_changes_project after update of project_id on reposito
 
 -- The branches of unlinked cards. A card that is linked again gets its branch back, unless another
 -- card owns it.
-create table left_branches (
+create table former_branches (
   repository_id uuid not null references repositories (id) on delete cascade,
   branch_name text not null,
   card_id uuid not null references cards (id) on delete cascade,
   left_at timestamptz not null default now(),
   primary key (repository_id, branch_name)
 );
-create index on left_branches (card_id);
+create index on former_branches (card_id);
 
 create table timeline_items (
   id uuid primary key,
@@ -116,7 +116,7 @@ create table timeline_items (
   revision integer not null default 0,
   -- For a comment from GitHub: GitHub's time of the last known change. Older events do not
   -- overwrite it.
-  heard_at timestamptz,
+  event_at timestamptz,
   -- For a comment that was deleted on GitHub: the row stays, without its text, so that a late event
   -- does not restore it.
   deleted_at timestamptz,

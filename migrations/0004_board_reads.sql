@@ -13,7 +13,7 @@ create table board_changes (
 create index on board_changes (at);
 
 -- Triggers write `board_changes`, so that every statement that changes a board does.
-create function note_changed_card() returns trigger language plpgsql as $$
+create function record_changed_card() returns trigger language plpgsql as $$
 begin
   -- A deleted card may have no project.
   if new.project_id is not null then
@@ -24,46 +24,46 @@ begin
   end if;
   return null;
 end $$;
-create trigger note_board_change after insert on cards
-  for each row execute function note_changed_card();
-create trigger note_board_change_of_fields
+create trigger record_board_change after insert on cards
+  for each row execute function record_changed_card();
+create trigger record_board_change_of_fields
   after update of number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at
-  on cards for each row execute function note_changed_card();
+  on cards for each row execute function record_changed_card();
 
-create function note_changed_card_labels() returns trigger language plpgsql as $$
+create function record_changed_card_labels() returns trigger language plpgsql as $$
 begin
   insert into board_changes (project_id)
   select distinct c.project_id from cards c where c.id in (select card_id from changed)
       on conflict do nothing;
   return null;
 end $$;
-create trigger note_board_change_when_set after insert on card_labels
+create trigger record_board_change_on_insert after insert on card_labels
   referencing new table as changed
-  for each statement execute function note_changed_card_labels();
-create trigger note_board_change_when_taken after delete on card_labels
+  for each statement execute function record_changed_card_labels();
+create trigger record_board_change_on_delete after delete on card_labels
   referencing old table as changed
-  for each statement execute function note_changed_card_labels();
+  for each statement execute function record_changed_card_labels();
 
-create function note_changed_label() returns trigger language plpgsql as $$
+create function record_changed_label() returns trigger language plpgsql as $$
 begin
   insert into board_changes (project_id)
   select p.id from projects p where p.workspace_id = new.workspace_id on conflict do nothing;
   return null;
 end $$;
-create trigger note_board_change after update of name, color on labels
-  for each row execute function note_changed_label();
+create trigger record_board_change after update of name, color on labels
+  for each row execute function record_changed_label();
 
-create function note_changed_user() returns trigger language plpgsql as $$
+create function record_changed_user() returns trigger language plpgsql as $$
 begin
   insert into board_changes (project_id)
   select distinct c.project_id from cards c where c.assignee_id = new.id on conflict do nothing;
   return null;
 end $$;
-create trigger note_board_change after update on users for each row
+create trigger record_board_change after update on users for each row
   when ((old.name, old.avatar_url, old.kind) is distinct from (new.name, new.avatar_url, new.kind))
-  execute function note_changed_user();
+  execute function record_changed_user();
 
-create function note_changed_agent() returns trigger language plpgsql as $$
+create function record_changed_agent() returns trigger language plpgsql as $$
 begin
   insert into board_changes (project_id)
   select distinct c.project_id from cards c join projects p on p.id = c.project_id
@@ -72,22 +72,22 @@ begin
       on conflict do nothing;
   return null;
 end $$;
-create trigger note_board_change after insert or delete on workspace_agents
-  for each row execute function note_changed_agent();
+create trigger record_board_change after insert or delete on workspace_agents
+  for each row execute function record_changed_agent();
 
-create function note_changed_stages() returns trigger language plpgsql as $$
+create function record_changed_stages() returns trigger language plpgsql as $$
 begin
   insert into board_changes (project_id)
   select distinct p.id from projects p where p.id in (select project_id from changed)
       on conflict do nothing;
   return null;
 end $$;
-create trigger note_board_change_when_made after insert on stages
-  referencing new table as changed for each statement execute function note_changed_stages();
-create trigger note_board_change_when_changed after update on stages
-  referencing new table as changed for each statement execute function note_changed_stages();
-create trigger note_board_change_when_gone after delete on stages
-  referencing old table as changed for each statement execute function note_changed_stages();
+create trigger record_board_change_on_insert after insert on stages
+  referencing new table as changed for each statement execute function record_changed_stages();
+create trigger record_board_change_on_update after update on stages
+  referencing new table as changed for each statement execute function record_changed_stages();
+create trigger record_board_change_on_delete after delete on stages
+  referencing old table as changed for each statement execute function record_changed_stages();
 
 -- Every 256th rank of a long column, with the snapshot of the count. A card's position is the count
 -- at the nearest rank, plus the changes of transactions outside the snapshot (`place_changes`),
@@ -118,7 +118,7 @@ create index on place_changes (stage_id, xid);
 create index on place_changes using brin (at);
 
 -- A transaction under repeatable read may not see the row of `column_counts`, so it always writes.
-create function note_changed_place() returns trigger language plpgsql as $$
+create function record_changed_place() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'INSERT' then
     if old.deleted_at is null
@@ -136,12 +136,12 @@ begin
   end if;
   return null;
 end $$;
-create trigger note_place after insert or delete on cards
-  for each row execute function note_changed_place();
-create trigger note_other_place after update of stage_id, rank, deleted_at on cards for each row
+create trigger record_place after insert or delete on cards
+  for each row execute function record_changed_place();
+create trigger record_changed_place after update of stage_id, rank, deleted_at on cards for each row
   when ((old.stage_id, old.rank, old.deleted_at is null)
         is distinct from (new.stage_id, new.rank, new.deleted_at is null))
-  execute function note_changed_place();
+  execute function record_changed_place();
 
 -- Returns the number of cards before a rank in a long column, and whether the column should be
 -- counted again: when reading the changes costs about as much as a recount. A function in SQL,

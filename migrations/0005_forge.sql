@@ -12,9 +12,9 @@ create table pull_requests (
   head_sha text not null,
   merge_sha text,
   -- GitHub's time of the last known change. Older events do not overwrite it.
-  heard_at timestamptz,
+  event_at timestamptz,
   -- The action of that event. Of two events within one second, `opened` is the earlier.
-  heard_action text,
+  event_action text,
   changed_at timestamptz not null default now(),
   primary key (repository_id, number)
 );
@@ -58,7 +58,7 @@ create table proposals (
   -- then has resumed its work.
   revived_after bigint not null default 0,
   -- GitHub's time of the last known change. Older events do not overwrite it.
-  heard_at timestamptz,
+  event_at timestamptz,
   primary key (repository_id, number)
 );
 create index on proposals (card_id);
@@ -156,7 +156,7 @@ create table deliveries (
   -- replayed when it becomes known.
   awaits_pull_request integer,
   received_at timestamptz not null default now(),
-  worked_at timestamptz
+  processed_at timestamptz
 );
 create index on deliveries (lane, seq) where state = 'waiting';
 create index on deliveries (seq) where state = 'parked';
@@ -178,6 +178,6 @@ create table forge_turns (
   recovered_at timestamptz not null default now(),
   -- Until when GitHub wants no calls at all, or none of one API.
   held_until timestamptz,
-  rest_held_until timestamptz,
-  graphql_held_until timestamptz
+  rest_paused_until timestamptz,
+  graphql_paused_until timestamptz
 );

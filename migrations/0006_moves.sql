@@ -38,7 +38,7 @@ create table operations (
   result jsonb,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  constraint operations_lead_somewhere
+  constraint operations_have_a_stage
     check (state not in ('running', 'queued') or stage_id is not null)
 );
 -- A card has at most one unfinished move.
@@ -71,15 +71,15 @@ create table forge_intents (
   accepted boolean not null default false,
   -- For a merge: it is or was in GitHub's merge queue, and the reason if the queue removed it.
   queued boolean not null default false,
-  thrown_out text,
+  queue_removal_reason text,
   -- GitHub's time of the newest merge queue event. Older events do not overwrite it.
-  queue_told_at timestamptz,
+  queue_event_at timestamptz,
   created_at timestamptz not null default now(),
   primary key (repository_id, kind, subject)
 );
 create index on forge_intents (card_id);
 -- Creations of branches whose result is unknown.
-create index forge_intents_unheard_cuts on forge_intents (created_at)
+create index forge_intents_unconfirmed_branches on forge_intents (created_at)
   where kind = 'create_branch' and not done;
 
 create table idempotency_keys (

@@ -45,7 +45,7 @@ create table release_branches (
   repository_id uuid not null references repositories,
   branch_name text not null,
   -- The commit it starts from. A retry uses the same commit.
-  cut_sha text not null,
+  start_sha text not null,
   -- The last tip that Trunkline wrote. Null until the branch is known to exist.
   head_sha text,
   primary key (release_id, repository_id)
@@ -75,7 +75,7 @@ create table release_actions (
   -- Processes in a row that died while they owned the action, without progress, and a digest of its
   -- progress when the last of them was found dead.
   deaths integer not null default 0,
-  got_to text,
+  progress_digest text,
   -- What a later attempt needs to continue.
   progress jsonb not null default '{}',
   created_at timestamptz not null default now(),
@@ -128,10 +128,10 @@ create table backmerges (
   -- GitHub's message if it refused to open the pull request.
   refusal text,
   landed_at timestamptz not null default now(),
-  looked_at timestamptz not null default now(),
+  checked_at timestamptz not null default now(),
   cleared_at timestamptz,
   primary key (card_id, repository_id, target_branch)
 );
 create index on backmerges (repository_id, target_branch);
 create index on backmerges (release_id) where release_id is not null;
-create index on backmerges (looked_at) where cleared_at is null;
+create index on backmerges (checked_at) where cleared_at is null;

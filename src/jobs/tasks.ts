@@ -69,7 +69,7 @@ export async function deleteOldRows(
 }
 
 const SYNC_INSTALLATIONS = "sync-installations";
-export const WAKE_WAITING_LANES = "work-forgotten-lanes";
+export const WAKE_WAITING_LANES = "wake-waiting-lanes";
 
 const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
@@ -166,10 +166,10 @@ const isForOneAccount = (payload: unknown): boolean =>
 
 /** The timetable (minute, hour, day of month, month, day of week; UTC). */
 export const TIMETABLE = `
-* * * * * work-forgotten-lanes ?max=1
-*/5 * * * * take-in-missed-deliveries ?max=1
-*/5 * * * * sweep-pick-leftovers ?max=1
-27 * * * * look-after-hotfixes ?max=1
+* * * * * wake-waiting-lanes ?max=1
+*/5 * * * * recover-missed-deliveries ?max=1
+*/5 * * * * sweep-pick-branches ?max=1
+27 * * * * sweep-back-merges ?max=1
 29 * * * * reconcile ?max=1
 17 * * * * sync-installations ?max=3
 43 * * * * follow-trunks ?max=3

@@ -15,7 +15,7 @@ const WAKE_PAUSE_MS = 50;
 
 /**
  * Stores deliveries in one statement and counts them. Returns for each whether it was new. The
- * caller then wakes their lanes; if the process dies in between, `work-forgotten-lanes` does.
+ * caller then wakes their lanes; if the process dies in between, `wake-waiting-lanes` does.
  */
 export async function storeDeliveries(
   { db, metrics }: Pick<Deps, "db" | "metrics">,

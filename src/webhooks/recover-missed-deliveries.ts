@@ -6,7 +6,7 @@ import { listUnknownDeliveries, markRepaired, repairedUntil } from "../store/for
 import { laneOf, addLaneJobs } from "../store/forge/lanes.ts";
 import { storeDeliveries } from "./intake.ts";
 
-export const RECOVER_MISSED_DELIVERIES = "take-in-missed-deliveries";
+export const RECOVER_MISSED_DELIVERIES = "recover-missed-deliveries";
 
 /** Repair marks: the newest attempt that was read, and when the log was last read. */
 const LOG = "delivery_log";

@@ -13,7 +13,7 @@ import {
 } from "../support/flows.ts";
 import { eventually } from "../support/api.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
-import { workedCard } from "../support/stories/work-on-card.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -315,7 +315,7 @@ describe("a flow that cannot be", () => {
 
   it("two stages of which come to one branch since a default branch changed is not refused, and the second finds its work there", async () => {
     const { board: own, staging } = await twoTargets(world);
-    const { number } = await workedCard(own);
+    const { number } = await cardWithCommit(own);
     await own.person("ada", "PATCH", `/repos/${own.owner}/web`, { default_branch: "develop" });
     await eventually(
       () => own.api.get<{ defaultBranch: string }[]>("/v1/repositories"),

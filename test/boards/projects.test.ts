@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
-import { during } from "../support/during.ts";
+import { duringTransaction } from "../support/during.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -278,7 +278,7 @@ describe("deleting a project", () => {
   it("turns away a card that is made at the same moment, and waits for one that is nearly made", async () => {
     const own = await world.board();
     const late = await makeProject({ name: "Late" }, own.api);
-    const refused = await during(
+    const refused = await duringTransaction(
       world,
       (trx) => trx("projects").where({ id: late.id }).delete(),
       () => own.api.post("/v1/cards", { title: "Too late", projectId: late.id, labelIds: [] }),
@@ -288,7 +288,7 @@ describe("deleting a project", () => {
     const busy = await makeProject({ name: "Busy" }, own.api);
     const { number } = await own.api.card({ projectId: own.projectId, repositoryIds: [] });
     const backlog = (await flowOf(busy.id, own.api)).stages[0]?.id;
-    const kept = await during(
+    const kept = await duringTransaction(
       world,
       (trx) =>
         trx("cards")

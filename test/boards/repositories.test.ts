@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
 import { eventually } from "../support/api.ts";
-import { during } from "../support/during.ts";
+import { duringTransaction } from "../support/during.ts";
 import {
   granted,
   kindsOf,
@@ -255,7 +255,7 @@ describe("a repository that leaves a project", () => {
 
   it("gets no new card while it leaves", async () => {
     const { board, web } = await webAndApi(world);
-    const created = await during(
+    const created = await duringTransaction(
       world,
       async (trx) => {
         await trx("projects").where({ id: board.projectId }).forNoKeyUpdate().select("id");

@@ -8,7 +8,7 @@ import { deliver } from "../support/forge/deliveries.ts";
 import { onForge, repositoryOf } from "../support/forge/installations.ts";
 import { headOf, mergedCard } from "../support/stories/merged-card.ts";
 import { freeze, makeRelease, readRelease } from "../support/stories/releases.ts";
-import { lose, released } from "../support/stories/repairing.ts";
+import { loseWebhooks, releaseWebhooks } from "../support/stories/repairing.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await startWorld();
   await world.service.deps.forge.identity();
 });
-afterEach(() => released(world));
+afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 beforeEach(async () => {
@@ -75,7 +75,7 @@ describe("a release's branch", () => {
     world.forge.control.webhooks.add({ fault: { kind: "hold" } });
     await mergedCard(world, board, { web: { "hello.txt": "hello\n" } });
     expect(await frozenAt()).toEqual([await main(), await main()]);
-    await released(world);
+    await releaseWebhooks(world);
   });
 
   it("is cut where the trunk is now when what was told has been pushed away", async () => {
@@ -95,7 +95,7 @@ describe("a branch", () => {
     world.forge.control.webhooks.add({ fault: { kind: "hold" } });
     await mergedCard(world, board, { web: { "hello.txt": "hello\n" } });
     expect(await cut()).toEqual({ at: await main(), calls: ["Inspect", CUT] });
-    await released(world);
+    await releaseWebhooks(world);
     expect(await cut()).toEqual({ at: await main(), calls: [CUT] });
   });
 
@@ -118,7 +118,7 @@ describe("a branch", () => {
 
   it("is cut at what was found by comparing, where the push was lost", async () => {
     const before = await main();
-    lose(world);
+    loseWebhooks(world);
     const after = await push();
     world.forge.control.webhooks.clear();
     expect((await cut()).at).toBe(before);

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { clearedWhen, itemWhen, readInbox, type InboxItem } from "../support/inbox.ts";
-import { branchOf, deleteBranch, loginOf, pushTo, workedCard } from "../support/stories/work-on-card.ts";
+import { branchOf, deleteBranch, loginOf, pushTo, cardWithCommit } from "../support/stories/work-on-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -58,13 +58,13 @@ describe("POST /v1/inbox/{id}/adopt", () => {
     });
     expect((await board.api.move(1, board.stages["In review"])).status).toBe(200);
     expect((await board.api.move(1, board.stages.Done)).body).toMatchObject({ promoted: [{ prNumber: 1 }] });
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toEqual([]);
   });
 
   it("opens the draft pull request that the card's stage requires", async () => {
     const board = await world.board();
-    const { branchName } = await workedCard(board, "In progress");
+    const { branchName } = await cardWithCommit(board, "In progress");
     await deleteBranch(board, branchName);
     await itemWhen(board.api, "branch_deleted");
     await pushTo(board, "card/1-new", "new.txt");
@@ -74,13 +74,13 @@ describe("POST /v1/inbox/{id}/adopt", () => {
       1,
       ({ repositories: [link] }) => link?.prNumber === 2 && link.prState === "draft",
     );
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toEqual([]);
   });
 
   it("keeps the merge of the card's deleted branch in the timeline", async () => {
     const board = await world.board();
-    const { branchName } = await workedCard(board, "In review");
+    const { branchName } = await cardWithCommit(board, "In review");
     await board.person("ada", "PUT", `/repos/${board.owner}/web/pulls/1/merge`, {});
     await board.api.eventWhen(1, ({ kind }) => kind === "pull_request_merged");
     await deleteBranch(board, branchName);
@@ -106,7 +106,7 @@ describe("POST /v1/inbox/{id}/adopt", () => {
     ] as const) {
       await board.person("ada", "POST", status, { context, state });
     }
-    await allWorked(world);
+    await allProcessed(world);
     await board.api.move(1, board.stages["To do"]);
     expect((await adopt(board, item)).status).toBe(204);
     expect((await board.api.readCard(1)).repositories).toMatchObject([
@@ -119,7 +119,7 @@ describe("POST /v1/inbox/{id}/adopt", () => {
     expect(await board.api.eventWhen(1, ({ kind }) => kind === "branch_adopted")).toMatchObject({
       data: { branchName, sha, prNumber: 1 },
     });
-    await allWorked(world);
+    await allProcessed(world);
     expect((await board.api.move(1, board.stages.Done)).body).toMatchObject({ promoted: [{ prNumber: 1 }] });
   });
 

@@ -6,20 +6,20 @@ import { changeRepository } from "../../sandbox/forge/actions/change-repository.
 import { acceptPermissions, setGranted } from "../../sandbox/forge/actions/change-installation.ts";
 import { enqueuePullRequest } from "../../sandbox/forge/actions/merge-queue.ts";
 import { eventually } from "../support/api.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { onForge, repositoryOf } from "../support/forge/installations.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { rechecked } from "../support/stories/rechecked.ts";
+import { untilRechecked } from "../support/stories/rechecked.ts";
 import {
-  compared,
-  lose,
+  compareWithForge,
+  loseWebhooks,
   merge,
   protect,
   push,
-  released,
+  releaseWebhooks,
   reportStatus,
 } from "../support/stories/repairing.ts";
 import { branchHas } from "../support/stories/two-targets.ts";
@@ -30,7 +30,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(() => released(world));
+afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
@@ -59,10 +59,10 @@ const failNextMerge = (status: number, message: string): void => {
 const changes = {
   "a webhook": async (act: () => Promise<unknown>): Promise<void> => {
     await act();
-    await rechecked(world);
+    await untilRechecked(world);
   },
   "a comparison": async (act: () => Promise<unknown>): Promise<void> => {
-    lose(world);
+    loseWebhooks(world);
     await act();
     await world.forge.waitUntilIdle();
     await syncInstallations(world.service.deps);
@@ -78,11 +78,11 @@ describe.each(["a webhook", "a comparison"] as const)(
     it("keeps only its other blockers when the permission is granted", async () => {
       const board = await world.board();
       const { number, heads } = await openCard(world, board);
-      await rechecked(world);
+      await untilRechecked(world);
       const { context, by, installation } = onForge(world, board);
       const { workflows: _left, ...fewer } = installation.permissions;
       acceptPermissions(context, installation, by, fewer);
-      await rechecked(world);
+      await untilRechecked(world);
       failNextMerge(403, NO_ACCESS);
       const refused = await board.api.move(number, board.stages.Done);
       expect(refused.body).toMatchObject({ message: NO_ACCESS, blocked: { reason: "not_permitted" } });
@@ -103,7 +103,7 @@ describe.each(["a webhook", "a comparison"] as const)(
       const grant = (isGranted: boolean) =>
         setGranted(context, installation, by, [repositoryOf(world, board, "web")], isGranted);
       grant(false);
-      await rechecked(world);
+      await untilRechecked(world);
       expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
       expect(await reasonsOf(board, number)).toEqual(["checks_failing", "not_permitted"]);
       await changes[how](async () => grant(true));
@@ -117,9 +117,9 @@ describe.each(["a webhook", "a comparison"] as const)(
         changeRepository(context, repositoryOf(world, board).id, by, { archived });
       const { number } = await openCard(world, board);
       await push(board, "main", "reported.txt");
-      await rechecked(world);
+      await untilRechecked(world);
       const draft = await board.api.card();
-      lose(world);
+      loseWebhooks(world);
       await archive(true);
       await world.forge.waitUntilIdle();
       world.forge.control.webhooks.clear();
@@ -147,7 +147,7 @@ describe("a card blocked by the repository's merge settings", () => {
     const board = await world.board();
     const { number, heads, branchName } = await openCard(world, board);
     await board.person("ada", "PATCH", `/repos/${board.owner}/web`, { allow_merge_commit: false });
-    await rechecked(world);
+    await untilRechecked(world);
     expect((await board.api.move(number, board.stages.Done)).body.blocked).toMatchObject({
       reason: "protected",
       reasons: [{ details: { mergeMethod: "merge" } }],
@@ -163,7 +163,7 @@ describe("a card blocked by the repository's merge settings", () => {
     await reasonsWhen(board, number, ["protected"]);
     const flow = await readFlow(board);
     await putFlow(board, { ...flow, staleAfterDays: 3 });
-    await rechecked(world);
+    await untilRechecked(world);
     expect(await reasonsOf(board, number)).toEqual(["protected"]);
     expect((await putFlow(board, { ...flow, mergeMethod: "squash" })).status).toBe(200);
     await untilUnblocked(board, number);
@@ -196,21 +196,21 @@ it("a card removed from the merge queue is unblocked when a person queues it aga
   await world.forge.webUi.dequeue(name, 1, "CI_FAILURE");
   await reasonsWhen(board, number, ["queue_rejected"]);
   await reportStatus(board, heads["web"], "success");
-  await rechecked(world);
+  await untilRechecked(world);
   expect(await reasonsOf(board, number)).toEqual(["queue_rejected"]);
   const { context, by } = onForge(world, board);
   const pull = context.state.pullRequests.in(repositoryOf(world, board).id)[0];
   await enqueuePullRequest(context, pull?.id ?? 0, by, null);
   await untilUnblocked(board, number);
   await world.forge.webUi.mergeQueued(name, 1);
-  await rechecked(world);
+  await untilRechecked(world);
   expect((await board.api.move(number, board.stages.Done)).body.promoted).toEqual([]);
 });
 
 it("a card refused as `head_moved` is unblocked by the webhook of the push", async () => {
   const board = await world.board();
   const { number, branchName } = await openCard(world, board);
-  const inspection = keepCalls(world, { operation: "Inspect" });
+  const inspection = holdCalls(world, { operation: "Inspect" });
   const moving = board.api.move(number, board.stages.Done);
   await inspection.met();
   world.forge.control.webhooks.add({ fault: { kind: "hold" } });
@@ -218,7 +218,7 @@ it("a card refused as `head_moved` is unblocked by the webhook of the push", asy
   inspection.letGo();
   expect(await moving).toMatchObject({ status: 409, body: { blocked: { reason: "head_moved" } } });
   expect(await branchHas(board, "main", "unseen.txt")).toBe(false);
-  await released(world);
+  await releaseWebhooks(world);
   await untilUnblocked(board, number);
 });
 
@@ -229,7 +229,7 @@ it("a card that needs a review still needs it after a push", async () => {
   expect((await board.api.move(number, board.stages.Done)).body.blocked?.reason).toBe("review_required");
   await push(board, branchName, "more.txt");
   await board.api.eventWhen(number, ({ kind }) => kind === "pushed");
-  await rechecked(world);
+  await untilRechecked(world);
   expect(await reasonsOf(board, number)).toEqual(["review_required"]);
   await board.person("grace", "POST", `/repos/${board.owner}/web/pulls/1/reviews`, { event: "APPROVE" });
   await untilUnblocked(board, number);
@@ -240,21 +240,21 @@ it("a conflict that a push to the target resolves is removed by the next compari
   const board = await world.board();
   const { number } = await openCard(world, board);
   await writeFile(board, "web", "main", "hello.txt", "another\n");
-  await rechecked(world);
+  await untilRechecked(world);
   const inspections = async (): Promise<number> => {
     const calls = await callsOf(world, async () => {
-      await compared(world);
-      await rechecked(world);
+      await compareWithForge(world);
+      await untilRechecked(world);
     });
     return calls.filter((call) => call === "Inspect").length;
   };
   const usual = await inspections();
   expect((await board.api.move(number, board.stages.Done)).body.blocked?.reason).toBe("conflicts");
-  await rechecked(world);
+  await untilRechecked(world);
   expect(await inspections()).toBe(usual);
   expect(await reasonsOf(board, number)).toEqual(["conflicts"]);
   await writeFile(board, "web", "main", "hello.txt", "hello\n");
-  await rechecked(world);
+  await untilRechecked(world);
   expect(await reasonsOf(board, number)).toEqual(["conflicts"]);
   expect(await inspections()).toBe(usual + 1);
   expect(await reasonsOf(board, number)).toEqual([]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/db/connect.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
-import { whileHeld } from "../support/stories/held.ts";
+import { whileLocked } from "../support/stories/locks.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -107,7 +107,7 @@ describe("a deleted card", () => {
     const waiting = () =>
       db("pg_stat_activity").where("wait_event_type", "Lock").whereRaw("datname = current_database()");
     const answers: Promise<ApiAnswer>[] = [];
-    await whileHeld(db, cardRow, async () => {
+    await whileLocked(db, cardRow, async () => {
       for (let caller = 0; caller < 2; caller++) answers.push(board.api.delete(`/v1/cards/${number}`));
       await eventually(waiting, ({ length }) => length === 2);
     });

@@ -12,7 +12,7 @@ import {
   type CallOptions,
 } from "../support/api.ts";
 import { databaseContent, settled } from "../support/database/database-content.ts";
-import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
+import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -94,14 +94,14 @@ async function endBeforeLookup(write: Write, end: (db: Db) => PromiseLike<unknow
   const key = `key-${randomUUID()}`;
   const answers: Promise<ApiAnswer>[] = [];
   const locks: Promise<void>[] = [];
-  await whileHeld(board.db, lockCard(number), async () => {
+  await whileLocked(board.db, lockCard(number), async () => {
     answers.push(write(board.api, number, { key }));
-    await untilSomebodyWaits(board.db);
+    await untilWaitingForLock(board.db);
     // This lock waits for the first request to end, and the second request waits for this lock.
-    locks.push(whileHeld(board.db, lockCredentials, () => Promise.resolve()));
-    await untilSomebodyWaits(board.db, 2);
+    locks.push(whileLocked(board.db, lockCredentials, () => Promise.resolve()));
+    await untilWaitingForLock(board.db, 2);
     answers.push(write(board.api, number, { key }));
-    await untilSomebodyWaits(board.db, 3);
+    await untilWaitingForLock(board.db, 3);
     await end(board.db);
   });
   const [first, second] = await Promise.all(answers);
@@ -138,9 +138,9 @@ describe.each(writes)("%s", (_, write) => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
     const answers: Promise<ApiAnswer>[] = [];
-    await whileHeld(board.db, lockCard(number), async () => {
+    await whileLocked(board.db, lockCard(number), async () => {
       answers.push(write(board.api, number, { key }));
-      await untilSomebodyWaits(board.db);
+      await untilWaitingForLock(board.db);
       const second = await write(board.api, number, { key });
       expect(second).toMatchObject({ status: 409, body: { error: "Conflict" } });
       expect(second.headers.get("retry-after")).toBe("1");
@@ -184,7 +184,7 @@ describe.each(writes)("%s", (_, write) => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
     const first = await write(board.api, number, { key });
-    await whileHeld(board.db, lockKey(key), async () => {
+    await whileLocked(board.db, lockKey(key), async () => {
       const again = await write(board.api, number, { key });
       expect([again.text, again.headers.get("idempotent-replay")]).toEqual([first.text, "true"]);
       expect((await write(board.api, number, { key: `${key}-not-done` })).status).toBeLessThan(300);
@@ -206,9 +206,9 @@ describe.each(writes)("%s", (_, write) => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
     const answers: Promise<ApiAnswer>[] = [];
-    await whileHeld(board.db, lockCard(number), async () => {
+    await whileLocked(board.db, lockCard(number), async () => {
       answers.push(write(board.api, number, { key }));
-      await untilSomebodyWaits(board.db);
+      await untilWaitingForLock(board.db);
       await board.db.raw(
         "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
       );

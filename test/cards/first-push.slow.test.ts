@@ -5,7 +5,7 @@ import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { headOf } from "../support/stories/merged-card.ts";
-import { released, told } from "../support/stories/repairing.ts";
+import { releaseWebhooks, eventsOf } from "../support/stories/repairing.ts";
 import { branchOf, loginOf, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
   world = await startWorld();
   await world.service.deps.forge.identity();
 });
-afterEach(() => released(world));
+afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
@@ -47,9 +47,9 @@ describe("a first push", () => {
     };
     const push = { ref: `refs/heads/${branch}`, before, after, commits: [], repository };
     const calls = await callsOf(world, () => deliver(world, "push", push));
-    await released(world);
+    await releaseWebhooks(world);
     expect(calls).toEqual([OPEN_PULL_REQUEST, "GET /repos/{owner}/{repo}/pulls"]);
-    const [item, ...more] = await told(board, number, "pull_request_opened");
+    const [item, ...more] = await eventsOf(board, number, "pull_request_opened");
     expect([item?.actor.login, more]).toEqual([loginOf(board, "grace"), []]);
     expect((await board.api.readCard(number)).repositories[0]).toMatchObject({
       prNumber: 1,

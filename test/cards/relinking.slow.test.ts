@@ -6,13 +6,13 @@ import { settled } from "../support/database/database-content.ts";
 import { itemWhen, readInbox } from "../support/inbox.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { headOf } from "../support/stories/merged-card.ts";
-import { bringForward } from "../support/stories/put-off.ts";
-import { rechecked } from "../support/stories/rechecked.ts";
-import { edit, told } from "../support/stories/repairing.ts";
+import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
+import { untilRechecked } from "../support/stories/rechecked.ts";
+import { setPullState, eventsOf } from "../support/stories/repairing.ts";
 import { secondBoard } from "../support/stories/second-board.ts";
 import { kindsOf, ofProject, putRepositories } from "../support/forge/repositories.ts";
 import { branchesOf, branchHas, twoTargets } from "../support/stories/two-targets.ts";
-import { deleteBranch, pushTo, workedCard } from "../support/stories/work-on-card.ts";
+import { deleteBranch, pushTo, cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -40,7 +40,7 @@ async function relinkAfter(
   await whileUnlinked();
   await settled(world);
   expect((await relink(board, number, ["web"])).status).toBe(200);
-  await rechecked(world);
+  await untilRechecked(world);
 }
 
 /** The card's link to its only repository. */
@@ -63,7 +63,7 @@ describe("a card that is linked to a repository again", () => {
       expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: null });
       expect(await cardBranches(board)).toEqual([branchName]);
       const sha = await headOf(board, "web", branchName);
-      expect(await told(board, number, "branch_adopted")).toMatchObject([
+      expect(await eventsOf(board, number, "branch_adopted")).toMatchObject([
         { actor: { user: { kind: "machine" } }, data: { branchName, sha, prNumber: null } },
       ]);
       await board.api.move(number, board.stages["In progress"]);
@@ -87,12 +87,12 @@ describe("a card that is linked to a repository again", () => {
 
   it("has its reopened pull request again, or the one that a person opened", async () => {
     const board = await world.board();
-    const { number, branchName } = await workedCard(board);
-    await edit(board, 1, "closed");
-    await relinkAfter(board, number, () => edit(board, 1, "open"));
+    const { number, branchName } = await cardWithCommit(board);
+    await setPullState(board, 1, "closed");
+    await relinkAfter(board, number, () => setPullState(board, 1, "open"));
     expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: 1, prState: "open" });
     expect((await relink(board, number, [])).status).toBe(409);
-    await edit(board, 1, "closed");
+    await setPullState(board, 1, "closed");
     await relinkAfter(board, number, () =>
       board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, {
         title: "Again",
@@ -114,7 +114,7 @@ describe("a card that is linked to a repository again", () => {
       const { board, staging } = await twoTargets(world);
       const change = { delete_branch_on_merge: isDeleting };
       await board.person("ada", "PATCH", `/repos/${board.owner}/web`, change);
-      const { number, branchName, sha } = await workedCard(board);
+      const { number, branchName, sha } = await cardWithCommit(board);
       expect((await board.api.move(number, staging)).body.promoted).toMatchObject([
         { targetBranch: "develop", prNumber: 1 },
       ]);
@@ -134,7 +134,7 @@ describe("a card that is linked to a repository again", () => {
 
   it("has its merged pull request at the end of the flow, and no new branch", async () => {
     const board = await world.board();
-    const { number, branchName } = await workedCard(board);
+    const { number, branchName } = await cardWithCommit(board);
     await board.api.move(number, board.stages.Done);
     await relinkAfter(board, number, () => deleteBranch(board, branchName));
     expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: 1, prState: "merged" });
@@ -143,7 +143,7 @@ describe("a card that is linked to a repository again", () => {
 
   it("can move before the jobs have run", async () => {
     const { board, staging } = await twoTargets(world);
-    const { number, branchName } = await workedCard(board);
+    const { number, branchName } = await cardWithCommit(board);
     await board.api.move(number, staging);
     await settled(world);
     await relink(board, number, []);
@@ -160,7 +160,7 @@ describe("a card that is linked to a repository again", () => {
       ]);
     } finally {
       await db.raw("drop function put_off() cascade");
-      await bringForward(world);
+      await runDeferredJobs(world);
     }
     expect(await linkOf(board, number)).toMatchObject({ branchName });
     expect(await cardBranches(board)).toEqual([branchName]);
@@ -179,8 +179,8 @@ describe("a card that is linked to a repository again", () => {
 
   it("gets a branch of another name if the earlier one was deleted and its pull request is closed", async () => {
     const board = await world.board();
-    const { number, branchName } = await workedCard(board);
-    await edit(board, 1, "closed");
+    const { number, branchName } = await cardWithCommit(board);
+    await setPullState(board, 1, "closed");
     await relinkAfter(board, number, () => deleteBranch(board, branchName));
     await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.branchName !== null);
     expect(await linkOf(board, number)).toMatchObject({ branchName: `${branchName}-2` });
@@ -191,8 +191,8 @@ describe("a card that is linked to a repository again", () => {
 
   it("is linked once, however often the request is repeated", async () => {
     const board = await world.board();
-    const { number, branchName } = await workedCard(board);
-    await edit(board, 1, "closed");
+    const { number, branchName } = await cardWithCommit(board);
+    await setPullState(board, 1, "closed");
     await settled(world);
     const unlinkKey = `unlink-${randomUUID()}`;
     const linkKey = `link-${randomUUID()}`;
@@ -218,12 +218,12 @@ describe("a card that is linked to a repository again", () => {
 
 it("a card is unblocked when the repository with the blocker is unlinked", async () => {
   const board = await world.board({ repositories: ["web", "api"] });
-  const { number } = await workedCard(board);
-  await edit(board, 1, "closed");
+  const { number } = await cardWithCommit(board);
+  await setPullState(board, 1, "closed");
   await settled(world);
   expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
   await relink(board, number, ["api"]);
-  await rechecked(world);
+  await untilRechecked(world);
   expect((await board.api.readCard(number)).blocked).toMatchObject({
     reason: "nothing_to_merge",
     repository: `${board.owner}/api`,
@@ -236,8 +236,8 @@ it("a card is unblocked when the repository with the blocker is unlinked", async
 
 it("a card is unblocked when the repository with the blocker leaves the project", async () => {
   const board = await world.board();
-  const { number, branchName } = await workedCard(board);
-  await edit(board, 1, "closed");
+  const { number, branchName } = await cardWithCommit(board);
+  await setPullState(board, 1, "closed");
   await settled(world);
   expect((await board.api.move(number, board.stages.Done)).body.blocked).toMatchObject({
     reason: "pull_request_closed",
@@ -246,7 +246,7 @@ it("a card is unblocked when the repository with the blocker leaves the project"
   await board.api.cardWhen(number, ({ blocked }) => blocked === null);
   expect((await putRepositories(board, [{ id: board.repositories["web"] }])).status).toBe(200);
   await relink(board, number, ["web"]);
-  await rechecked(world);
+  await untilRechecked(world);
   expect(await linkOf(board, number)).toMatchObject({ branchName, prNumber: 1, prState: "closed" });
 });
 
@@ -307,7 +307,7 @@ describe("the branch of an unlinked repository", () => {
     expect((await api.readCard(number)).repositories).toMatchObject([{ branchName: `${branchName}-2` }]);
     await giveBack();
     await relink(board, number, ["web"]);
-    await rechecked(world);
+    await untilRechecked(world);
     expect(await linkOf(board, number)).toMatchObject({ branchName });
   });
 

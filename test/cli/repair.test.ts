@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { commandLineOf } from "../support/processes/command-line.ts";
-import { lose, pullOf } from "../support/stories/repairing.ts";
-import { workedCard } from "../support/stories/work-on-card.ts";
+import { loseWebhooks, pullOf } from "../support/stories/repairing.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -12,9 +12,9 @@ afterAll(() => world.stop());
 
 it("repair has the running service find at once what nobody told of", async () => {
   const board = await world.board();
-  const { number } = await workedCard(board);
+  const { number } = await cardWithCommit(board);
   const pull = await pullOf(board, number);
-  lose(world);
+  loseWebhooks(world);
   await board.person("grace", "PATCH", `/repos/${board.owner}/web/pulls/${pull}`, { state: "closed" });
   const asked = await commandLineOf(world).json<readonly { asked: string }[]>("repair");
   expect(asked.map((each) => each.asked)).toContain("reconcile");

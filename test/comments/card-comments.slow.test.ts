@@ -7,14 +7,14 @@ import {
   forgeComments,
   MARK,
   mirrorsOf,
-  readsCatchUp,
+  endStaleReads,
   shown,
   writeComment,
 } from "../support/stories/comments.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { forgetKey } from "../support/keys.ts";
+import { deleteKey } from "../support/keys.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { bringForward } from "../support/stories/put-off.ts";
+import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -37,13 +37,13 @@ async function runNextAttempt(commentId: string): Promise<void> {
   const { db } = world.service.deps;
   const triesOf = async () => db("comment_mirrors").where({ comment_id: commentId }).first();
   const { tries } = await triesOf();
-  await bringForward(world);
+  await runDeferredJobs(world);
   await eventually(triesOf, (mirror) => mirror.tries > tries && mirror.held_until === null, 20_000);
 }
 
 /** The mirrors on GitHub after later attempts. */
 async function mirrorsWhen(board: TestBoard, isWanted: (found: string[]) => boolean): Promise<string[]> {
-  await bringForward(world);
+  await runDeferredJobs(world);
   return eventually(() => mirrors(board), isWanted, 20_000);
 }
 
@@ -243,7 +243,7 @@ describe("a retry with the same key", () => {
     const key = "comment-of-a-dead-attempt";
     const first = await writeComment(board.api, number, "Once", { key });
     // The state after a crash between the write and the response.
-    await forgetKey(board, key);
+    await deleteKey(board, key);
     const again = await writeComment(board.api, number, "Once", { key });
     expect(again.headers.get("idempotent-replay")).toBeNull();
     expect(again).toMatchObject({ status: 201, body: first.body });
@@ -257,7 +257,7 @@ describe("a retry with the same key", () => {
     const key = "comment-of-yesterday";
     const { db } = world.service.deps;
     const first = await writeComment(board.api, number, "Once", { key });
-    await forgetKey(board, key);
+    await deleteKey(board, key);
     await db("timeline_items")
       .where({ id: first.body.id })
       .update({ at: db.raw("now() - interval '25 hours'") });
@@ -309,7 +309,7 @@ describe("a new comment while GitHub fails", () => {
       expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
       await runNextAttempt(body.id);
       expect(await mirrors(board)).toEqual([]);
-      await readsCatchUp(world.service.deps.db);
+      await endStaleReads(world.service.deps.db);
       expect(await mirrorsWhen(board, (found) => found.length > 0)).toEqual([shown("Once")]);
       await eventually(
         () => dueMirrors(world, body.id),
@@ -333,7 +333,7 @@ describe("a new comment while GitHub fails", () => {
     await runNextAttempt(body.id);
     expect(await dueMirrors(world, body.id)).toBe(1);
     control.staleReads(null);
-    await bringForward(world);
+    await runDeferredJobs(world);
     await eventually(
       () => dueMirrors(world, body.id),
       (due) => due === 0,
@@ -377,7 +377,7 @@ describe("a new comment while GitHub fails", () => {
     expect((await writeComment(board.api, number, "Hello")).body.mirroredTo).toBe(1);
     expect(await mirrors(board, "web")).toEqual([shown("Hello")]);
     world.forge.control.faults.clear();
-    await bringForward(world);
+    await runDeferredJobs(world);
     await eventually(
       () => mirrors(board, "api"),
       (found) => found.length === 1,

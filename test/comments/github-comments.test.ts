@@ -10,7 +10,7 @@ import {
   type TimelineComment,
 } from "../support/stories/comments.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -90,7 +90,7 @@ describe("a comment on a card's pull request", () => {
     world.forge.control.webhooks.add({ match: { event: EVENT }, fault });
     await commentOnForge(board, "ada", "Once");
     await commentsWhen(board, number, (found) => found.length > 0);
-    await allWorked(world);
+    await allProcessed(world);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });
 
@@ -116,11 +116,11 @@ describe("a comment on a card's pull request", () => {
       const payload: unknown = JSON.parse(delivery.body);
       await world.forge.control.sendWebhook({ event: EVENT, payload });
     }
-    await allWorked(world);
+    await allProcessed(world);
     expect(await commentsOf(board.api, number)).toMatchObject(expected);
     // The held webhooks repeat what was sent and change nothing.
     await webhooks.release("reversed");
-    await allWorked(world);
+    await allProcessed(world);
     expect(await commentsOf(board.api, number)).toMatchObject(expected);
   });
 
@@ -131,10 +131,10 @@ describe("a comment on a card's pull request", () => {
     const theirs = { title: "Theirs", head: "theirs", base: "main" };
     const pull = await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, theirs);
     await commentOnForge(board, "ada", "Not for the card", Number(pull.body["number"]));
-    await allWorked(world);
+    await allProcessed(world);
     world.forge.requests.reset();
     await commentOnForge(board, "ada", "Nor this", Number(pull.body["number"]));
-    await allWorked(world);
+    await allProcessed(world);
     expect(world.forge.requests.all).toHaveLength(1);
     expect(await commentsOf(board.api, number)).toEqual([]);
     expect(await world.service.deps.db("timeline_items").where({ body: "Not for the card" })).toEqual([]);
@@ -178,7 +178,7 @@ describe("a mirror on GitHub", () => {
     const { id } = (await writeComment(board.api, number, "Ours")).body;
     const [mirror] = await forgeComments(board);
     expect((await change(board, mirror?.id ?? 0, "Without a mark")).status).toBe(200);
-    await allWorked(world);
+    await allProcessed(world);
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Ours" }]);
     await editComment(board.api, number, id, "Ours again");
     const after = await forgeComments(board);
@@ -190,7 +190,7 @@ describe("a mirror on GitHub", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { id } = (await writeComment(board.api, number, "Ours")).body;
-    await allWorked(world);
+    await allProcessed(world);
     const [mirror] = await forgeComments(board);
     const { db } = world.service.deps;
     // The state after the process died during the call to GitHub.

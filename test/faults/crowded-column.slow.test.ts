@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { keyHeldBy } from "../support/keys.ts";
+import { keyLockedBy } from "../support/keys.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { makeApi } from "../support/api.ts";
@@ -38,7 +38,7 @@ it(`${CARDS} cards moved to the top of one column by ${CALLERS} callers at two p
     const api = processes[at % processes.length] ?? board.api;
     for (let number = left.shift(); number !== undefined; number = left.shift()) {
       // A move may be one statement; one that takes over a dead process's key goes the long way.
-      const key = at % 4 < 2 ? randomUUID() : await keyHeldBy(board, randomUUID());
+      const key = at % 4 < 2 ? randomUUID() : await keyLockedBy(board, randomUUID());
       const { status, text } = await api.move(number, board.stages["To do"], 0, { key });
       if (status !== 200) answers.push(text);
     }

@@ -12,10 +12,10 @@ import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
 import { startDatabaseProxy } from "../support/database/database-proxy.ts";
-import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
+import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { freeze, makeRelease } from "../support/stories/releases.ts";
-import { workedCard } from "../support/stories/work-on-card.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 import { transaction } from "../../src/store/db/transaction.ts";
 
@@ -73,14 +73,14 @@ describe("when the database goes away in the middle, what the process holds is l
 // Fault: E18
 it("a job at work in a living process is nobody else's, however long it takes", async () => {
   const board = await world.board();
-  const { branchName, number } = await workedCard(board);
+  const { branchName, number } = await cardWithCommit(board);
   await eventually(
     () => db().raw<{ rows: unknown[] }>("select 1 from instances where cardinality(worker_ids) > 0"),
     ({ rows }) => rows.length > 0,
   );
   const atWork = () =>
-    db()("graphile_worker.jobs").whereNotNull("locked_by").where({ task_identifier: "work-lane" });
-  await whileHeld(
+    db()("graphile_worker.jobs").whereNotNull("locked_by").where({ task_identifier: "process-lane" });
+  await whileLocked(
     db(),
     (trx) => trx("cards").where({ number, project_id: board.projectId }).forUpdate(),
     async () => {
@@ -89,7 +89,7 @@ it("a job at work in a living process is nobody else's, however long it takes", 
         branch: branchName,
         content: "",
       });
-      await untilSomebodyWaits(db());
+      await untilWaitingForLock(db());
       await unlockDeadWorkers(db(), 0);
       const [job] = await atWork();
       await db()("graphile_worker._private_jobs")

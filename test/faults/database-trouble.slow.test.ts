@@ -113,7 +113,7 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
       const told = (await kindsOf(board, number)).filter(
         (kind) => kind === "branch_created" || kind.startsWith("pull_request_"),
       );
-      expect(told.toSorted()).toEqual(write.told.toSorted());
+      expect(told.toSorted()).toEqual(write.timelineKinds.toSorted());
     },
     120_000,
   );

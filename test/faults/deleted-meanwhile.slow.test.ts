@@ -81,7 +81,7 @@ describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
     expect((await again()).status).toBe(401);
     await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
     const kinds = await kindsOf(board, number);
-    expect(kinds.filter((kind) => write.told.at(-1) === kind)).toHaveLength(1);
+    expect(kinds.filter((kind) => write.timelineKinds.at(-1) === kind)).toHaveLength(1);
   });
 
   it("its label is deleted: the card is without it, and the move goes through", async () => {

@@ -4,14 +4,14 @@ import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { Db } from "../../src/store/db/connect.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
 import { eventually } from "../support/api.ts";
-import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
+import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { itemsOf } from "../support/inbox.ts";
 import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { complete, freeze, makeRelease, readRelease } from "../support/stories/releases.ts";
-import { pushTo, workedCard } from "../support/stories/work-on-card.ts";
+import { pushTo, cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard } from "../support/world.ts";
 import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
@@ -67,7 +67,7 @@ async function dieAtEach(
 it.each(FORGE_WRITES)(
   "a process that dies at every call of $doing gets one repository further each time, though nobody comes back",
   async (write) => {
-    const { doing, match, to, told } = write;
+    const { doing, match, to, timelineKinds } = write;
     // Whether a branch was cut is found by asking for it again: the forge says that it is there.
     const repeats = doing === "cutting the branch" ? 1 : 0;
     const board = await world.board({ repositories: NAMES });
@@ -88,7 +88,7 @@ it.each(FORGE_WRITES)(
     const kinds = (await kindsOf(board, number)).filter(
       (kind) => kind === "branch_created" || kind.startsWith("pull_request_"),
     );
-    expect(kinds.toSorted()).toEqual(NAMES.flatMap(() => told).toSorted());
+    expect(kinds.toSorted()).toEqual(NAMES.flatMap(() => timelineKinds).toSorted());
   },
   300_000,
 );
@@ -125,7 +125,7 @@ it("what every process dies with is given up after five of them, and keeps nothi
   const { number } = await moving.api.card();
   const { number: otherNumber } = await other.api.card();
   const releaseId = await makeRelease(freezing.api, "1.4");
-  const heard = await workedCard(hearing);
+  const heard = await cardWithCommit(hearing);
   await forge.waitUntilIdle();
   const hang = (board: TestBoard): number =>
     faults.add({
@@ -144,7 +144,7 @@ it("what every process dies with is given up after five of them, and keeps nothi
       .list()
       .filter(({ id }) => [...poisons, once].includes(id))
       .map((rule) => rule.hits);
-  await whileHeld(
+  await whileLocked(
     db,
     async (trx) => {
       await trx.raw("set local idle_in_transaction_session_timeout = 0");
@@ -159,7 +159,7 @@ it("what every process dies with is given up after five of them, and keeps nothi
           (counts) => counts.length > 0 && counts.slice(0, 2).every((count) => count >= life),
           60_000,
         );
-        await untilSomebodyWaits(db);
+        await untilWaitingForLock(db);
         if (life === 1)
           await eventually(
             () => Promise.resolve(hits()),

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { MAX_DEATHS } from "../../src/actions/moves/resume-move.ts";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { addLaneJobs } from "../../src/store/forge/lanes.ts";
-import { allWorkedIn, cardWithStatuses } from "../support/forge/deliveries.ts";
-import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
+import { allProcessedIn, cardWithStatuses } from "../support/forge/deliveries.ts";
+import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
@@ -26,7 +26,7 @@ it.each([3, 20])(
     const { db } = world;
     const board = await world.board();
     const { lane, status } = await cardWithStatuses(world, board);
-    await allWorkedIn(world);
+    await allProcessedIn(world);
     await db.raw(`
       create or replace function wait() returns trigger language plpgsql as $$
       begin if new.name = '${POISON}' then perform pg_advisory_xact_lock(${LOCK}); end if; return new; end $$;
@@ -42,7 +42,7 @@ it.each([3, 20])(
       source: "webhook" as const,
     });
     let lives = 0;
-    await whileHeld(
+    await whileLocked(
       db,
       async (trx) => {
         await trx.raw("set local idle_in_transaction_session_timeout = 0");
@@ -53,7 +53,7 @@ it.each([3, 20])(
         await addLaneJobs(db, [lane]);
         // The first death is blamed on the oldest of those that were taken at once.
         for (; lives <= MAX_DEATHS; lives++) {
-          await untilSomebodyWaits(db);
+          await untilWaitingForLock(db);
           await world.kill();
           await db.raw(
             `select pg_terminate_backend(pid) from pg_stat_activity
@@ -61,7 +61,7 @@ it.each([3, 20])(
           );
           await world.restart();
         }
-        await allWorkedIn(world);
+        await allProcessedIn(world);
       },
     );
     const worked = await db("deliveries").where({ lane, event: "status" }).select("guid", "state", "deaths");

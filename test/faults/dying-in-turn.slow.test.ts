@@ -4,7 +4,7 @@ import { eventually } from "../support/api.ts";
 import { startBalancer, type Balancer } from "../support/processes/balancer.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
-import { life } from "../support/stories/whole-life.ts";
+import { runCardLife } from "../support/stories/whole-life.ts";
 import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
 
 const CARDS = 6;
@@ -54,7 +54,7 @@ it(
       },
     });
 
-    const numbers = await Promise.all(Array.from({ length: CARDS }, (_, index) => life(board, index)));
+    const numbers = await Promise.all(Array.from({ length: CARDS }, (_, index) => runCardLife(board, index)));
     await Promise.all(deaths);
     expect(deaths).toHaveLength(DEATHS.length);
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: CARDS }, (_, at) => at + 1));

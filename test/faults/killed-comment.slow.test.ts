@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { commentsOf, forgeComments, readsCatchUp, writeComment } from "../support/stories/comments.ts";
-import { workedCard } from "../support/stories/work-on-card.ts";
+import { commentsOf, forgeComments, endStaleReads, writeComment } from "../support/stories/comments.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
@@ -46,7 +46,7 @@ describe("killed while mirroring a comment", () => {
     "%s: there is one comment here and one there",
     async (_, moment) => {
       const board = await world.board();
-      const { number } = await workedCard(board);
+      const { number } = await cardWithCommit(board);
       await world.forge.waitUntilIdle();
       const effect = moment === "before" ? "before" : "after";
       const key = `killed-comment-${moment}`;
@@ -70,7 +70,7 @@ describe("killed while mirroring a comment", () => {
       await sleep(15_000);
       expect(written(board)).toBe(effect === "after" ? 1 : 0);
       world.forge.control.reset();
-      await readsCatchUp(world.db);
+      await endStaleReads(world.db);
       await eventually(
         () => world.db("comment_mirrors").whereNull("shown_revision"),
         ({ length }) => length === 0,

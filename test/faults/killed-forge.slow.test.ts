@@ -92,13 +92,17 @@ async function takeBack(child: ChildProcess): Promise<void> {
   forge = await startForge({ dataDir, port: Number(port), webhookUrl: service.webhookUrl, seed: false });
 }
 
-async function expectDoneOnce(board: TestBoard, number: number, { to, told }: ForgeWrite): Promise<void> {
+async function expectDoneOnce(
+  board: TestBoard,
+  number: number,
+  { to, timelineKinds }: ForgeWrite,
+): Promise<void> {
   const card = await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages[to]);
   expect(card.blocked).toBeNull();
   await expectConsistent({ forge, db: service.deps.db }, board);
   const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
   const ours = kinds.filter((kind) => kind === "branch_created" || kind.startsWith("pull_request_"));
-  expect(ours.toSorted()).toEqual(told.toSorted());
+  expect(ours.toSorted()).toEqual(timelineKinds.toSorted());
   expect(kinds).not.toContain("promotion_refused");
 }
 

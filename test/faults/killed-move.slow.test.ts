@@ -48,7 +48,7 @@ async function beginMove(write: ForgeWrite, held: Held, repositories: readonly s
 async function expectDoneOnce(
   board: TestBoard,
   number: number,
-  { to, told: deeds }: ForgeWrite,
+  { to, timelineKinds: deeds }: ForgeWrite,
 ): Promise<void> {
   const card = await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages[to]);
   expect(card.blocked).toBeNull();

@@ -13,7 +13,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
-import { workedCard } from "../support/stories/work-on-card.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
 
@@ -100,7 +100,7 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     const begun = await readClock(surroundings.db);
     const { forge, db } = surroundings;
     const board = await surroundings.board(service.baseUrl);
-    const { number } = await workedCard(board, "In progress");
+    const { number } = await cardWithCommit(board, "In progress");
     await forge.waitUntilIdle();
     await step(ms);
     forge.control.revokeTokens(onForge(surroundings, board).installation.id);

@@ -40,7 +40,7 @@ interface Tick {
   readonly event: "INSERT" | "DELETE";
 }
 
-const EVERY_MINUTE = "work-forgotten-lanes";
+const EVERY_MINUTE = "wake-waiting-lanes";
 
 /** All that was asked for and run, once what runs every minute has run at a tick after those known. */
 const ticksBeyond = (known: readonly Tick[]): Promise<Tick[]> =>

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { transferRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { rechecked } from "../support/stories/rechecked.ts";
+import { untilRechecked } from "../support/stories/rechecked.ts";
 import { kindsOf, linksOf, ofProject } from "../support/forge/repositories.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -101,7 +101,7 @@ describe("a repository that is handed on between the merges of a move", () => {
       () => ofProject(other),
       ({ length }) => length === 2,
     );
-    await allWorked(world);
+    await allProcessed(world);
     expect(await linksOf(board, number)).toEqual(["api"]);
     expect(await brokenIn(board)).toEqual([]);
     const moved = await board.api.move(number, board.stages.Done);
@@ -116,10 +116,10 @@ it("a card that was refused in a repository which is another account's by now is
   const other = await world.board({ repositories: ["docs"] });
   const { number } = await openCard(world, board);
   await board.person("ada", "PATCH", `/repos/${board.owner}/web/pulls/1`, { state: "closed" });
-  await rechecked(world);
+  await untilRechecked(world);
   const refused = await board.api.move(number, board.stages.Done);
   expect(refused.body.blocked).toMatchObject({ reason: "pull_request_closed" });
-  await rechecked(world);
+  await untilRechecked(world);
   await handOn(board, other.owner);
   await board.api.cardWhen(number, ({ blocked }) => blocked === null);
   expect(await linksOf(board, number)).toEqual([]);

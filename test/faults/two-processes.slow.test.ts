@@ -8,7 +8,7 @@ import { startDatabaseProxy, type DatabaseProxy } from "../support/database/data
 import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { apisOf, silenced } from "../support/processes/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const silenceOther = () => silenced(world, other);
 const keep = (match: CallMatch, effect: "before" | "after", times: number) =>
-  keepCalls(world, match, effect, times);
+  holdCalls(world, match, effect, times);
 
 /** A card that is moved at both processes with one key. */
 interface Split {

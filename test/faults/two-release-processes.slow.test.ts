@@ -8,7 +8,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { mergedCard } from "../support/stories/merged-card.ts";
 import { complete, freeze, makeRelease, pick, readRelease, unfreeze } from "../support/stories/releases.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { apisOf, silenced } from "../support/processes/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -108,7 +108,7 @@ it.each(Object.keys(STORIES))(
     await world.forge.waitUntilIdle();
     const [here, there] = await apisOf(world, other, board);
     const key = `fenced-${randomUUID()}`;
-    const call = keepCalls(world, at);
+    const call = holdCalls(world, at);
     const first = act(there, board, id, key);
     await call.met();
     const finished = async () => {

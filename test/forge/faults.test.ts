@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { CUT, cutBranch, hasRef, mainOf } from "../support/stories/cut-branch.ts";
+import { CREATE_REF, createBranch, hasRef, mainOf } from "../support/stories/create-branch.ts";
 import { openOne } from "../support/forge/pull-requests.ts";
 import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
@@ -21,9 +21,9 @@ describe("calls that go wrong", () => {
   test("an answer in place of the effect", async () => {
     const { faults } = world.forge.control;
     faults.add({ match: { operation: "createRef" }, fault: { kind: "answer", status: 502 }, times: 1 });
-    const name = await cutBranch(world);
+    const name = await createBranch(world);
     expect(await hasRef(world, name)).toBe(false);
-    await cutBranch(world);
+    await createBranch(world);
     expect(faults.list()).toMatchObject([{ hits: 1 }]);
   });
 
@@ -37,7 +37,7 @@ describe("calls that go wrong", () => {
     } as const;
     faults.add({ match: { operation: "Cut" }, fault, skip: 1 });
     const { id, oid } = await mainOf(world);
-    const cut = (name: string) => world.graphql(CUT, { id, name, oid });
+    const cut = (name: string) => world.graphql(CREATE_REF, { id, name, oid });
     expect((await cut("refs/heads/fine")).status).toBe(200);
     const failed = await cut("refs/heads/done-all-the-same");
     expect(failed.status).toBe(502);
@@ -53,7 +53,7 @@ describe("calls that go wrong", () => {
     });
     const { id, oid } = await mainOf(world);
     const name = `refs/heads/reset-${effect}`;
-    await expect(world.graphql(CUT, { id, name, oid })).rejects.toThrow("fetch failed");
+    await expect(world.graphql(CREATE_REF, { id, name, oid })).rejects.toThrow("fetch failed");
     expect(await hasRef(world, name)).toBe(effect === "after");
   });
 
@@ -62,12 +62,12 @@ describe("calls that go wrong", () => {
     const gate = faults.add({ match: { operation: "createRef" }, fault: { kind: "gate", effect }, times: 1 });
     const { id, oid } = await mainOf(world);
     const name = `refs/heads/gate-${effect}`;
-    const cut = world.graphql(CUT, { id, name, oid });
+    const cut = world.graphql(CREATE_REF, { id, name, oid });
     await eventually(
       () => Promise.resolve(faults.list()),
       ([rule]) => rule?.hits === 1,
     );
-    await cutBranch(world);
+    await createBranch(world);
     const isEffective = () => hasRef(world, name);
     await eventually(isEffective, (is) => is === (effect === "after"));
     expect(await Promise.race([cut, Promise.resolve("waits")])).toBe("waits");
@@ -173,7 +173,7 @@ describe("limits and tokens", () => {
 describe("reads that lag", () => {
   test("a new branch is not seen at first", async () => {
     world.forge.control.staleReads({ seconds: 0.3 });
-    const name = await cutBranch(world);
+    const name = await createBranch(world);
     expect(await hasRef(world, name)).toBe(false);
     await new Promise((resolve) => setTimeout(resolve, 320));
     expect(await hasRef(world, name)).toBe(true);
@@ -233,7 +233,7 @@ describe("mergeability that is not known yet", () => {
 describe("counting calls", () => {
   test("by route and by GraphQL operation", async () => {
     await mainOf(world);
-    await cutBranch(world);
+    await createBranch(world);
     await world.api("GET", "/nowhere");
     const counts = world.forge.control.calls.read();
     expect(counts).toMatchObject({

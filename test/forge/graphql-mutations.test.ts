@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { CUT, mainOf } from "../support/stories/cut-branch.ts";
+import { CREATE_REF, mainOf } from "../support/stories/create-branch.ts";
 import { errorOf, nodeIdOf, openOne } from "../support/forge/pull-requests.ts";
 import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
@@ -56,8 +56,8 @@ describe("refs", () => {
 
   test("are created once", async () => {
     const variables = { ...(await mainOf(world)), name: "refs/heads/once" };
-    expect((await world.graphql(CUT, variables)).at("data.createRef.ref.name")).toBe("once");
-    expect(errorOf(await world.graphql(CUT, variables))).toEqual([
+    expect((await world.graphql(CREATE_REF, variables)).at("data.createRef.ref.name")).toBe("once");
+    expect(errorOf(await world.graphql(CREATE_REF, variables))).toEqual([
       200,
       "UNPROCESSABLE",
       'A ref named "refs/heads/once" already exists in the repository.',
@@ -67,7 +67,7 @@ describe("refs", () => {
   test("move together, each from where it was expected, or not at all", async () => {
     const { id, oid } = await mainOf(world);
     const next = await world.forge.commit("acme/web", "source", { "next.txt": "next\n" });
-    await world.graphql(CUT, { id, oid, name: "refs/heads/one" });
+    await world.graphql(CREATE_REF, { id, oid, name: "refs/heads/one" });
     const move = { name: "refs/heads/one", beforeOid: oid, afterOid: next };
     const cut = { name: "refs/heads/two", beforeOid: zeros, afterOid: next };
     expect((await world.graphql(UPDATE, { id, updates: [move, cut] })).body).not.toHaveProperty("errors");

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { cutBranch, hasRef } from "../support/stories/cut-branch.ts";
+import { createBranch, hasRef } from "../support/stories/create-branch.ts";
 import { startTestForge, type Received, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 const ME = "{ viewer { login } }";
@@ -34,7 +34,7 @@ describe("webhooks that go wrong", () => {
 
   test("dropped: never sent, and the log knows of no answer", async () => {
     world.forge.control.webhooks.add({ match: { event: "create" }, fault: { kind: "drop" } });
-    await cutBranch(world);
+    await createBranch(world);
     expect(await world.events()).toEqual(["push"]);
     const [dropped] = world.forge.context.state.deliveries.all().slice(-2);
     expect(dropped).toMatchObject({ event: "create", statusCode: 0 });
@@ -45,7 +45,7 @@ describe("webhooks that go wrong", () => {
     const { deliveries } = world.forge.context.state;
     const before = deliveries.all().length;
     world.forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
-    await cutBranch(world);
+    await createBranch(world);
     expect(await world.events()).toEqual([]);
     expect(deliveries.all().length).toBe(before);
   });
@@ -54,7 +54,7 @@ describe("webhooks that go wrong", () => {
     const lost = async () => {
       world.forge.control.seed(7);
       world.received.length = 0;
-      for (let count = 0; count < 6; count++) await cutBranch(world);
+      for (let count = 0; count < 6; count++) await createBranch(world);
       return world.events();
     };
     world.forge.control.webhooks.add({ fault: { kind: "drop", percent: 50 } });
@@ -66,14 +66,14 @@ describe("webhooks that go wrong", () => {
 
   test("sent several times with one guid", async () => {
     world.forge.control.webhooks.add({ match: { event: "push" }, fault: { kind: "duplicate", copies: 2 } });
-    await cutBranch(world);
+    await createBranch(world);
     expect(await world.events()).toEqual(["create", "push", "push", "push"]);
     expect(new Set(world.received.slice(1).map((each) => each.guid)).size).toBe(1);
   });
 
   test("late, and overtaken", async () => {
     world.forge.control.webhooks.add({ match: { event: "create" }, fault: { kind: "delay", ms: 60 } });
-    await cutBranch(world);
+    await createBranch(world);
     expect(await world.events()).toEqual(["push"]);
     await new Promise((resolve) => setTimeout(resolve, 90));
     expect(await world.events()).toEqual(["push", "create"]);
@@ -81,14 +81,14 @@ describe("webhooks that go wrong", () => {
 
   test("in another order", async () => {
     world.forge.control.webhooks.add({ fault: { kind: "reorder", batch: 2, order: "reversed" } });
-    await cutBranch(world);
+    await createBranch(world);
     expect(await world.events()).toEqual(TOLD.toReversed());
   });
 
   test("held until they are released", async () => {
     const { webhooks } = world.forge.control;
     const rule = webhooks.add({ fault: { kind: "hold" } });
-    await cutBranch(world);
+    await createBranch(world);
     expect(await world.events()).toEqual([]);
     expect(webhooks.held().map((each) => each.event)).toEqual(TOLD);
     webhooks.remove(rule);
@@ -100,8 +100,8 @@ describe("webhooks that go wrong", () => {
     const { webhooks } = world.forge.control;
     for (const what of ["signature", "no-signature", "sha1-only", "body"] as const)
       webhooks.add({ fault: { kind: "corrupt", what }, times: 1 });
-    await cutBranch(world);
-    await cutBranch(world);
+    await createBranch(world);
+    await createBranch(world);
     await world.events();
     expect(world.received.map(isSigned)).toEqual([false, false, false, false]);
     expect(world.received.map(({ headers }) => "x-hub-signature" in headers)).toEqual([
@@ -111,7 +111,7 @@ describe("webhooks that go wrong", () => {
       true,
     ]);
     world.received.length = 0;
-    await cutBranch(world);
+    await createBranch(world);
     await world.events();
     expect(world.received.map(isSigned)).toEqual([true, true]);
   });
@@ -151,7 +151,7 @@ describe("the control over HTTP", () => {
 
   test("holds and releases webhooks", async () => {
     await control("POST", "/webhook-faults", { fault: { kind: "hold" } });
-    await cutBranch(world);
+    await createBranch(world);
     await world.events();
     expect(await (await control("GET", "/held")).json()).toMatchObject([
       { event: "create" },
@@ -164,7 +164,7 @@ describe("the control over HTTP", () => {
 
   test("lags, revokes, and goes back to good behaviour", async () => {
     expect((await control("PUT", "/stale-reads", { seconds: 30 })).status).toBe(204);
-    const name = await cutBranch(world);
+    const name = await createBranch(world);
     expect(await hasRef(world, name)).toBe(false);
     world.installationToken();
     const [installation] = world.forge.context.state.installations.all();

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Forge } from "../../src/forge/forge.ts";
 import { type Adapter, cherryPick, startAdapter } from "../support/forge/adapter.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { picked, type PickShop, pickShop, RELEASE, TEMP, text } from "../support/stories/picks.ts";
 
 let adapter: Adapter;
@@ -54,7 +54,7 @@ describe("a pick", () => {
   test("that another push overtakes leaves the push alone", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     const wanted = await shop.order(number);
-    const update = keepCalls(adapter.world, { operation: "UpdateRefs" }, "before");
+    const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
     const picking = cherryPick(forge, shop.ref, wanted);
     await update.met();
     const overtaken = await shop.commit(RELEASE, { "b.txt": "b\n" });
@@ -68,7 +68,7 @@ describe("a pick", () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     await shop.commit(RELEASE, { "wrong.txt": "wrong\n" });
     const wanted = await shop.order(number);
-    const update = keepCalls(adapter.world, { operation: "UpdateRefs" }, "before");
+    const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
     const picking = cherryPick(forge, shop.ref, wanted);
     await update.met();
     shop.git("update-ref", `refs/heads/${RELEASE}`, shop.base);

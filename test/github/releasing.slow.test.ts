@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Forge } from "../../src/forge/forge.ts";
 import { ForgeUnavailable, type RepositoryRef } from "../../src/forge/values.ts";
 import { type Adapter, startAdapter, type TestRepository } from "../support/forge/adapter.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 
 let adapter: Adapter;
 let forge: Forge;
@@ -54,7 +54,7 @@ describe("deleting a branch", () => {
 
   test("leaves a branch that is pushed to just then", async () => {
     await forge.createBranch(repository, BRANCH, shop.base);
-    const update = keepCalls(adapter.world, { operation: "UpdateRefs" }, "before");
+    const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
     const deleting = forge.deleteBranch(repository, BRANCH, shop.base);
     await update.met();
     const pushed = await shop.commit(BRANCH, { a: "a" });

@@ -5,11 +5,11 @@ import type { Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
 import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
-import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
-import { keyHeldBy } from "../support/keys.ts";
+import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
+import { keyLockedBy } from "../support/keys.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 
 let world: TestWorld;
 let board: TestBoard;
@@ -48,9 +48,9 @@ const create = (key: string, title: string, api = board.api) =>
 /** A request that has claimed its key and waits for its board's row; `act` is what happens to it then. */
 async function whileItWaits(title: string, key: string, act: () => PromiseLike<unknown>): Promise<ApiAnswer> {
   const answers: Promise<ApiAnswer>[] = [];
-  await whileHeld(db(), boardRow, async () => {
+  await whileLocked(db(), boardRow, async () => {
     answers.push(create(key, title));
-    await untilSomebodyWaits(db());
+    await untilWaitingForLock(db());
     await act();
   });
   const [answer] = await Promise.all(answers);
@@ -60,22 +60,22 @@ async function whileItWaits(title: string, key: string, act: () => PromiseLike<u
 
 describe("a key that is held", () => {
   it("by a process nobody knows is free", async () => {
-    const key = await keyHeldBy(board, randomUUID());
+    const key = await keyLockedBy(board, randomUUID());
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
   });
 
   it("by a process that fell silent is free", async () => {
-    const key = await keyHeldBy(board, await instance("16 seconds"));
+    const key = await keyLockedBy(board, await instance("16 seconds"));
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
   });
 
   it("by a process that is alive is not", async () => {
-    const key = await keyHeldBy(board, await instance("8 seconds"));
+    const key = await keyLockedBy(board, await instance("8 seconds"));
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
   });
 
   it("by a process that is alive is not, though it was claimed more than a day ago", async () => {
-    const key = await keyHeldBy(board, await instance("1 second"));
+    const key = await keyLockedBy(board, await instance("1 second"));
     await age(key, "25 hours");
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
   });
@@ -161,7 +161,7 @@ describe("a database that goes away in the middle of a request", () => {
     const { number } = await board.api.card();
     const key = newKey();
     const move = () => board.api.move(number, board.stages["In progress"], 0, { key });
-    const kept = keepCalls(world, {});
+    const kept = holdCalls(world, {});
     const moving = move();
     await kept.met();
     await db().raw("alter table idempotency_keys rename to elsewhere");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/db/connect.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
-import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
+import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { writeCalls } from "../support/routes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -137,9 +137,9 @@ describe("the same request with the same key", () => {
     const key = newKey();
     const create = (title: string) => board.api.post("/v1/cards", { title }, { key });
     const answers: Promise<ApiAnswer>[] = [];
-    await whileHeld(db(), boardRow, async () => {
+    await whileLocked(db(), boardRow, async () => {
       answers.push(create("Slow"));
-      await untilSomebodyWaits(db());
+      await untilWaitingForLock(db());
       const second = await create("Slow");
       expect(second).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
       expect(second.headers.get("retry-after")).toBe("1");

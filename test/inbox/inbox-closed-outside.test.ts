@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
-import { loginOf, pullPath, workedCard } from "../support/stories/work-on-card.ts";
+import { loginOf, pullPath, cardWithCommit } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -19,7 +19,7 @@ describe("a pull request that a person closed", () => {
   // Contract: Inbox: `pr_closed_outside`: someone else closed the pull request and it is still closed
   it("has an inbox item until it is reopened, and a new one after it is closed again", async () => {
     const board = await world.board();
-    const { number } = await workedCard(board);
+    const { number } = await cardWithCommit(board);
     await setState(board, "closed");
     const first = await itemWhen(board.api, "pr_closed_outside");
     const login = loginOf(board, "grace");
@@ -43,7 +43,7 @@ describe("a pull request that a person closed", () => {
 
   it("has no inbox item after another pull request replaced it or the card moved to the backlog", async () => {
     const board = await world.board();
-    const { branchName } = await workedCard(board);
+    const { branchName } = await cardWithCommit(board);
     await setState(board, "closed");
     await itemWhen(board.api, "pr_closed_outside");
     const opened = await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, {
@@ -53,7 +53,7 @@ describe("a pull request that a person closed", () => {
     });
     expect(opened.status).toBe(201);
     await clearedWhen(board.api, "pr_closed_outside");
-    const other = await workedCard(board);
+    const other = await cardWithCommit(board);
     await board.api.cardWhen(other.number, ({ repositories }) => repositories[0]?.prNumber === 3);
     await setState(board, "closed", 3);
     await itemWhen(board.api, "pr_closed_outside");

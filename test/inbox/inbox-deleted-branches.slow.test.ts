@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { clearedWhen, itemWhen, readInbox } from "../support/inbox.ts";
-import { deleteBranch, loginOf, pullPath, pushTo, workedCard } from "../support/stories/work-on-card.ts";
+import { deleteBranch, loginOf, pullPath, pushTo, cardWithCommit } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -22,7 +22,7 @@ describe("a card's branch that a person deleted", () => {
   // Fault: D6 The card's branch is deleted => one inbox item; moves are refused
   it("is in the inbox and the timeline with the person's login, without an item for the closed pull request", async () => {
     const board = await world.board();
-    const { number, branchName, sha } = await workedCard(board);
+    const { number, branchName, sha } = await cardWithCommit(board);
     await deleteBranch(board, branchName, "grace");
     const item = await itemWhen(board.api, "branch_deleted");
     const login = loginOf(board, "grace");
@@ -33,7 +33,7 @@ describe("a card's branch that a person deleted", () => {
       dismissible: true,
       data: { branchName, sha, login },
     });
-    await allWorked(world);
+    await allProcessed(world);
     expect((await board.api.readCard(number)).repositories).toMatchObject([{ prState: "closed" }]);
     expect(await readInbox(board.api)).toEqual([item]);
     expect(await deletions(board, number)).toMatchObject([{ actor: { login }, data: { branchName, sha } }]);
@@ -46,8 +46,8 @@ describe("a card's branch that a person deleted", () => {
 
   it("is in the inbox once, and not again after the item was dismissed", async () => {
     const board = await world.board();
-    const { number, branchName } = await workedCard(board, "In progress");
-    await allWorked(world);
+    const { number, branchName } = await cardWithCommit(board, "In progress");
+    await allProcessed(world);
     webhooks().add({ fault: { kind: "hold" } });
     await deleteBranch(board, branchName);
     await world.forge.waitUntilIdle();
@@ -58,14 +58,14 @@ describe("a card's branch that a person deleted", () => {
     const { id } = await itemWhen(board.api, "branch_deleted");
     await board.api.delete(`/v1/inbox/${id}`);
     for (const { event, body } of held) await world.forge.control.sendWebhook({ event, payload: body });
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toEqual([]);
     expect(await deletions(board, number)).toHaveLength(1);
   });
 
   it("has no inbox item after the branch is pushed again, and a new one after another deletion", async () => {
     const board = await world.board();
-    const { branchName } = await workedCard(board, "In progress");
+    const { branchName } = await cardWithCommit(board, "In progress");
     await deleteBranch(board, branchName);
     const first = await itemWhen(board.api, "branch_deleted");
     await pushTo(board, branchName, "again.txt");
@@ -81,18 +81,18 @@ describe("a card's branch that a person deleted", () => {
     ["by a person", "reversed"],
   ] as const)("has no item if deleted after the merge %s (webhooks %s)", async (by, order) => {
     const board = await world.board();
-    const { number, branchName } = await workedCard(board);
+    const { number, branchName } = await cardWithCommit(board);
     if (by !== "by a person") {
       await board.person("ada", "PATCH", `/repos/${board.owner}/web`, { delete_branch_on_merge: true });
     }
-    await allWorked(world);
+    await allProcessed(world);
     webhooks().add({ fault: { kind: "hold" } });
     expect((await board.person("grace", "PUT", `${pullPath(board, 1)}/merge`, {})).status).toBe(200);
     if (by === "by a person") await deleteBranch(board, branchName, "grace");
     await world.forge.waitUntilIdle();
     webhooks().clear();
     await webhooks().release(order);
-    await allWorked(world);
+    await allProcessed(world);
     expect((await readInbox(board.api)).map(({ kind }) => kind)).toEqual(["pr_merged_outside"]);
     expect(await deletions(board, number)).toEqual([]);
   });

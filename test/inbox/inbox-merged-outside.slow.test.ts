@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { itemsOf, itemWhen, readInbox } from "../support/inbox.ts";
-import { loginOf, pullPath, workedCard } from "../support/stories/work-on-card.ts";
+import { loginOf, pullPath, cardWithCommit } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -20,7 +20,7 @@ describe("the inbox item of a pull request merged by a person", () => {
   // Contract: Inbox: `pr_merged_outside`: someone else merged the pull request; never a merge by Trunkline
   it("exists while the card is in a stage before the merge", async () => {
     const board = await world.board();
-    const { number } = await workedCard(board);
+    const { number } = await cardWithCommit(board);
     const merged = await merge(board);
     const item = await itemWhen(board.api, "pr_merged_outside");
     const login = loginOf(board, "grace");
@@ -46,7 +46,7 @@ describe("the inbox item of a pull request merged by a person", () => {
 
   it("exists if a push of the commits merged it", async () => {
     const board = await world.board();
-    const { branchName } = await workedCard(board);
+    const { branchName } = await cardWithCommit(board);
     const clone = await board.clone("grace");
     await clone.git("merge", "-q", "--no-edit", `origin/${branchName}`);
     await clone.push("origin", "HEAD:main");
@@ -58,8 +58,8 @@ describe("the inbox item of a pull request merged by a person", () => {
 
   it("is created once from repeated webhooks in any order", async () => {
     const board = await world.board();
-    await workedCard(board);
-    await allWorked(world);
+    await cardWithCommit(board);
+    await allProcessed(world);
     world.forge.control.webhooks.add({ fault: { kind: "hold" } });
     await merge(board);
     await eventually(
@@ -72,16 +72,16 @@ describe("the inbox item of a pull request merged by a person", () => {
     for (const { event, body } of held.toReversed()) {
       await world.forge.control.sendWebhook({ event, payload: body });
     }
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toMatchObject([{ kind: "pr_merged_outside" }]);
   });
 
   // Contract: Inbox: `pr_merged_outside`: someone else merged the pull request; never a merge by Trunkline
   it("is never created for a merge by Trunkline, whatever the later stages of the card", async () => {
     const board = await world.board();
-    const { number } = await workedCard(board);
+    const { number } = await cardWithCommit(board);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toEqual([]);
     for (const stage of ["In review", "To do", "Backlog"] as const) {
       await board.api.move(number, board.stages[stage]);
@@ -92,7 +92,7 @@ describe("the inbox item of a pull request merged by a person", () => {
   // Fault: B5
   it("is not created for a merge by Trunkline whose webhook arrives before the response", async () => {
     const board = await world.board();
-    const { number } = await workedCard(board);
+    const { number } = await cardWithCommit(board);
     const pause = world.forge.control.faults.add({
       match: { method: "PUT", path: "/repositories/*/pulls/**" },
       fault: { kind: "delay", ms: 1_500, effect: "after" },
@@ -102,13 +102,13 @@ describe("the inbox item of a pull request merged by a person", () => {
     const itemsDuringMove = await readInbox(board.api);
     expect((await moving).status).toBe(200);
     world.forge.control.faults.remove(pause);
-    await allWorked(world);
+    await allProcessed(world);
     expect([itemsDuringMove, await readInbox(board.api)]).toEqual([[], []]);
   });
 
   it("exists after a failed merge by Trunkline whose move was replaced", async () => {
     const board = await world.board();
-    const { number } = await workedCard(board);
+    const { number } = await cardWithCommit(board);
     const outage = world.forge.control.faults.add({
       match: { method: "PUT", path: "/repositories/*/pulls/**" },
       fault: { kind: "answer", status: 502 },
@@ -122,7 +122,7 @@ describe("the inbox item of a pull request merged by a person", () => {
 
   it("does not keep a retried move from finding the merge, which is attributed to the person", async () => {
     const board = await world.board();
-    const { number } = await workedCard(board);
+    const { number } = await cardWithCommit(board);
     const { faults } = world.forge.control;
     const outage = faults.add({
       match: { method: "PUT", path: "/repositories/*/pulls/**" },

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { clearedWhen, itemWhen, readInbox } from "../support/inbox.ts";
 import { deleteBranch, loginOf, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
@@ -29,7 +29,7 @@ describe("the suggestion of a branch that a person pushed", () => {
       data: { branchName: "card/1-hello", login },
     });
     await pushTo(board, "card/1-hello", "b.txt", "grace");
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toEqual([item]);
     await deleteBranch(board, "card/1-hello");
     await clearedWhen(board.api, "branch_suggestion");
@@ -42,7 +42,7 @@ describe("the suggestion of a branch that a person pushed", () => {
     const { id } = await itemWhen(board.api, "branch_suggestion");
     expect((await board.api.delete(`/v1/inbox/${id}`)).status).toBe(204);
     await pushTo(board, "card/1-hello", "b.txt");
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toEqual([]);
     await deleteBranch(board, "card/1-hello");
     await pushTo(board, "card/1-hello", "c.txt");
@@ -65,7 +65,7 @@ describe("the suggestion of a branch that a person pushed", () => {
     const second = await itemWhen(board.api, "branch_suggestion");
     await board.api.delete(`/v1/inbox/${second.id}`);
     for (const { event, body } of held) await world.forge.control.sendWebhook({ event, payload: body });
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toEqual([]);
   });
 
@@ -83,19 +83,19 @@ describe("the suggestion of a branch that a person pushed", () => {
     for (const name of names) await clone.push("origin", `HEAD:refs/heads/${name}`);
     await clone.push("origin", "HEAD:refs/tags/card/4-wanted");
     await clone.remove();
-    await allWorked(world);
+    await allProcessed(world);
     for (const projectId of [board.projectId, other.id])
       expect(await readInbox(board.api, projectId)).toEqual([]);
   });
 
   it("causes no call to GitHub if the branch names no card", async () => {
     const board = await world.board();
-    await allWorked(world);
+    await allProcessed(world);
     world.forge.requests.reset();
     await pushTo(board, "fix-something", "a.txt");
     await pushTo(board, "card/12-no-such-card", "a.txt");
     await deleteBranch(board, "fix-something");
-    await allWorked(world);
+    await allProcessed(world);
     expect(world.forge.requests.all).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe("the suggestion of a branch that a person pushed", () => {
     await board.api.card({ title: "Gone" });
     const twice = webhooks().add({ fault: { kind: "duplicate", copies: 2 } });
     await pushTo(board, "card/1-twice", "a.txt");
-    await allWorked(world);
+    await allProcessed(world);
     webhooks().remove(twice);
     webhooks().add({ fault: { kind: "hold" } });
     await pushTo(board, "card/2-gone", "a.txt");
@@ -113,7 +113,7 @@ describe("the suggestion of a branch that a person pushed", () => {
     await world.forge.waitUntilIdle();
     webhooks().clear();
     await webhooks().release("reversed");
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toMatchObject([{ kind: "branch_suggestion", card: { number: 1 } }]);
   });
 
@@ -133,7 +133,7 @@ describe("the suggestion of a branch that a person pushed", () => {
     expect(first).toMatchObject({ status: 200 });
     world.forge.control.faults.remove(pause);
     world.forge.control.faults.remove(rest);
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toEqual([]);
   });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { clearedWhen, itemsOf, itemWhen, readInbox } from "../support/inbox.ts";
-import { pushTo, workedCard } from "../support/stories/work-on-card.ts";
+import { pushTo, cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -17,10 +17,10 @@ describe("failing checks", () => {
 
   it("have an inbox item after the draft stage until they pass", async () => {
     const board = await world.board();
-    const { number, sha, branchName } = await workedCard(board, "In progress");
+    const { number, sha, branchName } = await cardWithCommit(board, "In progress");
     await report(board, sha, "failure", "unit");
     await report(board, sha, "failure", "lint");
-    await allWorked(world);
+    await allProcessed(world);
     expect(await itemsOf(board.api, "checks_broken")).toEqual([]);
     await board.api.move(number, board.stages["In review"]);
     const first = await itemWhen(board.api, "checks_broken");
@@ -46,12 +46,12 @@ describe("failing checks", () => {
 
   it("have an inbox item if the status arrives before the push webhook", async () => {
     const board = await world.board();
-    const { branchName, number } = await workedCard(board);
-    await allWorked(world);
+    const { branchName, number } = await cardWithCommit(board);
+    await allProcessed(world);
     const rule = world.forge.control.webhooks.add({ match: { event: "push" }, fault: { kind: "hold" } });
     const sha = await pushTo(board, branchName, "late.txt");
     await report(board, sha, "failure");
-    await allWorked(world);
+    await allProcessed(world);
     expect(await itemsOf(board.api, "checks_broken")).toEqual([]);
     world.forge.control.webhooks.remove(rule);
     await world.forge.control.webhooks.release();
@@ -63,12 +63,12 @@ describe("failing checks", () => {
 
   it("have no inbox item in a flow that ignores checks", async () => {
     const board = await world.board();
-    const { sha } = await workedCard(board);
+    const { sha } = await cardWithCommit(board);
     const path = `/v1/projects/${board.projectId}/flow`;
     const flow = (await board.api.get(path)).body;
     expect((await board.api.put(path, { ...flow, checks: "ignored" })).status).toBe(200);
     await report(board, sha, "failure");
-    await allWorked(world);
+    await allProcessed(world);
     expect(await readInbox(board.api)).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { openCard } from "../support/stories/open-card.ts";
 import { makeRelease, promote } from "../support/stories/releases.ts";
 import { merge, resumeMovesAfter } from "../support/stories/repairing.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
-import { workedCard } from "../support/stories/work-on-card.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const REVIEW_REQUIRED = "At least 1 approving review is required by reviewers with write access.";
@@ -110,7 +110,7 @@ describe("the response to a move", () => {
 
   it("lists in `alreadyMerged` what a person merged or another branch contained", async () => {
     const { board, staging } = await twoTargets(world);
-    const { number } = await workedCard(board);
+    const { number } = await cardWithCommit(board);
     expect((await merge(board, 1)).status).toBe(200);
     const staged = await board.api.move(number, staging);
     expect(staged.body).toMatchObject({ promoted: [], alreadyMerged: [mergeOf(board, "web", "develop")] });
@@ -126,13 +126,13 @@ describe("the response to a move", () => {
 
   it("lists in `alreadyMerged` what another card's merge contained, attributed to the caller of that merge", async () => {
     const { board, staging } = await twoTargets(world);
-    const { number } = await workedCard(board);
+    const { number } = await cardWithCommit(board);
     expect((await board.api.move(number, staging)).status).toBe(200);
     refuseMerges(board, "web");
     expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
     world.forge.control.reset();
     const carrier = await board.as({ role: "maintainer" });
-    const { number: carrying } = await workedCard(board);
+    const { number: carrying } = await cardWithCommit(board);
     expect((await carrier.move(carrying, board.stages.Done)).status).toBe(200);
     const merged = await board.api.eventWhen(
       number,
@@ -159,7 +159,7 @@ describe("the response to a move", () => {
       expect(Object.keys(body)).toEqual(["message", "error", "statusCode", "blocked", "promoted"]);
     }
     const other = await world.board();
-    const worked = await workedCard(other, "In progress");
+    const worked = await cardWithCommit(other, "In progress");
     const { body } = await other.api.move(worked.number, other.stages["In review"]);
     expect(Object.keys(body)).toEqual(["task", "promoted"]);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import type { CallLimits } from "../../src/http/call-limiter.ts";
 import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
-import { untilSomebodyWaits, whileHeld } from "../support/stories/held.ts";
+import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -33,14 +33,14 @@ describe("a credential", () => {
     const key = "refused-for-too-many";
     const created: Promise<ApiAnswer>[] = [];
     const { db } = world.service.deps;
-    await whileHeld(
+    await whileLocked(
       db,
       (trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate(),
       async () => {
         for (let nth = 1; nth <= LIMIT; nth++) {
           created.push(busy.post("/v1/cards", { title: `Number ${nth}` }));
           // Calls that arrive together would share one wait.
-          await untilSomebodyWaits(db, nth);
+          await untilWaitingForLock(db, nth);
         }
         expectTooMany(
           await busy.post("/v1/cards", { title: "three" }, { key }),

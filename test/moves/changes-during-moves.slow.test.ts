@@ -7,13 +7,13 @@ import { insertOperation } from "../../src/store/ops/operations.ts";
 import { placeCard } from "../../src/store/cards/placing.ts";
 import { recordEvents } from "../../src/store/events/timeline.ts";
 import { eventually } from "../support/api.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { settled } from "../support/database/database-content.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { readInbox } from "../support/inbox.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/forge/installations.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { branchHas } from "../support/stories/two-targets.ts";
@@ -133,7 +133,7 @@ describe("a move after its repository changed", () => {
         await pushTo(board, "theirs", "theirs.txt");
         const draft = { title: "Theirs", head: "theirs", base: "main", draft: true };
         await board.person("ada", "POST", `/repos/${web(board)}/pulls`, draft);
-        await allWorked(world);
+        await allProcessed(world);
       }
       const { number } = await board.api.card();
       await board.api.move(number, board.stages["In progress"]);
@@ -251,7 +251,7 @@ describe("a change between the inspection and the merge", () => {
       await setState(board, "closed");
       await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "closed");
       const { webhooks } = world.forge.control;
-      const look = keepCalls(world, { operation: "Inspect" });
+      const look = holdCalls(world, { operation: "Inspect" });
       const moving = board.api.move(number, board.stages.Done);
       await look.met();
       if (received === "after") webhooks.add({ fault: { kind: "hold" } });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Db, Trx } from "../../src/store/db/connect.ts";
-import { during } from "../support/during.ts";
+import { duringTransaction } from "../support/during.ts";
 import {
   newStage,
   putFlow,
@@ -60,7 +60,7 @@ describe("PUT /v1/projects/{id}/flow while cards move", () => {
     const { number } = await board.api.card({ repositoryIds: [] });
     const setStage = (db: Db, stageId: string) =>
       db("cards").where({ workspace_id: board.workspaceId, number }).update({ stage_id: stageId });
-    const refused = await during(
+    const refused = await duringTransaction(
       world,
       (trx) => setStage(trx, board.stages["To do"]),
       () => putFlow(board, without(flow, "To do")),
@@ -77,7 +77,7 @@ describe("PUT /v1/projects/{id}/flow while cards move", () => {
   ] as const)("refuses a move %s into a stage that is being removed", async (_, name, repositoryIds) => {
     const board = await world.board();
     const { number } = await board.api.card(repositoryIds ? { repositoryIds } : {});
-    const refused = await during(world, removing(board, name), () =>
+    const refused = await duringTransaction(world, removing(board, name), () =>
       board.api.move(number, board.stages[name]),
     );
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.statusId" }] } });
@@ -89,7 +89,7 @@ describe("PUT /v1/projects/{id}/flow while cards move", () => {
     const board = await world.board();
     const id = randomUUID();
     const create = () => board.api.post("/v1/cards", { title: "Once" }, { key: "card-in-a-new-backlog" });
-    const answered = await during(
+    const answered = await duringTransaction(
       world,
       async (trx) => {
         const [backlog] = await trx("stages").where({ id: board.stages.Backlog });

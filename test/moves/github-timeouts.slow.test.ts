@@ -4,7 +4,7 @@ import {
   commentsOf,
   dueMirrors,
   mirrorsOf,
-  readsCatchUp,
+  endStaleReads,
   shown,
   writeComment,
 } from "../support/stories/comments.ts";
@@ -83,7 +83,7 @@ describe("when GitHub never responds", () => {
       const { status, body } = await writeComment(board.api, number, "Once");
       expect(status).toBe(201);
       expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once" }]);
-      await readsCatchUp(world.service.deps.db);
+      await endStaleReads(world.service.deps.db);
       await eventually(
         () => dueMirrors(world, body.id),
         (due) => due === 0,

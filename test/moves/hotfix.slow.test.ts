@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { BACK_MERGE, backMergeCard, sweepBackMerges } from "../../src/actions/releases/back-merge.ts";
 import { recordIntent } from "../../src/store/ops/intents.ts";
 import { eventually } from "../support/api.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import { kindsOf, work } from "../support/forge/repositories.ts";
 import { branchesOf, branchHas, twoTargets } from "../support/stories/two-targets.ts";
@@ -36,7 +36,7 @@ const merge = (board: TestBoard, number: number, body: object = {}) =>
 
 /** Waits until all deliveries are processed and no back-merge job is waiting. */
 async function untilNoJobWaits(): Promise<void> {
-  await allWorked(world);
+  await allProcessed(world);
   await eventually(
     () => world.service.deps.db("graphile_worker.jobs").where({ task_identifier: BACK_MERGE }).select("key"),
     ({ length }) => length === 0,
@@ -122,7 +122,7 @@ describe("a hotfix", () => {
     await world.forge.waitUntilIdle();
     expect(await itemsOf(board.api, "backmerge_open")).toHaveLength(1);
     const { db } = world.service.deps;
-    await db("backmerges").update({ looked_at: db.raw("now() - interval '2 hours'") });
+    await db("backmerges").update({ checked_at: db.raw("now() - interval '2 hours'") });
     await sweepBackMerges(world.service.deps);
     await clearedWhen(board.api, "backmerge_open");
   });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { commentsOf } from "../support/stories/comments.ts";
 import { openCard, type OpenCard } from "../support/stories/open-card.ts";
-import { compared, review, say } from "../support/stories/repairing.ts";
+import { compareWithForge, review, commentOnPull } from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -91,12 +91,12 @@ it(`all ${REVIEWS} reviews are returned`, async () => {
 
 it(`a comparison finds the newest ${COMPARED} of ${COMMENTS} comments without webhooks, each once`, async () => {
   const { state } = world.forge.context;
-  const first = state.comments.need(await say(board, 1, "Comment 0"));
+  const first = state.comments.need(await commentOnPull(board, 1, "Comment 0"));
   for (let index = 1; index < COMMENTS; index++) {
     state.comments.save({ ...first, id: state.newId(), body: `Comment ${index}` });
   }
-  await compared(world);
-  await compared(world);
+  await compareWithForge(world);
+  await compareWithForge(world);
   const found = (await commentsOf(board.api, card.number)).map(({ body }) => body);
   const newest = Array.from({ length: COMPARED }, (_, index) => `Comment ${COMMENTS - COMPARED + index}`);
   expect(found).toEqual(["Comment 0", ...newest]);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { listRefs } from "../../sandbox/forge/git/refs.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { compared } from "../support/stories/repairing.ts";
+import { compareWithForge } from "../support/stories/repairing.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -54,7 +54,7 @@ it("the branch of a lost response belongs to the card if another move replaced i
   expect((await board.api.move(number, board.stages["To do"])).status).toBe(200);
   world.forge.control.faults.clear();
   expect((await board.api.readCard(number)).repositories).toMatchObject([{ branchName: null }]);
-  await compared(world);
+  await compareWithForge(world);
   expect(await branchesOf(board)).toEqual([await branchOf(board, number)]);
   expect(await kindsOf(board, number)).toContain("branch_created");
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);

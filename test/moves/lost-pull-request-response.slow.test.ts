@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
 import { eventually, type ApiCard } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { bringForward } from "../support/stories/put-off.ts";
-import { compared, edit, merge, told } from "../support/stories/repairing.ts";
+import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
+import { compareWithForge, setPullState, merge, eventsOf } from "../support/stories/repairing.ts";
 import { branchOf, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -46,15 +46,15 @@ async function closeOpened(board: TestBoard): Promise<void> {
     () => pullsOf(board),
     (pulls) => (pulls as unknown[]).length === 1,
   );
-  await edit(board, 1, "closed");
+  await setPullState(board, 1, "closed");
 }
 
 /** After a comparison, the card shows one closed pull request, opened by Trunkline. */
 async function expectOneClosed(board: TestBoard, number: number): Promise<void> {
   expect(await pullsOf(board)).toMatchObject([{ number: 1, state: "closed" }]);
-  await compared(world);
+  await compareWithForge(world);
   expect((await board.api.readCard(number)).repositories).toMatchObject([{ prNumber: 1, prState: "closed" }]);
-  const items = await told(board, number, "pull_request_opened", "pull_request_closed");
+  const items = await eventsOf(board, number, "pull_request_opened", "pull_request_closed");
   const kinds = items.map(({ kind, actor }) => [kind, actor.user?.kind]);
   expect(kinds).toEqual([
     ["pull_request_opened", "machine"],
@@ -124,7 +124,7 @@ describe("while reads do not show the opened pull request", () => {
     const { board, number, push } = await cardWithStaleReads();
     await push();
     await board.api.cardWhen(number, isState("draft"));
-    await edit(board, 1, "closed");
+    await setPullState(board, 1, "closed");
     await board.api.cardWhen(number, isState("closed"));
     const review = () => board.api.move(number, board.stages["In review"]);
     const unavailable = await review();
@@ -186,7 +186,7 @@ describe("while reads do not show the opened pull request", () => {
     await eventually(jobs, (left) => left.some(({ run_at }) => run_at > new Date()));
     expect(await pullsOf(board)).toHaveLength(1);
     world.forge.control.staleReads(null);
-    await bringForward(world);
+    await runDeferredJobs(world);
     await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prNumber === 2);
     expect(await pullsOf(board)).toMatchObject([
       { state: "open", draft: true },
@@ -198,7 +198,7 @@ describe("while reads do not show the opened pull request", () => {
     const { board, number, push } = await cardWithStaleReads();
     await push();
     await board.api.cardWhen(number, isState("draft"));
-    await edit(board, 1, "closed");
+    await setPullState(board, 1, "closed");
     await board.api.cardWhen(number, isState("closed"));
     const { db } = board;
     await db("pull_requests").update({ changed_at: db.raw("now() - interval '61 seconds'") });

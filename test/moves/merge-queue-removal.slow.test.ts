@@ -2,12 +2,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { RESUME_QUEUED_MOVE } from "../../src/actions/moves/resume-move.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
-import { allWorked, deliver } from "../support/forge/deliveries.ts";
+import { allProcessed, deliver } from "../support/forge/deliveries.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { hold, lose, released, reportStatus, resumeMovesAfter } from "../support/stories/repairing.ts";
+import {
+  holdWebhooks,
+  loseWebhooks,
+  releaseWebhooks,
+  reportStatus,
+  resumeMovesAfter,
+} from "../support/stories/repairing.ts";
 import { webAndApi, work } from "../support/forge/repositories.ts";
-import { workedCard } from "../support/stories/work-on-card.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -19,12 +25,12 @@ beforeAll(async () => {
 beforeEach(async () => {
   board = await world.board();
   world.forge.webUi.setMergeQueue(`${board.owner}/web`, "main", true);
-  ({ number } = await workedCard(board));
+  ({ number } = await cardWithCommit(board));
 });
 afterEach(async () => {
   world.forge.control.reset();
   world.forge.settings.hasAsyncMerge = true;
-  await allWorked(world);
+  await allProcessed(world);
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
 });
 afterAll(() => world.stop());
@@ -61,7 +67,7 @@ describe("a pull request that the merge queue removed", () => {
     async (isAsync) => {
       world.forge.settings.hasAsyncMerge = isAsync;
       expect((await toDone()).status).toBe(202);
-      lose(world);
+      loseWebhooks(world);
       await dequeue("CI_FAILURE");
       await resumeMovesAfter(world, board);
       const why = { reason: "queue_rejected", reasons: [{ details: { reason: "unknown" } }] };
@@ -89,11 +95,11 @@ describe("a pull request that the merge queue removed", () => {
 
   it("is queued again by a move before its webhook arrives, which is then outdated", async () => {
     await toDone();
-    hold(world);
+    holdWebhooks(world);
     await dequeue("CI_FAILURE");
     expect((await toDone()).status).toBe(202);
     expect(isQueued()).toBe(true);
-    await released(world);
+    await releaseWebhooks(world);
     expect((await board.api.readCard(number)).blocked).toBeNull();
     await land();
     expect((await done()).blocked).toBeNull();
@@ -145,7 +151,7 @@ describe("a pull request that the merge queue removed", () => {
     await dequeue("MERGE_CONFLICT", "api");
     await land("web");
     await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
-    await allWorked(world);
+    await allProcessed(world);
     await eventually(
       () => board.db("graphile_worker.jobs").where({ task_identifier: RESUME_QUEUED_MOVE }),
       ({ length }) => length === 0,
@@ -164,7 +170,7 @@ describe("a pull request that the merge queue removed", () => {
 describe("an outdated removal from the merge queue", () => {
   it("is ignored when a late job retry carries it", async () => {
     await toDone();
-    lose(world);
+    loseWebhooks(world);
     await land();
     const { id: cardId } = await board.api.readCard(number);
     const where = { cardId, repositoryId: board.repositories["web"], prNumber: 1 };
@@ -177,7 +183,7 @@ describe("an outdated removal from the merge queue", () => {
 
   it("is ignored when it arrives after a newer removal", async () => {
     const release = await waitingMove();
-    await allWorked(world);
+    await allProcessed(world);
     const match = { event: "pull_request", action: "dequeued" };
     world.forge.control.webhooks.add({ match, fault: { kind: "hold" } });
     await dequeue("CI_FAILURE");
@@ -190,8 +196,8 @@ describe("an outdated removal from the merge queue", () => {
     const later = new Date(Date.parse(payload.pull_request.updated_at) + 60_000).toISOString();
     const newer = { ...payload.pull_request, updated_at: `${later.slice(0, 19)}Z` };
     await deliver(world, "pull_request", { ...payload, reason: "MERGE_CONFLICT", pull_request: newer });
-    await allWorked(world);
-    await released(world);
+    await allProcessed(world);
+    await releaseWebhooks(world);
     await release();
     expect(await blocked()).toMatchObject({ reasons: [{ details: { reason: "MERGE_CONFLICT" } }] });
   });

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { lose, reportStatus, resumeMovesAfter } from "../support/stories/repairing.ts";
+import { loseWebhooks, reportStatus, resumeMovesAfter } from "../support/stories/repairing.ts";
 import { webAndApi, work } from "../support/forge/repositories.ts";
-import { workedCard } from "../support/stories/work-on-card.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,7 +18,7 @@ afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board();
   world.forge.webUi.setMergeQueue(`${board.owner}/web`, "main", true);
-  ({ number } = await workedCard(board, "In progress"));
+  ({ number } = await cardWithCommit(board, "In progress"));
 });
 
 // Fault: C10
@@ -76,7 +76,7 @@ describe("a move into a branch with a merge queue", () => {
     await board.api.move(number, board.stages.Done);
     await resumeMovesAfter(world, board);
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
-    lose(world);
+    loseWebhooks(world);
     await world.forge.webUi.dequeue(name, 1, "CI_FAILURE");
     world.forge.control.webhooks.clear();
     await resumeMovesAfter(world, board);
@@ -85,7 +85,7 @@ describe("a move into a branch with a merge queue", () => {
       reasons: [{ details: { reason: "unknown" } }],
     });
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
-    lose(world);
+    loseWebhooks(world);
     await world.forge.webUi.mergeQueued(name, 1);
     world.forge.control.webhooks.clear();
     await resumeMovesAfter(world, board);
@@ -113,7 +113,7 @@ describe("a move into a branch with a merge queue", () => {
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     await resumeMovesAfter(world, board);
     expect((await board.api.readCard(number)).blocked).toBeNull();
-    lose(world);
+    loseWebhooks(world);
     await world.forge.webUi.dequeue(`${board.owner}/web`, 1, "CI_FAILURE");
     world.forge.control.webhooks.clear();
     await resumeMovesAfter(world, board);

@@ -8,8 +8,8 @@ import { clearedWhen, itemsOf } from "../support/inbox.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { headOf } from "../support/stories/merged-card.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { rechecked } from "../support/stories/rechecked.ts";
-import { lose, released, reportStatus } from "../support/stories/repairing.ts";
+import { untilRechecked } from "../support/stories/rechecked.ts";
+import { loseWebhooks, releaseWebhooks, reportStatus } from "../support/stories/repairing.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
 import { branchOf, deleteBranch, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type BoardOptions, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -18,7 +18,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(() => released(world));
+afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
@@ -42,14 +42,14 @@ const reopen = (board: TestBoard, pull: number) =>
 const pushes = {
   "reported by a webhook": async (board: TestBoard, branch: string, repository = "web"): Promise<void> => {
     await pushTo(board, branch, `${branch}.txt`, "ada", repository);
-    await rechecked(world);
+    await untilRechecked(world);
   },
   "found by a comparison": async (board: TestBoard, branch: string, repository = "web"): Promise<void> => {
-    lose(world);
+    loseWebhooks(world);
     await pushTo(board, branch, `${branch}.txt`, "ada", repository);
     await world.forge.waitUntilIdle();
     await followTrunks(world.service.deps);
-    await rechecked(world);
+    await untilRechecked(world);
     world.forge.control.webhooks.clear();
   },
 };
@@ -130,7 +130,7 @@ describe.each(["reported by a webhook", "found by a comparison"] as const)("a br
 const callsOfPush = (board: TestBoard, branch: string, file: string): Promise<string[]> =>
   callsOf(world, async () => {
     await pushTo(board, branch, file);
-    await rechecked(world);
+    await untilRechecked(world);
   });
 
 it("a push makes no call to GitHub unless a blocked card waits for its branch", async () => {
@@ -147,7 +147,7 @@ it("a push makes no call to GitHub unless a blocked card waits for its branch", 
 it("a missing branch that GitHub did not name is any branch of the flow", async () => {
   const board = await world.board();
   const { number } = await openCard(world, board);
-  await rechecked(world);
+  await untilRechecked(world);
   world.forge.control.faults.add({
     match: { method: "PUT", path: "/repositories/*/pulls/*/merge*" },
     fault: { kind: "answer", status: 422, body: { message: "Reference does not exist" } },
@@ -175,6 +175,6 @@ it("a card whose possible branch names are all taken stays blocked after a push 
   const refused = await board.api.move(number, board.stages["In progress"]);
   expect(refused.body.message).toContain("Every name");
   await pushTo(board, "main", "main.txt");
-  await rechecked(world);
+  await untilRechecked(world);
   expect((await blockedOf(board, number))?.message).toBe(refused.body.message);
 });

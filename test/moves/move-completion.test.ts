@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { ApiCard } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -76,7 +76,7 @@ describe("a move whose Git work is done", () => {
     await api.move(number, stages["To do"]);
     const before = [await api.readCard(number), await api.timeline(number)];
     const key = `key-${randomUUID()}`;
-    const kept = keepCalls(world, {});
+    const kept = holdCalls(world, {});
     const moving = api.move(number, stages["In progress"], 0, { key });
     await kept.met();
     expect(await takeOver({ number, key })).toBe(1);

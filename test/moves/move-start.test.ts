@@ -4,8 +4,8 @@ import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import type { Api, ApiCard } from "../support/api.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
-import { keyHeldBy } from "../support/keys.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
+import { keyLockedBy } from "../support/keys.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -55,7 +55,7 @@ const refusedMoves: readonly [string, number, (card: ApiCard) => Promise<Refused
     "another call is moving its card",
     409,
     async ({ number }) => {
-      const kept = keepCalls(world, {});
+      const kept = holdCalls(world, {});
       const moving = board.api.move(number, board.stages["In progress"]);
       await kept.met();
       const end = async () => {
@@ -95,7 +95,7 @@ describe("the start of a move with Git", () => {
   it("takes over the idempotency key of a dead process", async () => {
     const { api, stages } = board;
     const { number } = await api.card();
-    const key = await keyHeldBy(board, randomUUID());
+    const key = await keyLockedBy(board, randomUUID());
     expect((await api.move(number, stages["In progress"], 0, { key })).status).toBe(200);
     const kinds = (await api.timeline(number)).map(({ kind }) => kind);
     expect(kinds).toEqual(["created", "branch_created", "status_changed"]);

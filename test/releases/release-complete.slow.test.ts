@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { keepCalls } from "../support/forge/kept-calls.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
 import { flowPath, readFlow } from "../support/flows.ts";
@@ -15,7 +15,7 @@ import {
   tagOf,
   unfreeze,
 } from "../support/stories/releases.ts";
-import { hold, protect, push, released } from "../support/stories/repairing.ts";
+import { holdWebhooks, protect, push, releaseWebhooks } from "../support/stories/repairing.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { trunkWhenLanded } from "../support/stories/trunk.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
@@ -295,7 +295,7 @@ describe("the completion in several repositories", () => {
     const own = await world.board({ repositories: NAMES });
     const id = await makeRelease(own.api, "Several");
     const shas = await Promise.all(NAMES.map((name) => headOf(own, name, "main")));
-    const tagging = keepCalls(world, { operation: "CreateTags" }, "before");
+    const tagging = holdCalls(world, { operation: "CreateTags" }, "before");
     const completing = complete(
       own.api,
       id,
@@ -388,14 +388,14 @@ describe("the completion in one repository", () => {
     ["release/one", true],
   ])("tags the tip of %s, even before the webhook of the last push", async (branch, frozen) => {
     const { own, completed } = await releaseWithKnownTrunk(frozen);
-    hold(world);
+    holdWebhooks(world);
     const head = await world.forge.commit(`${own.owner}/web`, branch, { "late.txt": "late\n" });
     const calls = await callsOf(world, async () =>
       expect((await completed("the-push-is-held")).body.tags).toMatchObject([{ sha: head }]),
     );
     expect(calls).toEqual(["UpdateRefs", "Tagging", TAG, PUBLISH]);
     expect(await tagOf(own, "web", "v1")).toBe(head);
-    await released(world);
+    await releaseWebhooks(world);
   });
 
   it("returns 409 and writes nothing if the tag exists at another commit", async () => {
@@ -414,11 +414,11 @@ describe("the completion in one repository", () => {
 
   it("accepts a tag at the same commit, even before its webhook", async () => {
     const { own, completed } = await releaseWithKnownTrunk();
-    hold(world);
+    holdWebhooks(world);
     const late = await world.forge.commit(`${own.owner}/web`, "main", { "late.txt": "late\n" });
     await createRef(own, "refs/tags/v1", late);
     expect((await completed("the-tag-is-there")).body.tags).toMatchObject([{ sha: late }]);
-    await released(world);
+    await releaseWebhooks(world);
   });
 
   it("reads the branch before the tag if the branch is protected", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { freeze, makeRelease, readRelease, setCards, unfreeze } from "../support/stories/releases.ts";
 import { flowPath, readFlow } from "../support/flows.ts";
 import { pushTo } from "../support/stories/work-on-card.ts";
@@ -81,7 +81,7 @@ describe("POST /v1/releases/{id}/freeze", () => {
       expect.stringContaining("has no branch staging"),
     ]);
     const staged = await pushTo(own, "staging", "staged.txt");
-    await allWorked(world);
+    await allProcessed(world);
     expect((await freeze(own.api, id)).status).toBe(200);
     expect(await headOf(own, "web", "release/1-4")).toBe(staged);
   });

@@ -3,7 +3,7 @@ import { seedHistory } from "../../bench/seed-history.ts";
 import type { BenchBoard } from "../../bench/seed.ts";
 import { connect, rows } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
-import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
+import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -157,7 +157,7 @@ it("a webhook, and what is done about it, reads what is its card's", async () =>
       const payload = status(turn % 2 === 0 ? "failure" : "success");
       expect((await deliver(world, "status", payload, { url })).status).toBe(202);
     }
-    await allWorked(world);
+    await allProcessed(world);
   });
   expect(read).toEqual([]);
 });

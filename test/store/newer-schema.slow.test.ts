@@ -5,7 +5,7 @@ import { WEBHOOK_PATH } from "../../src/app.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
-import { life } from "../support/stories/whole-life.ts";
+import { runCardLife } from "../support/stories/whole-life.ts";
 import { startSurroundings, type Surroundings } from "../faults/support/surroundings.ts";
 
 const CARDS = 3;
@@ -52,7 +52,7 @@ it(
     const board = await surroundings.board(older.baseUrl);
     let numbers: number[] = [];
     const live = async (): Promise<void> => {
-      const born = Array.from({ length: CARDS }, (_, at) => life(board, numbers.length + at));
+      const born = Array.from({ length: CARDS }, (_, at) => runCardLife(board, numbers.length + at));
       numbers = [...numbers, ...(await Promise.all(born))];
     };
     const living = live();

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from "uuid";
 import { createMonitor } from "../../src/actions/boards/workspaces.ts";
 import { deleteOldRows } from "../../src/jobs/tasks.ts";
 import { dropOldCheckReports, dropOldDeliveries, dropOldReports } from "../../src/store/ops/retention.ts";
-import { cardWithStatuses, deliver, keptWhen } from "../support/forge/deliveries.ts";
+import { cardWithStatuses, deliver, storedDeliveryWhen } from "../support/forge/deliveries.ts";
 import { makeRelease, promote } from "../support/stories/releases.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -37,7 +37,7 @@ it("deliveries that were worked off go after their time, those that wait or were
   expect(left).toEqual(["aside", "waits", "young"]);
   // One that comes again after it was forgotten is one like any other.
   await deliver(world, "ping", { zen: "Again." }, { guid: "old" });
-  expect((await keptWhen(world, "old", ({ state }) => state === "done"))?.attempts).toBe(0);
+  expect((await storedDeliveryWhen(world, "old", ({ state }) => state === "done"))?.attempts).toBe(0);
   await db("deliveries").delete();
 });
 

@@ -17,7 +17,7 @@ export interface Offer {
 let last = 0;
 
 /** An agent pushes a branch of its own and opens a pull request from it that aims at a card's branch, or at `base`. */
-export async function offer(
+export async function openAgentPull(
   world: TestWorld,
   board: TestBoard,
   agent: ForgeAccount,
@@ -34,7 +34,7 @@ export async function offer(
 }
 
 /** Says something on a pull request's conversation. */
-export async function say(
+export async function commentAs(
   board: TestBoard,
   account: ForgeAccount,
   number: number,

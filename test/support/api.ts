@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { holdDocumented } from "./documented.ts";
-import { holdGrown } from "./stories/told-once.ts";
+import { assertGrown } from "./stories/duplicate-events.ts";
 
 export interface ApiAnswer<Body = unknown> {
   readonly status: number;
@@ -149,7 +149,7 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
     const answer: unknown = isJson ? JSON.parse(text) : undefined;
     holdDocumented(method, path, response.status, answer);
-    if (WHOLE_TIMELINE.test(path) && response.ok) holdGrown(`${apiKey} ${path}`, answer as TimelineEvent[]);
+    if (WHOLE_TIMELINE.test(path) && response.ok) assertGrown(`${apiKey} ${path}`, answer as TimelineEvent[]);
     const { status, ok } = response;
     const sentKey = sent["idempotency-key"];
     if (ok && sentKey !== undefined) {

@@ -7,7 +7,7 @@ import { beginTransaction } from "../../src/store/db/transaction.ts";
  * Somebody else's transaction in the middle of something: `start` is done but not committed while `meanwhile` begins, and committed once
  * that waits for it. Gives what `meanwhile` came to.
  */
-export async function during<T>(
+export async function duringTransaction<T>(
   world: TestWorld,
   start: (trx: Trx) => Promise<unknown>,
   meanwhile: () => Promise<T>,

@@ -10,7 +10,7 @@ import { acknowledgedFaults, unequalAnswers } from "./answers.ts";
 import { eventually, successes, type ApiCard, type TimelineEvent } from "./api.ts";
 import { flowPath } from "./flows.ts";
 import { readInbox, type InboxItem } from "./inbox.ts";
-import { type SubmittedReview, toldTwice } from "./stories/told-once.ts";
+import { type SubmittedReview, duplicateEvents } from "./stories/duplicate-events.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
 /** What is compared: the API's answers through a board, the tables, and the forge's state and git. */
@@ -101,7 +101,7 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
     const observed = await observe(compared.db, board, number);
     const about = `card ${number}: `;
     tell("I4", stageFaults(flow, observed, inbox), about);
-    tell("I5", toldTwice(observed.timeline, botLogin, reviewsOf(compared, observed)), about);
+    tell("I5", duplicateEvents(observed.timeline, botLogin, reviewsOf(compared, observed)), about);
     tell("I2", await branchFaults(compared, observed), about);
     tell("I12", await headFaults(compared, flow, observed), about);
     tell("I12", pullFaults(compared, observed), about);

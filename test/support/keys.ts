@@ -3,7 +3,7 @@ import { successes } from "./api.ts";
 import type { TestBoard } from "./world.ts";
 
 /** An idempotency key of the board's credential in the state a process leaves it in that dies in the middle of a request. Gives the key. */
-export async function keyHeldBy({ api, db }: TestBoard, holder: string): Promise<string> {
+export async function keyLockedBy({ api, db }: TestBoard, holder: string): Promise<string> {
   const key = `key-${randomUUID()}`;
   const clientId = api.apiKey.split("_")[1] ?? "";
   await db("idempotency_keys").insert({
@@ -17,7 +17,7 @@ export async function keyHeldBy({ api, db }: TestBoard, holder: string): Promise
 }
 
 /** Takes a key out of the table, as a crash before the answer or the next day leaves it. What was answered under it binds nobody any more. */
-export async function forgetKey({ db }: TestBoard, key: string): Promise<void> {
+export async function deleteKey({ db }: TestBoard, key: string): Promise<void> {
   await db("idempotency_keys").where({ key }).delete();
   const others = successes.filter((success) => success.key !== key);
   successes.splice(0, successes.length, ...others);

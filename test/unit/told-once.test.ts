@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import type { TimelineEvent } from "../support/api.ts";
-import { type SubmittedReview, toldTwice } from "../support/stories/told-once.ts";
+import { type SubmittedReview, duplicateEvents } from "../support/stories/duplicate-events.ts";
 
 const AT = "2026-11-20T12:00:38.000Z";
 const review: SubmittedReview = {
@@ -52,7 +52,7 @@ describe("a timeline", () => {
     ["a review that the forge has no more", [reviewed("approved")], []],
     ["two people's reviews", [reviewed("approved"), reviewed("approved", "grace")], []],
   ])("tells rightly of %s", (_, timeline, reviews) => {
-    expect(toldTwice(timeline, "trunkline[bot]", reviews)).toEqual([]);
+    expect(duplicateEvents(timeline, "trunkline[bot]", reviews)).toEqual([]);
   });
 
   it.each<[string, readonly TimelineEvent[], readonly SubmittedReview[]]>([
@@ -78,6 +78,6 @@ describe("a timeline", () => {
     ["one dismissal", [reviewed("dismissed"), reviewed("dismissed")], [{ ...review, state: "dismissed" }]],
     ["one push", [event("pushed", {}), event("pushed", {})], [review, review]],
   ])("that tells twice of %s is seen", (_, timeline, reviews) => {
-    expect(toldTwice(timeline, "trunkline[bot]", reviews)).toHaveLength(1);
+    expect(duplicateEvents(timeline, "trunkline[bot]", reviews)).toHaveLength(1);
   });
 });

@@ -5,10 +5,17 @@ import * as fc from "fast-check";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { processLane } from "../../src/webhooks/process-lane.ts";
 import { eventually } from "../support/api.ts";
-import { allWorked, deliver } from "../support/forge/deliveries.ts";
-import { edit, merge, push, review, say, sayAnew } from "../support/stories/repairing.ts";
+import { allProcessed, deliver } from "../support/forge/deliveries.ts";
+import {
+  setPullState,
+  merge,
+  push,
+  review,
+  commentOnPull,
+  editPullComment,
+} from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { forgetReadings } from "../support/stories/told-once.ts";
+import { clearReadings } from "../support/stories/duplicate-events.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const ORDERS = 500;
@@ -49,17 +56,17 @@ async function aLife(board: TestBoard, branchName: string): Promise<Told[]> {
   const pull = Number(opened.body["number"]);
   await push(board, branchName, "second.txt");
   const asked = await review(board, pull, "REQUEST_CHANGES");
-  const first = await say(board, pull, "Why?");
-  const gone = await say(board, pull, "Never mind");
-  await say(board, pull, "I see");
-  await sayAnew(board, first, "Why so?");
+  const first = await commentOnPull(board, pull, "Why?");
+  const gone = await commentOnPull(board, pull, "Never mind");
+  await commentOnPull(board, pull, "I see");
+  await editPullComment(board, first, "Why so?");
   await board.person("ada", "DELETE", `${path}/issues/comments/${gone}`);
   await board.person("ada", "PUT", `${path}/pulls/${pull}/reviews/${asked}/dismissals`, {
     message: "Seen to",
   });
   await review(board, pull, "APPROVE");
-  await edit(board, pull, "closed");
-  await edit(board, pull, "open");
+  await setPullState(board, pull, "closed");
+  await setPullState(board, pull, "open");
   await push(board, branchName, "third.txt");
   expect((await merge(board, pull)).status).toBe(200);
   await world.forge.waitUntilIdle();
@@ -80,13 +87,13 @@ async function tellable() {
   await board.api.move(number, board.stages["To do"]);
   const [link] = await db("card_repositories").where({ card_id: cardId });
   const branchName = String(link?.branch_name);
-  await allWorked(world);
+  await allProcessed(world);
   const life = await aLife(board, branchName);
   const seen = await db("timeline_items").where({ card_id: cardId }).max("seq as last").first();
   const lane = `repository:${world.forge.repository(`${board.owner}/web`).id}`;
 
   const reset = async (): Promise<void> => {
-    forgetReadings();
+    clearReadings();
     await db("timeline_items").where({ card_id: cardId }).where("seq", ">", seen?.["last"]).delete();
     await db("pull_requests").where({ card_id: cardId }).delete();
     await db("deliveries").where({ lane }).delete();
@@ -95,11 +102,11 @@ async function tellable() {
   };
   const allHeard = async (): Promise<void> => {
     // One that is asked for again while it runs has no key until it ends: it may be anybody's.
-    const keys = [`work-lane:${lane}`, `replay-deferred-events:${board.repositories["web"]}:%`];
+    const keys = [`process-lane:${lane}`, `replay-deferred-events:${board.repositories["web"]}:%`];
     await eventually(
       () =>
         db("graphile_worker.jobs")
-          .whereIn("task_identifier", ["replay-deferred-events", "work-lane"])
+          .whereIn("task_identifier", ["replay-deferred-events", "process-lane"])
           .whereRaw("(key is null or key like any(?))", [keys])
           .select("id"),
       ({ length }) => length === 0,
@@ -175,7 +182,7 @@ it("a delivery that two processes work at the same time is told once", async () 
   await board.api.move(number, board.stages["In progress"]);
   await board.api.move(number, board.stages["To do"]);
   const [link] = await db("card_repositories").where({ card_id: cardId });
-  await allWorked(world);
+  await allProcessed(world);
   const life = await aLife(board, String(link?.branch_name));
   await Promise.all(
     life.flatMap(({ event, payload }) => {
@@ -185,7 +192,7 @@ it("a delivery that two processes work at the same time is told once", async () 
   );
   const lane = `repository:${world.forge.repository(`${board.owner}/web`).id}`;
   await Promise.all([processLane(world.service.deps, lane), processLane(world.service.deps, lane)]);
-  await allWorked(world);
+  await allProcessed(world);
   const told = (await board.api.timeline(number))
     .filter(({ kind }) => TOLD.includes(kind))
     .map(({ kind, at, data }) => JSON.stringify([kind, at, data]));

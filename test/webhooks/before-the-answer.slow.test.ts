@@ -1,7 +1,7 @@
 /** The forge tells of what Trunkline did before it answers the call that did it. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { commentsOf, editComment, writeComment } from "../support/stories/comments.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { readInbox } from "../support/inbox.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { push } from "../support/stories/repairing.ts";
@@ -48,12 +48,12 @@ it("all of it is ours, and told once", async () => {
   expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
   await push(board, (await board.api.readCard(number)).repositories[0]?.branchName ?? "");
   await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "draft");
-  await allWorked(world);
+  await allProcessed(world);
   const comment = (await writeComment(board.api, number, "Said here")).body;
   await editComment(board.api, number, comment.id, "Said here, and better");
   expect((await board.api.move(number, board.stages["In review"])).status).toBe(200);
   expect((await board.api.move(number, board.stages["Done"])).status).toBe(200);
-  await allWorked(world);
+  await allProcessed(world);
   expect([...written].toSorted()).toEqual([
     "MarkReady",
     "PATCH issues/comments",

@@ -8,12 +8,12 @@ import {
   CHECK_REFUSED_INSTALLATION,
 } from "../../src/actions/installations/refused-installation.ts";
 import { eventually } from "../support/api.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/forge/installations.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { bringForward } from "../support/stories/put-off.ts";
-import { lose, push, released, told } from "../support/stories/repairing.ts";
+import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
+import { loseWebhooks, push, releaseWebhooks, eventsOf } from "../support/stories/repairing.ts";
 import { readTrunk } from "../support/stories/trunk.ts";
 import { pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -24,19 +24,19 @@ beforeAll(async () => {
   // The first look at the forge's log finds that nobody had looked before, and asks for a comparison in a minute.
   await scheduleRepairs(world.service.deps.db);
   await putOff(RECONCILE, 1);
-  await bringForward(world);
+  await runDeferredJobs(world);
   await putOff(RECONCILE, 0);
 });
 afterEach(() => world.forge.control.faults.clear());
-afterEach(() => released(world));
+afterEach(() => releaseWebhooks(world));
 afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 /** A card whose branch was pushed to, and its checks reported, unheard. */
 async function unheardPush(board: TestBoard): Promise<{ number: number; sha: string }> {
   const { number, branchName } = await openCard(world, board);
-  await allWorked(world);
-  lose(world);
+  await allProcessed(world);
+  loseWebhooks(world);
   const sha = await push(board, branchName);
   const report = { state: "pending", context: "ci" };
   await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, report);
@@ -76,7 +76,7 @@ async function expectFound(
   { number, sha }: { number: number; sha: string },
 ): Promise<void> {
   await board.api.cardWhen(number, ({ repositories: [link] }) => link?.checksState === "pending");
-  const pushes = (await told(board, number, "pushed")).filter(({ data }) => data["after"] === sha);
+  const pushes = (await eventsOf(board, number, "pushed")).filter(({ data }) => data["after"] === sha);
   expect(pushes).toHaveLength(1);
   expect(
     await eventually(
@@ -98,7 +98,7 @@ it.each([401, 403])("asked for while the forge refuses us the account (%i)", asy
   await repaired(0);
 
   world.forge.control.faults.clear();
-  await bringForward(world);
+  await runDeferredJobs(world);
   await brokenWhen(board, 0);
   await expectFound(board, card);
 });
@@ -112,7 +112,7 @@ it.each([401, 403])("which meets the refusal (%i) itself", async (status) => {
   expect(await brokenIn(board)).toHaveLength(1);
 
   world.forge.control.faults.clear();
-  await bringForward(world);
+  await runDeferredJobs(world);
   await brokenWhen(board, 0);
   await expectFound(board, card);
 });
@@ -127,14 +127,14 @@ it("whose question the forge does not answer", async () => {
   await repaired(1);
 
   world.forge.control.faults.clear();
-  await bringForward(world);
+  await runDeferredJobs(world);
   await expectFound(board, card);
 });
 
 /** A commit on the trunk that nobody told of; gives it. */
 async function unheardLanding(board: TestBoard): Promise<string> {
   await followTrunks(world.service.deps);
-  lose(world);
+  loseWebhooks(world);
   return pushTo(board, "main", "landed.txt");
 }
 
@@ -142,7 +142,7 @@ async function unheardLanding(board: TestBoard): Promise<string> {
 async function expectLanded(board: TestBoard, sha: string): Promise<void> {
   expect((await readTrunk(board.api)).landings.map((landing) => landing.sha)).not.toContain(sha);
   world.forge.control.faults.clear();
-  await bringForward(world);
+  await runDeferredJobs(world);
   await eventually(
     () => readTrunk(board.api),
     ({ landings }) => landings.some((landing) => landing.sha === sha),

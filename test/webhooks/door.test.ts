@@ -10,12 +10,12 @@ import { eventually } from "../support/api.ts";
 import {
   cardWithStatuses,
   deliver,
-  kept,
-  keptWhen,
+  storedDelivery,
+  storedDeliveryWhen,
   signatureOf,
   type SentDelivery,
 } from "../support/forge/deliveries.ts";
-import { whileHeld } from "../support/stories/held.ts";
+import { whileLocked } from "../support/stories/locks.ts";
 import { createIntake } from "../../src/webhooks/intake.ts";
 import { statementsOf } from "../support/database/statements.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
@@ -38,7 +38,7 @@ describe("a delivery", () => {
     const payload = '{ "zen":"Spaces  stay, é 😀 \\u0000 too" }';
     const { guid, status, body } = await deliver(world, "ping", payload);
     expect([status, body]).toEqual([202, { accepted: true }]);
-    expect((await kept(world, guid))?.payload).toBe(payload);
+    expect((await storedDelivery(world, guid))?.payload).toBe(payload);
   });
 
   // Fault: B11
@@ -55,7 +55,7 @@ describe("a delivery", () => {
     for (const event of ["push", "pull_request", "check_run", "status", "a_new_event"]) {
       const { guid, status } = await deliver(world, event, payload);
       expect(status).toBe(202);
-      expect((await keptWhen(world, guid, ({ state }) => state !== "waiting"))?.state).toBe("done");
+      expect((await storedDeliveryWhen(world, guid, ({ state }) => state !== "waiting"))?.state).toBe("done");
     }
   });
 
@@ -77,7 +77,7 @@ describe("a delivery", () => {
     const { guid, status, body } = await deliver(world, "ping", ping, { headers });
     expect(status).toBe(401);
     expect(body).toMatchObject({ message: expect.stringContaining("signature"), statusCode: 401 });
-    expect(await kept(world, guid)).toBeUndefined();
+    expect(await storedDelivery(world, guid)).toBeUndefined();
   });
 
   it("with a good SHA-1 signature beside a bad SHA-256 one is 401", async () => {
@@ -95,7 +95,7 @@ describe("a delivery", () => {
     for (const altered of [text.replace("K", "k"), `${text} `, text.slice(0, -1)]) {
       const { guid, status } = await deliver(world, "ping", altered, { headers });
       expect(status).toBe(401);
-      expect(await kept(world, guid)).toBeUndefined();
+      expect(await storedDelivery(world, guid)).toBeUndefined();
     }
   });
 
@@ -109,7 +109,7 @@ describe("a delivery", () => {
     const { guid, status, body: answer } = await deliver(world, "ping", body);
     expect(status).toBe(expected);
     expect(answer["statusCode"]).toBe(expected);
-    expect(await kept(world, guid)).toBeUndefined();
+    expect(await storedDelivery(world, guid)).toBeUndefined();
   });
 
   it.each(["x-github-delivery", "x-github-event"])("without %s is 400", async (header) => {
@@ -122,7 +122,7 @@ describe("a delivery", () => {
     const tooMuch = await deliver(world, "ping", ofSize(MAX + 1));
     expect(tooMuch.status).toBe(413);
     expect(tooMuch.body["message"]).toContain("25 MiB");
-    expect(await kept(world, tooMuch.guid)).toBeUndefined();
+    expect(await storedDelivery(world, tooMuch.guid)).toBeUndefined();
     await world.service.deps.db("deliveries").where({ guid: most.guid }).delete();
   });
 
@@ -130,7 +130,7 @@ describe("a delivery", () => {
     const bomb = new Uint8Array(gzipSync(ofSize(MAX * 4)));
     const { guid, status } = await deliver(world, "ping", bomb, { headers: { "content-encoding": "gzip" } });
     expect(status).toBe(415);
-    expect(await kept(world, guid)).toBeUndefined();
+    expect(await storedDelivery(world, guid)).toBeUndefined();
   });
 
   it("costs one statement, without a transaction around it", async () => {
@@ -182,14 +182,14 @@ describe("a delivery", () => {
     const answers: Promise<unknown>[] = [];
     const waiting = () =>
       db("pg_locks").where({ granted: false }).whereRaw("relation = 'deliveries'::regclass");
-    await whileHeld(db, deliveriesTable, async () => {
+    await whileLocked(db, deliveriesTable, async () => {
       answers.push(deliver(world, "ping", ping).then((answer) => answered.push(answer)));
       await eventually(waiting, ({ length }) => length > 0);
       expect(answered).toEqual([]);
     });
     await Promise.all(answers);
     expect(answered).toMatchObject([{ status: 202 }]);
-    expect(await kept(world, answered[0]?.guid ?? "")).toBeDefined();
+    expect(await storedDelivery(world, answered[0]?.guid ?? "")).toBeDefined();
   });
 
   it("that cannot be kept is 5xx, so that the forge's log says it failed", async () => {

@@ -1,21 +1,21 @@
 /** What was found by comparing with the forge and what webhooks tell late is one thing, told once. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { commentsOf } from "../support/stories/comments.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import {
-  compared,
-  edit,
-  hold,
+  compareWithForge,
+  setPullState,
+  holdWebhooks,
   merge,
   pullOf,
   push,
-  released,
+  releaseWebhooks,
   review,
-  say,
-  sayAnew,
-  told,
+  commentOnPull,
+  editPullComment,
+  eventsOf,
 } from "../support/stories/repairing.ts";
 import { loginOf } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -25,7 +25,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(() => released(world));
+afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
@@ -38,24 +38,24 @@ describe("what was found", () => {
       const { number, branchName } = await openCard(world, board);
       const pull = await pullOf(board, number);
       const before = (await board.api.timeline(number)).length;
-      hold(world);
+      holdWebhooks(world);
       await push(board, branchName, "one.txt");
       await push(board, branchName, "two.txt");
-      await edit(board, pull, "closed");
-      await compared(world);
-      await edit(board, pull, "open");
-      await compared(world);
+      await setPullState(board, pull, "closed");
+      await compareWithForge(world);
+      await setPullState(board, pull, "open");
+      await compareWithForge(world);
       const found = (await board.api.timeline(number)).slice(before).map(({ kind }) => kind);
       expect(found).toEqual(["pushed", "pull_request_closed", "pull_request_reopened"]);
-      await released(world, order);
+      await releaseWebhooks(world, order);
       const after = (await board.api.timeline(number)).slice(before).map(({ kind }) => kind);
       expect(after).toEqual(found);
       const link = (await board.api.readCard(number)).repositories[0];
       expect(link?.prState).toBe("open");
       // What happens from now on is news again.
       await push(board, branchName, "three.txt");
-      await allWorked(world);
-      expect(await told(board, number, "pushed")).toHaveLength(2);
+      await allProcessed(world);
+      expect(await eventsOf(board, number, "pushed")).toHaveLength(2);
     },
   );
 
@@ -63,18 +63,18 @@ describe("what was found", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const pull = await pullOf(board, number);
-    hold(world);
-    await sayAnew(board, await say(board, pull, "What is this?"), "What is this for?");
+    holdWebhooks(world);
+    await editPullComment(board, await commentOnPull(board, pull, "What is this?"), "What is this for?");
     await review(board, pull, "REQUEST_CHANGES");
-    await compared(world);
+    await compareWithForge(world);
     const found = await board.api.timeline(number);
     expect((await commentsOf(board.api, number)).map(({ body }) => body)).toEqual(["What is this for?"]);
-    const [reviewed] = await told(board, number, "review_submitted");
+    const [reviewed] = await eventsOf(board, number, "review_submitted");
     expect(reviewed).toMatchObject({
       data: { state: "changes_requested" },
       actor: { login: loginOf(board, "ada") },
     });
-    await released(world);
+    await releaseWebhooks(world);
     const untimed = (items: readonly object[]) => items.map((item) => ({ ...item, editedAt: null }));
     expect(untimed(await board.api.timeline(number))).toEqual(untimed(found));
   });
@@ -83,16 +83,16 @@ describe("what was found", () => {
     const board = await world.board();
     const { number, branchName } = await openCard(world, board);
     const pull = await pullOf(board, number);
-    hold(world);
+    holdWebhooks(world);
     await push(board, branchName, "one.txt");
     await merge(board, pull);
     await world.forge.waitUntilIdle();
     const { deps } = world.service;
     const look = () => reconcile(deps, { quietMs: 0, pauseMs: 0 });
-    await Promise.all([look(), look(), look(), released(world), look()]);
-    await allWorked(world);
-    expect(await told(board, number, "pull_request_merged")).toHaveLength(1);
-    const after = (await told(board, number, "pushed")).map(({ data }) => data["after"]);
+    await Promise.all([look(), look(), look(), releaseWebhooks(world), look()]);
+    await allProcessed(world);
+    expect(await eventsOf(board, number, "pull_request_merged")).toHaveLength(1);
+    const after = (await eventsOf(board, number, "pushed")).map(({ data }) => data["after"]);
     expect(new Set(after).size).toBe(after.length);
   });
 
@@ -100,10 +100,10 @@ describe("what was found", () => {
     const board = await world.board();
     const { number, branchName } = await openCard(world, board);
     await push(board, branchName, "one.txt");
-    await allWorked(world);
+    await allProcessed(world);
     const before = await board.api.timeline(number);
-    await compared(world);
-    await compared(world);
+    await compareWithForge(world);
+    await compareWithForge(world);
     expect(await board.api.timeline(number)).toEqual(before);
   });
 });

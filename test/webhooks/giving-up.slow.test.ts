@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { cardWithAgent, offer, say } from "../support/agents.ts";
+import { cardWithAgent, openAgentPull, commentAs } from "../support/agents.ts";
 import { commentsOf, writeComment } from "../support/stories/comments.ts";
 import type { ForgeAccount } from "../support/forge/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
@@ -34,7 +34,7 @@ describe("an agent that says /give-up on a card's pull request", () => {
   // Contract: Timeline and comments: An agent's events have user kind `agent`
   // Contract: Inbox: `agent_gave_up`: an agent could not finish, with its reason
   it("is told of in its own words, on the timeline and in the inbox", async () => {
-    await say(board, copilot, 1, "I tried.\n\n/give-up the tests need a database");
+    await commentAs(board, copilot, 1, "I tried.\n\n/give-up the tests need a database");
     const item = await itemWhen(board.api, KIND);
     expect(item).toMatchObject({
       detail: "the tests need a database",
@@ -63,14 +63,14 @@ describe("an agent that says /give-up on a card's pull request", () => {
       },
     ],
   ])("has given up until %s, and gives up anew after it", async (_, goOn) => {
-    await say(board, copilot, 1, "/give-up");
+    await commentAs(board, copilot, 1, "/give-up");
     const first = await itemWhen(board.api, KIND);
     expect(first.detail).toContain("without giving a reason");
     await board.api.patch(`/v1/cards/${card.number}`, { priority: "high" });
     expect(await itemsOf(board.api, KIND)).toEqual([first]);
     await goOn();
     await clearedWhen(board.api, KIND);
-    await say(board, copilot, 1, "/give-up once more");
+    await commentAs(board, copilot, 1, "/give-up once more");
     const again = await itemWhen(board.api, KIND);
     expect(again.detail).toBe("once more");
     expect(again.id).not.toBe(first.id);
@@ -80,7 +80,7 @@ describe("an agent that says /give-up on a card's pull request", () => {
     const ada = (body: string) =>
       board.person("ada", "POST", `/repos/${board.owner}/web/issues/1/comments`, { body });
     await ada("/give-up please");
-    await say(
+    await commentAs(
       board,
       copilot,
       1,
@@ -104,7 +104,7 @@ describe("an agent that says /give-up on a card's pull request", () => {
 
 describe("an agent's own pull request", () => {
   it("that the agent closes unmerged is given up, until it is opened again", async () => {
-    const { number } = await offer(world, board, copilot, card);
+    const { number } = await openAgentPull(world, board, copilot, card);
     await copilot.call(board, "PATCH", `/pulls/${number}`, { state: "closed" });
     const item = await itemWhen(board.api, KIND);
     expect(item).toMatchObject({
@@ -118,7 +118,7 @@ describe("an agent's own pull request", () => {
   });
 
   it("that somebody else closes is not", async () => {
-    const { number } = await offer(world, board, copilot, card);
+    const { number } = await openAgentPull(world, board, copilot, card);
     await itemWhen(board.api, "proposal_waiting");
     await board.person("ada", "PATCH", `/repos/${board.owner}/web/pulls/${number}`, { state: "closed" });
     await clearedWhen(board.api, "proposal_waiting");
@@ -126,8 +126,8 @@ describe("an agent's own pull request", () => {
   });
 
   it("that is pushed to after its agent gave up in a comment is gone on with", async () => {
-    const { number, branch } = await offer(world, board, copilot, card);
-    await say(board, copilot, number, "/give-up too hard");
+    const { number, branch } = await openAgentPull(world, board, copilot, card);
+    await commentAs(board, copilot, number, "/give-up too hard");
     expect((await itemWhen(board.api, KIND)).detail).toBe("too hard");
     await pushTo(branch, copilot);
     await clearedWhen(board.api, KIND);

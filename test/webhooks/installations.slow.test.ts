@@ -13,7 +13,7 @@ import {
 } from "../../sandbox/forge/actions/change-installation.ts";
 import { readClock } from "../../src/store/forge/installations.ts";
 import { eventually } from "../support/api.ts";
-import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
+import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
 import { brokenIn, brokenWhen, callsByBot, healthOf, onForge } from "../support/forge/installations.ts";
 import { granted, kindsOf } from "../support/forge/repositories.ts";
 import { openCard } from "../support/stories/open-card.ts";
@@ -44,7 +44,7 @@ describe("a suspended installation", () => {
     expect(item?.detail).toContain("suspended");
     expect(await healthOf(board)).toMatchObject({ broken: "suspended" });
     expect((await board.api.delete(`/v1/inbox/${item?.id}`)).status).toBe(409);
-    await allWorked(world);
+    await allProcessed(world);
 
     world.forge.requests.reset();
     const refused = await board.api.move(number, board.stages["Done"]);
@@ -81,7 +81,7 @@ describe("a suspended installation", () => {
     world.forge.requests.reset();
     world.forge.control.webhooks.clear();
     await world.forge.control.webhooks.release();
-    await allWorked(world);
+    await allProcessed(world);
     await board.api.eventWhen(number, ({ kind }) => kind === "pushed");
     await eventually(
       () => world.service.deps.db("graphile_worker.jobs").where({ task_identifier: "catch-up-card" }),
@@ -142,7 +142,7 @@ describe("an account the forge refuses us", () => {
     async (status, answered, words) => {
       const board = await world.board();
       const { number } = await openCard(world, board);
-      await allWorked(world);
+      await allProcessed(world);
       const { installation } = onForge(world, board);
       const { faults } = world.forge.control;
       faults.add({
@@ -155,8 +155,7 @@ describe("an account the forge refuses us", () => {
       expect(item?.detail).toContain(words);
       expect(await healthOf(board)).toMatchObject({ broken: "refused" });
       const { db } = world.service.deps;
-      const looks = () =>
-        db("graphile_worker.jobs").where({ task_identifier: "look-at-refused-installation" });
+      const looks = () => db("graphile_worker.jobs").where({ task_identifier: "check-refused-installation" });
       const [waiting] = await eventually(looks, ([job]) => job?.run_at > Date.now() + 30_000);
       expect((await brokenIn(board)).map(({ id }) => id)).toEqual([item?.id]);
       const again = await board.api.move(number, board.stages["Done"]);
@@ -201,7 +200,7 @@ it("events that come by another account's installation, or by one nobody knows, 
     expect(code).toBe(202);
   }
   await deliver(world, "installation", { action: "deleted", installation: { id: 987_654_321 } });
-  await allWorked(world);
+  await allProcessed(world);
   expect(await kindsOf(board, number)).not.toContain("checks_changed");
   await deliver(world, "status", {
     ...status("failure"),

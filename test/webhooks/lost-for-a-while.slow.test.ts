@@ -1,10 +1,19 @@
 /** Whatever happens to webhooks for a while, boards are right again once it has ended, and nobody has to help. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { anHourPasses } from "../support/an-hour.ts";
-import { allWorked } from "../support/forge/deliveries.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { commentsOf, forgeComments } from "../support/stories/comments.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { edit, merge, pullOf, push, review, say, sayAnew, told } from "../support/stories/repairing.ts";
+import {
+  setPullState,
+  merge,
+  pullOf,
+  push,
+  review,
+  commentOnPull,
+  editPullComment,
+  eventsOf,
+} from "../support/stories/repairing.ts";
 import { expectAllConsistent, expectConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -28,7 +37,7 @@ async function saidOnForge(board: TestBoard, pull: number): Promise<string[]> {
 const saidHere = async (board: TestBoard, number: number): Promise<string[]> =>
   [
     ...(await commentsOf(board.api, number)).map(({ body }) => body),
-    ...(await told(board, number, "review_submitted")).map(({ data }) => String(data["state"])),
+    ...(await eventsOf(board, number, "review_submitted")).map(({ data }) => String(data["state"])),
   ].toSorted();
 
 /** What the forge shows of a card, in the words of the API. */
@@ -60,7 +69,7 @@ it.each([
       const { number, branchName } = await openCard(world, board, ["web"]);
       cards.push({ number, branchName, pull: await pullOf(board, number) });
       await push(board, branchName, `start-${number}.txt`);
-      await allWorked(world);
+      await allProcessed(world);
     }
     const [one, two, three] = cards;
     if (!one || !two || !three) throw new Error("three cards were made");
@@ -71,17 +80,17 @@ it.each([
       });
     };
 
-    const early = await say(board, one.pull, "Early");
+    const early = await commentOnPull(board, one.pull, "Early");
 
     world.forge.control.webhooks.add({ fault });
-    await say(board, one.pull, "One");
-    await sayAnew(board, early, "Early, and better");
+    await commentOnPull(board, one.pull, "One");
+    await editPullComment(board, early, "Early, and better");
     await review(board, one.pull, "REQUEST_CHANGES");
-    await say(board, two.pull, "Two");
+    await commentOnPull(board, two.pull, "Two");
     await review(board, two.pull, "APPROVE");
     await report(await push(board, one.branchName, "one.txt"), "failure");
     await merge(board, two.pull);
-    await edit(board, three.pull, "closed");
+    await setPullState(board, three.pull, "closed");
     await push(board, three.branchName, "three.txt");
     await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
@@ -89,11 +98,11 @@ it.each([
     world.forge.control.webhooks.add({ fault: { kind: "hold", percent: 20 } });
     await report(await push(board, one.branchName, "more.txt"), "success");
     await review(board, one.pull, "APPROVE");
-    await sayAnew(board, await say(board, three.pull, "Three"), "Three, at last");
-    await edit(board, three.pull, "open");
+    await editPullComment(board, await commentOnPull(board, three.pull, "Three"), "Three, at last");
+    await setPullState(board, three.pull, "open");
     for (let count = 0; count < 4; count++) {
       await report(await push(board, one.branchName, `more-${count}.txt`), "pending");
-      await say(board, three.pull, `More ${count}`);
+      await commentOnPull(board, three.pull, `More ${count}`);
     }
     await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { markRepaired } from "../../src/store/forge/deliveries.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
 import { recoverMissedDeliveries } from "../../src/webhooks/recover-missed-deliveries.ts";
-import { allWorked, cardWithStatuses, deliver, keptWhen } from "../support/forge/deliveries.ts";
+import { allProcessed, cardWithStatuses, deliver, storedDeliveryWhen } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -32,7 +32,7 @@ afterAll(() => world.stop());
 async function repaired(atOnce?: number): Promise<void> {
   await world.forge.waitUntilIdle();
   await recoverMissedDeliveries(world.service.deps, atOnce);
-  await allWorked(world);
+  await allProcessed(world);
 }
 
 const calls = (route: string): number => world.forge.requests.count((request) => request.route === route);
@@ -135,7 +135,7 @@ describe("the log", () => {
     for (let at = 0; at < 11; at++) {
       await Promise.all(Array.from({ length: 10 }, (_, more) => report(`check-${at}-${more}`, "success")));
     }
-    await allWorked(world);
+    await allProcessed(world);
     const { db } = world.service.deps;
     const readUntil = async (time: Date): Promise<void> => {
       await db("repairs").delete();
@@ -161,7 +161,7 @@ describe("the log", () => {
     forgetful.push(board);
     const { report, reported } = await cardWithChecks(board);
     await report("taken");
-    await allWorked(world);
+    await allProcessed(world);
     const { db } = world.service.deps;
     const forget = () => db("deliveries").whereLike("payload", '%"context":"taken"%').delete();
     expect(await forget()).toBe(1);
@@ -183,12 +183,12 @@ it("deliveries that were set aside are worked when an operator asks for it", asy
   forgetful.push(board);
   const { status } = await cardWithStatuses(world, board);
   const { guid } = await deliver(world, "status", status("failure"));
-  await keptWhen(world, guid, ({ state }) => state === "done");
+  await storedDeliveryWhen(world, guid, ({ state }) => state === "done");
   await db("check_reports").delete();
   await db("deliveries").where({ guid }).update({ state: "parked", attempts: 8 });
   expect(await retryParked(db, "another")).toBe(0);
   expect(await retryParked(db, guid)).toBe(1);
-  await keptWhen(world, guid, ({ state }) => state === "done");
+  await storedDeliveryWhen(world, guid, ({ state }) => state === "done");
   expect(await db("check_reports")).toHaveLength(1);
   expect(await retryParked(db, null)).toBe(0);
 });

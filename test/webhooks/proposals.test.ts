@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { offer } from "../support/agents.ts";
+import { openAgentPull } from "../support/agents.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { makeForgeAccount, type ForgeAccount } from "../support/forge/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
@@ -31,7 +31,7 @@ const merge = (number: number) =>
 describe("an agent's pull request into a card's branch", () => {
   // Contract: Inbox: `proposal_waiting`: an agent's pull request into the card's branch is open
   it("waits in the inbox and on the timeline until somebody merges it on the forge", async () => {
-    const { number, branch } = await offer(world, board, copilot, card);
+    const { number, branch } = await openAgentPull(world, board, copilot, card);
     const item = await itemWhen(board.api, "proposal_waiting");
     expect(item).toMatchObject({
       detail: expect.stringContaining(`#${number}`),
@@ -73,7 +73,7 @@ describe("an agent's pull request into a card's branch", () => {
 
   // Contract: Authentication: The API cannot approve an agent's proposal
   it("cannot be approved through the API, whatever is tried", async () => {
-    const { number } = await offer(world, board, copilot, card);
+    const { number } = await openAgentPull(world, board, copilot, card);
     const { id } = await itemWhen(board.api, "proposal_waiting");
     expect((await board.api.delete(`/v1/inbox/${id}`)).status).toBe(409);
     expect((await board.api.post(`/v1/inbox/${id}/adopt`)).status).toBeGreaterThanOrEqual(400);
@@ -83,7 +83,7 @@ describe("an agent's pull request into a card's branch", () => {
   });
 
   it("clears when it is closed, and is another item when it is opened again", async () => {
-    const { number } = await offer(world, board, copilot, card);
+    const { number } = await openAgentPull(world, board, copilot, card);
     const first = await itemWhen(board.api, "proposal_waiting");
     const patch = (state: string) =>
       board.person("grace", "PATCH", `/repos/${board.owner}/web/pulls/${number}`, { state });
@@ -95,7 +95,7 @@ describe("an agent's pull request into a card's branch", () => {
   });
 
   it("keeps its id while it is pushed to and told again, and counts as a draft, too", async () => {
-    const { number, branch } = await offer(world, board, copilot, card, { draft: true });
+    const { number, branch } = await openAgentPull(world, board, copilot, card, { draft: true });
     const first = await itemWhen(board.api, "proposal_waiting");
     expect(first.data["isDraft"]).toBe(true);
     const clone = await copilot.clone(board);
@@ -112,7 +112,7 @@ describe("an agent's pull request into a card's branch", () => {
   });
 
   it("is one only while it aims there", async () => {
-    const { number } = await offer(world, board, copilot, card, { base: "main" });
+    const { number } = await openAgentPull(world, board, copilot, card, { base: "main" });
     await world.forge.waitUntilIdle();
     const aim = (base: string) => copilot.call(board, "PATCH", `/pulls/${number}`, { base });
     await board.api.eventWhen(card.number, ({ kind }) => kind === "pull_request_opened");
@@ -124,7 +124,7 @@ describe("an agent's pull request into a card's branch", () => {
   });
 
   it("goes with its card", async () => {
-    await offer(world, board, copilot, card);
+    await openAgentPull(world, board, copilot, card);
     await itemWhen(board.api, "proposal_waiting");
     expect((await board.api.delete(`/v1/cards/${card.number}`)).status).toBe(204);
     expect(await itemsOf(board.api, "proposal_waiting")).toEqual([]);
@@ -134,8 +134,8 @@ describe("an agent's pull request into a card's branch", () => {
 describe("anybody else's pull request into a card's branch", () => {
   it("is no proposal, until the board registers its author as an agent", async () => {
     const helper = makeForgeAccount(world, `helper-${++bots}[bot]`, [board]);
-    const { number } = await offer(world, board, helper, card);
-    const proof = await offer(world, board, copilot, card);
+    const { number } = await openAgentPull(world, board, helper, card);
+    const proof = await openAgentPull(world, board, copilot, card);
     const item = await itemWhen(board.api, "proposal_waiting");
     expect(item.data["prNumber"]).toBe(proof.number);
     const line = commandLineOf(world);

@@ -1,19 +1,19 @@
 /** What neither a webhook nor the forge's log told of is found by comparing. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
-import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
+import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
 import { commentsOf, editComment, forgeComments, writeComment } from "../support/stories/comments.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import {
-  compared,
-  edit,
-  lose,
+  compareWithForge,
+  setPullState,
+  loseWebhooks,
   merge,
   pullOf,
   push,
-  released,
-  say,
-  told,
+  releaseWebhooks,
+  commentOnPull,
+  eventsOf,
 } from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -22,7 +22,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterEach(() => released(world));
+afterEach(() => releaseWebhooks(world));
 /** Boards of tests whose forge shows what cannot be. */
 const impossible: TestBoard[] = [];
 afterAll(() => expectAllConsistent(world, impossible));
@@ -33,14 +33,14 @@ describe("what nobody told of", () => {
   it("is found: a merge by somebody else, at the forge's time and under their name", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    lose(world);
+    loseWebhooks(world);
     const pull = await pullOf(board, number);
     expect((await merge(board, pull)).status).toBe(200);
     const shown = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls/${pull}`);
     expect((await board.api.patch(`/v1/cards/${number}`, { title: "Renamed meanwhile" })).status).toBe(200);
-    await compared(world);
+    await compareWithForge(world);
     expect((await board.api.readCard(number)).repositories[0]).toMatchObject({ prState: "merged" });
-    const [item, ...more] = await told(board, number, "pull_request_merged");
+    const [item, ...more] = await eventsOf(board, number, "pull_request_merged");
     expect(more).toEqual([]);
     expect(item?.actor.login).toBe(`grace-${board.owner.slice(4)}`);
     expect(Date.parse(item?.at ?? "")).toBe(Date.parse(String(shown.body["merged_at"])));
@@ -56,23 +56,23 @@ describe("what nobody told of", () => {
     const board = await world.board();
     const { number, branchName } = await openCard(world, board);
     const pull = await pullOf(board, number);
-    lose(world);
-    await edit(board, pull, "closed");
-    await compared(world);
+    loseWebhooks(world);
+    await setPullState(board, pull, "closed");
+    await compareWithForge(world);
     expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("closed");
-    await edit(board, pull, "open");
-    await compared(world);
+    await setPullState(board, pull, "open");
+    await compareWithForge(world);
     expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("open");
     const sha = await push(board, branchName);
     await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, {
       state: "failure",
       context: "ci",
     });
-    await compared(world);
+    await compareWithForge(world);
     expect((await board.api.readCard(number)).repositories[0]?.checksState).toBe("failing");
     const kinds = ["pull_request_closed", "pull_request_reopened", "pushed", "checks_changed"];
-    await compared(world);
-    const items = await told(board, number, ...kinds);
+    await compareWithForge(world);
+    const items = await eventsOf(board, number, ...kinds);
     expect(items.map(({ kind }) => kind)).toEqual([
       "pull_request_closed",
       "pull_request_reopened",
@@ -87,9 +87,9 @@ describe("what nobody told of", () => {
   it("is found: a first push, for which the draft pull request is opened then", async () => {
     const board = await world.board();
     const { number, branchName } = await cardWithStatuses(world, board);
-    lose(world);
+    loseWebhooks(world);
     await push(board, branchName);
-    await compared(world);
+    await compareWithForge(world);
     const card = await board.api.cardWhen(number, ({ repositories: [link] }) => link?.prNumber !== null);
     expect(card.repositories[0]?.prState).toBe("draft");
   });
@@ -97,11 +97,11 @@ describe("what nobody told of", () => {
   it("is found: a deleted branch", async () => {
     const board = await world.board();
     const { number, branchName, fullName } = await cardWithStatuses(world, board);
-    lose(world);
+    loseWebhooks(world);
     await board.person("ada", "DELETE", `/repos/${fullName}/git/refs/heads/${branchName}`);
-    await compared(world);
-    await compared(world);
-    expect(await told(board, number, "branch_deleted")).toHaveLength(1);
+    await compareWithForge(world);
+    await compareWithForge(world);
+    expect(await eventsOf(board, number, "branch_deleted")).toHaveLength(1);
   });
 
   it("is found: a pull request that somebody opened themselves", async () => {
@@ -109,8 +109,8 @@ describe("what nobody told of", () => {
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
     const branchName = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
-    await allWorked(world);
-    lose(world);
+    await allProcessed(world);
+    loseWebhooks(world);
     await push(board, branchName);
     const opened = await board.person("grace", "POST", `/repos/${board.owner}/web/pulls`, {
       title: "Mine",
@@ -118,8 +118,8 @@ describe("what nobody told of", () => {
       base: "main",
     });
     expect(opened.status).toBe(201);
-    await compared(world);
-    const [item, ...more] = await told(board, number, "pull_request_opened");
+    await compareWithForge(world);
+    const [item, ...more] = await eventsOf(board, number, "pull_request_opened");
     expect(more).toEqual([]);
     expect(item?.actor.login).toBe(`grace-${board.owner.slice(4)}`);
   });
@@ -135,18 +135,18 @@ describe("a comment that was deleted while nobody told of it", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const pull = await pullOf(board, number);
-    const first = await say(board, pull, "Is this right?");
-    await say(board, pull, "It stays");
+    const first = await commentOnPull(board, pull, "Is this right?");
+    await commentOnPull(board, pull, "It stays");
     const written = (await writeComment(board.api, number, "Written here")).body;
     expect(written.mirroredTo).toBe(1);
-    await allWorked(world);
-    lose(world);
+    await allProcessed(world);
+    loseWebhooks(world);
     await remove(board, first);
     const mirror = (await forgeComments(board, "web", pull)).find(({ body }) =>
       body.includes("Written here"),
     );
     await remove(board, mirror?.id ?? 0);
-    await compared(world);
+    await compareWithForge(world);
     expect((await bodies(board, number)).toSorted()).toEqual(["It stays", "Written here"]);
     expect(await world.service.deps.db("conversation_asks").where({ subject: String(first) })).toEqual([]);
     const edited = await editComment(board.api, number, written.id, "Written here, and changed");
@@ -159,12 +159,12 @@ describe("a comment that was deleted while nobody told of it", () => {
     const { number } = await openCard(world, board);
     const pull = await pullOf(board, number);
     const said = [];
-    for (let count = 0; count < 23; count++) said.push(await say(board, pull, `Comment ${count}`));
-    await allWorked(world);
-    lose(world);
+    for (let count = 0; count < 23; count++) said.push(await commentOnPull(board, pull, `Comment ${count}`));
+    await allProcessed(world);
+    loseWebhooks(world);
     await remove(board, said[1] ?? 0);
     await remove(board, said[20] ?? 0);
-    await compared(world);
+    await compareWithForge(world);
     const told = await bodies(board, number);
     expect(told).toHaveLength(22);
     expect(told).not.toContain("Comment 20");
@@ -178,11 +178,11 @@ describe("a comment that was deleted while nobody told of it", () => {
     const inspect: typeof deps.forge.inspect = async (...asked) => {
       const answers = await deps.forge.inspect(...asked);
       if (!asked[0].some(({ repository }) => repository.fullName === `${board.owner}/web`)) return answers;
-      await say(board, pull, "Just now");
-      await allWorked(world);
+      await commentOnPull(board, pull, "Just now");
+      await allProcessed(world);
       // As if the forge had taken a minute to answer.
       const at = new Date(Date.now() - 60_000);
-      await deps.db("timeline_items").where({ body: "Just now" }).update({ at, heard_at: at });
+      await deps.db("timeline_items").where({ body: "Just now" }).update({ at, event_at: at });
       return answers;
     };
     await reconcile({ ...deps, forge: { ...deps.forge, inspect } }, { quietMs: 0, pauseMs: 0 });
@@ -203,7 +203,7 @@ it("a merge is final, even where the forge shows the pull request open again", a
     .in(world.forge.repository(`${board.owner}/web`).id)
     .find(({ number: theirs }) => theirs === pull);
   pullRequests.update(row!.id, { state: "open", mergedAt: null });
-  await compared(world);
+  await compareWithForge(world);
   expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("merged");
 });
 
@@ -226,15 +226,15 @@ it("a word that contradicts itself is not believed: closed, and open, and not kn
     },
     repository: { id, full_name: `${board.owner}/web`, default_branch: "main" },
   });
-  await allWorked(world);
+  await allProcessed(world);
   expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("open");
-  expect(await told(board, number, "pull_request_closed")).toEqual([]);
+  expect(await eventsOf(board, number, "pull_request_closed")).toEqual([]);
 });
 
 it("of what happened to a pull request within one second its opening is first, and the forge is asked about the rest", async () => {
   const board = await world.board();
   const { number, branchName, fullName, repositoryId } = await cardWithStatuses(world, board);
-  lose(world);
+  loseWebhooks(world);
   const sha = await push(board, branchName);
   const opened = await board.person("grace", "POST", `/repos/${fullName}/pulls`, {
     title: "Mine",
@@ -259,7 +259,7 @@ it("of what happened to a pull request within one second its opening is first, a
       },
       repository: { id: repositoryId, full_name: fullName, default_branch: "main" },
     });
-    await allWorked(world);
+    await allProcessed(world);
     return world.forge.requests.count(({ route }) => route === "POST /graphql");
   };
   const state = async () => (await board.api.readCard(number)).repositories[0]?.prState;
@@ -278,7 +278,7 @@ it("of what happened to a pull request within one second its opening is first, a
   ]);
   // Of these two either may have been last: the forge shows that it was not this one.
   expect([await tell("converted_to_draft", true), await state()]).toEqual([1, "open"]);
-  await compared(world);
+  await compareWithForge(world);
 });
 
 it("one call asks about all of an account's cards, and what just changed is left to its webhooks", async () => {
@@ -287,7 +287,7 @@ it("one call asks about all of an account's cards, and what just changed is left
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
   }
-  await allWorked(world);
+  await allProcessed(world);
   await world.service.deps.db("organizations").whereNot({ slug: board.owner }).update({ suspended: true });
   world.forge.requests.reset();
   await reconcile(world.service.deps, { quietMs: 60_000, pauseMs: 0 });

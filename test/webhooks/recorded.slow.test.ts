@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { isTranslated } from "../../src/forge/github/deliveries/translate-delivery.ts";
-import { allWorked, deliver } from "../support/forge/deliveries.ts";
+import { allProcessed, deliver } from "../support/forge/deliveries.ts";
 import { mangled } from "../support/stories/mangled.ts";
-import { toldTwice } from "../support/stories/told-once.ts";
+import { duplicateEvents } from "../support/stories/duplicate-events.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 interface Recorded {
@@ -48,12 +48,12 @@ it("as if it were about a card's branch and pull request", async () => {
     statuses.add((await deliver(world, name, payload, { guid: randomUUID() })).status);
   }
   expect([...statuses]).toEqual([202]);
-  await allWorked(world);
+  await allProcessed(world);
   expect(await db("deliveries").whereNot({ state: "done", attempts: 0 }).select("event", "error")).toEqual(
     [],
   );
   const timeline = await board.api.timeline(number);
-  expect(toldTwice(timeline, "", [])).toEqual([]);
+  expect(duplicateEvents(timeline, "", [])).toEqual([]);
   const kinds = timeline.map(({ kind }) => kind);
   expect(kinds).toEqual(
     expect.arrayContaining(["pull_request_opened", "pull_request_ready", "review_submitted"]),
@@ -79,7 +79,7 @@ it("with anything in it gone or replaced by something else", async () => {
     }),
     { numRuns: 150, endOnFailure: true },
   );
-  await allWorked(world);
+  await allProcessed(world);
   expect(await db("deliveries").whereNot({ state: "done", attempts: 0 }).select("event", "error")).toEqual(
     [],
   );

@@ -4,10 +4,10 @@ import { setGranted } from "../../sandbox/forge/actions/change-installation.ts";
 import { changeRepository, deleteRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
-import { allWorked, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
+import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
 import { brokenIn, brokenWhen, healthOf, onForge, repositoryOf } from "../support/forge/installations.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { lose } from "../support/stories/repairing.ts";
+import { loseWebhooks } from "../support/stories/repairing.ts";
 import { granted, kindsOf, linksOf, ofProject, putRepositories } from "../support/forge/repositories.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
@@ -92,7 +92,7 @@ describe("a repository", () => {
       );
     for (const isTold of [true, false]) {
       const heard = async (act: () => Promise<unknown>): Promise<void> => {
-        if (!isTold) lose(world);
+        if (!isTold) loseWebhooks(world);
         await act();
         await world.forge.waitUntilIdle();
         world.forge.control.webhooks.clear();
@@ -127,7 +127,7 @@ describe("a repository", () => {
     const { number } = await cardWithStatuses(world, from);
     const merged = (await openCard(world, from)).number;
     expect((await from.api.move(merged, from.stages["Done"])).status).toBe(200);
-    await allWorked(world);
+    await allProcessed(world);
     const row = repositoryOf(world, from);
     const { state } = world.forge.context;
     state.repositories.update(row.id, { ownerId: onForge(world, to).account.id });
@@ -157,7 +157,7 @@ describe("a repository", () => {
       repository,
       installation,
     });
-    await allWorked(world);
+    await allProcessed(world);
     expect(await from.api.timeline(merged)).toEqual(before);
   });
 });

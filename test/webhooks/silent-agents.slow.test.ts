@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { accountByLogin } from "../../sandbox/forge/world.ts";
 import { eventually } from "../support/api.ts";
-import { cardWithAgent, offer, say, type Offer } from "../support/agents.ts";
+import { cardWithAgent, openAgentPull, commentAs, type Offer } from "../support/agents.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { makeForgeAccount, type ForgeAccount } from "../support/forge/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import type { OpenCard } from "../support/stories/open-card.ts";
-import { compared, lose } from "../support/stories/repairing.ts";
+import { compareWithForge, loseWebhooks } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const KIND = "agent_stopped_reacting";
@@ -105,7 +105,7 @@ describe("an agent that works on a card's branch", () => {
 
   it.each<[string, () => Promise<unknown>]>([
     ["pushes", () => work()],
-    ["answers", () => say(board, copilot, 1, "Because.")],
+    ["answers", () => commentAs(board, copilot, 1, "Because.")],
   ])("has not once it %s, and has again when it falls silent anew", async (_, react) => {
     await worked();
     await ask(1, "Why is that?");
@@ -162,7 +162,7 @@ describe("an agent that works on a card's branch", () => {
   it("is not asked by a remark, by another agent, or by code", async () => {
     await worked();
     const other = makeForgeAccount(world, "claude[bot]", [board]);
-    await say(board, other, 1, "Shall I?");
+    await commentAs(board, other, 1, "Shall I?");
     await ask(1, "Fine. `a ? b : c`");
     await ask(1, "Is this the last one?");
     await asksWhen(1);
@@ -191,15 +191,15 @@ describe("an agent of which no webhook told", () => {
     await asksWhen(1);
     await hoursPass(25);
     await itemWhen(board.api, KIND);
-    lose(world);
+    loseWebhooks(world);
     await work();
-    await compared(world);
+    await compareWithForge(world);
     expect(await itemsOf(board.api, KIND)).toEqual([]);
   });
 
   it("has not by a push that it made before it was asked", async () => {
     await worked();
-    lose(world);
+    loseWebhooks(world);
     await work();
     await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
@@ -210,20 +210,20 @@ describe("an agent of which no webhook told", () => {
     await eventually(second, (then) => then > now);
     await ask(1, "Why is that?");
     await asksWhen(1);
-    await compared(world);
+    await compareWithForge(world);
     await hoursPass(24);
     expect((await itemWhen(board.api, KIND)).data).toMatchObject({ reason: "question" });
   });
 
   it("is asked by checks that are found failing, and no more by what was closed unheard", async () => {
     const sha = await worked();
-    lose(world);
+    loseWebhooks(world);
     await check(sha, "failure");
-    await compared(world);
+    await compareWithForge(world);
     await hoursPass(24);
     expect((await itemWhen(board.api, KIND)).data).toMatchObject({ reason: "checks_failing" });
     await ada("PATCH", "/pulls/1", { state: "closed" });
-    await compared(world);
+    await compareWithForge(world);
     expect((await conversations()).asks).toEqual([]);
   });
 });
@@ -252,7 +252,7 @@ describe("a person who works on a card's branch", () => {
 describe("an agent's proposal", () => {
   let proposal: Offer;
   beforeEach(async () => {
-    proposal = await offer(world, board, copilot, card);
+    proposal = await openAgentPull(world, board, copilot, card);
     await itemWhen(board.api, "proposal_waiting");
   });
 

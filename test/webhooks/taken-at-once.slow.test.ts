@@ -4,9 +4,14 @@ import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { connect, rows } from "../../src/store/db/connect.ts";
 import { insertDeliveries, nextDeliveries } from "../../src/store/forge/deliveries.ts";
 import { addLaneJobs } from "../../src/store/forge/lanes.ts";
-import { allWorked, cardWithStatuses, kept, keptWhen } from "../support/forge/deliveries.ts";
+import {
+  allProcessed,
+  cardWithStatuses,
+  storedDelivery,
+  storedDeliveryWhen,
+} from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { hold, push, say } from "../support/stories/repairing.ts";
+import { holdWebhooks, push, commentOnPull } from "../support/stories/repairing.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 const MOST_OCTETS = 1_000_000;
@@ -38,7 +43,7 @@ const ofSize = (octets: number): Told => ({ event: "ping", payload: "x".repeat(o
 const guidsOf = async (lane: string, worked: readonly string[], mostOctets = MOST_OCTETS) =>
   (await nextDeliveries(db(), lane, worked, mostOctets)).map(({ guid }) => guid);
 const statesOf = async (guids: readonly string[]) =>
-  Promise.all(guids.map(async (guid) => (await kept(world, guid))?.state));
+  Promise.all(guids.map(async (guid) => (await storedDelivery(world, guid))?.state));
 
 it("up to 16 are taken in their order, and marked when the next are", async () => {
   const guids = await keep(
@@ -113,11 +118,11 @@ it("one that fails leaves those before it worked, and those behind it waiting", 
   const guids = await keep(lane, ["one", "two", "ci\0", "three"].map(told));
   const poison = guids[2] ?? "";
   await addLaneJobs(db(), [lane]);
-  await keptWhen(world, poison, ({ attempts }) => attempts === 1);
+  await storedDeliveryWhen(world, poison, ({ attempts }) => attempts === 1);
   expect(await statesOf(guids)).toEqual(["done", "done", "waiting", "waiting"]);
   await db()("deliveries").where({ guid: poison }).update({ attempts: 7 });
-  await keptWhen(world, poison, ({ state }) => state === "parked");
-  await allWorked(world);
+  await storedDeliveryWhen(world, poison, ({ state }) => state === "parked");
+  await allProcessed(world);
   expect(await statesOf(guids)).toEqual(["done", "done", "parked", "done"]);
   expect(await db()("deliveries").where({ lane, attempts: 0 }).whereIn("guid", guids)).toHaveLength(3);
 });
@@ -125,14 +130,14 @@ it("one that fails leaves those before it worked, and those behind it waiting", 
 it("what was said on a pull request before it was known is worked before what came after its opening", async () => {
   const board = await world.board();
   const { number, branchName, lane, status } = await cardWithStatuses(world, board);
-  hold(world);
+  holdWebhooks(world);
   const sha = await push(board, branchName);
   const opened = await board.person("grace", "POST", `/repos/${board.owner}/web/pulls`, {
     title: "Mine",
     head: branchName,
     base: "main",
   });
-  await say(board, Number(opened.body["number"]), "Why?");
+  await commentOnPull(board, Number(opened.body["number"]), "Why?");
   await world.forge.waitUntilIdle();
   const { webhooks } = world.forge.control;
   const held = webhooks.held().map(({ event, body }): Told => ({ event, payload: body }));
@@ -145,7 +150,7 @@ it("what was said on a pull request before it was known is worked before what ca
   }));
   await keep(lane, [...held.filter(isEarly), ...held.filter((each) => !isEarly(each)), ...statuses]);
   await addLaneJobs(db(), [lane]);
-  await allWorked(world);
+  await allProcessed(world);
   const { id } = await board.api.readCard(number);
   const items = await db()("timeline_items").where({ card_id: id }).orderBy("seq").select("type", "kind");
   const told = items.map(({ type, kind }) => String(kind ?? type));

@@ -2,7 +2,12 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
-import { cardWithStatuses, deliver, kept, keptWhen } from "../support/forge/deliveries.ts";
+import {
+  cardWithStatuses,
+  deliver,
+  storedDelivery,
+  storedDeliveryWhen,
+} from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -32,7 +37,7 @@ async function whileChecksCannotBeKept(act: () => Promise<void>): Promise<void> 
 async function laneIsPutOff(lane: string): Promise<void> {
   const job = () =>
     db()("graphile_worker.jobs")
-      .where({ key: `work-lane:${lane}`, locked_at: null })
+      .where({ key: `process-lane:${lane}`, locked_at: null })
       .whereRaw("run_at > now()");
   await eventually(job, ({ length }) => length === 1);
 }
@@ -57,8 +62,10 @@ describe("deliveries", () => {
   it("that were kept by a process that died before it could ask for them to be worked are found", async () => {
     const guid = randomUUID();
     await db()("deliveries").insert({ guid, event: "ping", lane: "forgotten", payload: "{}" });
-    await addJob(db(), "work-forgotten-lanes", {});
-    expect(await keptWhen(world, guid, ({ state }) => state === "done")).toMatchObject({ attempts: 0 });
+    await addJob(db(), "wake-waiting-lanes", {});
+    expect(await storedDeliveryWhen(world, guid, ({ state }) => state === "done")).toMatchObject({
+      attempts: 0,
+    });
   });
 
   it("that fail are tried again until they succeed, and what came after them waits its turn", async () => {
@@ -68,12 +75,12 @@ describe("deliveries", () => {
     let second = "";
     await whileChecksCannotBeKept(async () => {
       first = (await deliver(world, "status", status("pending"))).guid;
-      await keptWhen(world, first, ({ attempts }) => attempts >= 1);
+      await storedDeliveryWhen(world, first, ({ attempts }) => attempts >= 1);
       second = (await deliver(world, "status", status("success"))).guid;
-      expect(await kept(world, second)).toMatchObject({ state: "waiting", attempts: 0 });
+      expect(await storedDelivery(world, second)).toMatchObject({ state: "waiting", attempts: 0 });
     });
-    await keptWhen(world, second, ({ state }) => state === "done");
-    expect(await kept(world, first)).toMatchObject({ state: "done" });
+    await storedDeliveryWhen(world, second, ({ state }) => state === "done");
+    expect(await storedDelivery(world, first)).toMatchObject({ state: "done" });
     const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
     expect(told.map(({ data }) => data["to"])).toEqual(["pending", "passing"]);
   });
@@ -83,11 +90,11 @@ describe("deliveries", () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);
     const poison = await deliver(world, "status", status("failure", POISON));
-    await keptWhen(world, poison.guid, ({ attempts }) => attempts === 1);
+    await storedDeliveryWhen(world, poison.guid, ({ attempts }) => attempts === 1);
     const next = await deliver(world, "status", status("success"));
     await db()("deliveries").where({ guid: poison.guid }).update({ attempts: 7 });
-    await keptWhen(world, poison.guid, ({ state }) => state === "parked");
-    await keptWhen(world, next.guid, ({ state }) => state === "done");
+    await storedDeliveryWhen(world, poison.guid, ({ state }) => state === "parked");
+    await storedDeliveryWhen(world, next.guid, ({ state }) => state === "done");
     await board.api.eventWhen(
       number,
       ({ kind, data }) => kind === "checks_changed" && data["to"] === "passing",
@@ -104,10 +111,10 @@ describe("deliveries", () => {
     const one = await cardWithStatuses(world, failing);
     const other = await cardWithStatuses(world, sound);
     const poison = await deliver(world, "status", one.status("failure", POISON));
-    await keptWhen(world, poison.guid, ({ attempts }) => attempts === 1);
+    await storedDeliveryWhen(world, poison.guid, ({ attempts }) => attempts === 1);
     await deliver(world, "status", other.status("success"));
     await sound.api.eventWhen(other.number, ({ kind }) => kind === "checks_changed");
-    expect(await kept(world, poison.guid)).toMatchObject({ state: "waiting" });
+    expect(await storedDelivery(world, poison.guid)).toMatchObject({ state: "waiting" });
   });
 
   it("that keep coming do not use up the tries of one that fails", async () => {
@@ -119,9 +126,9 @@ describe("deliveries", () => {
         guids.push((await deliver(world, "status", status("success", `ci-${round}`))).guid);
         await laneIsPutOff(lane);
       }
-      expect(await kept(world, guids[0] ?? "")).toMatchObject({ state: "waiting" });
+      expect(await storedDelivery(world, guids[0] ?? "")).toMatchObject({ state: "waiting" });
     });
-    for (const guid of guids) await keptWhen(world, guid, ({ state }) => state === "done");
+    for (const guid of guids) await storedDeliveryWhen(world, guid, ({ state }) => state === "done");
   });
 
   it("that were set aside are worked when the forge sends them again", async () => {
@@ -131,16 +138,16 @@ describe("deliveries", () => {
     let guid = "";
     await whileChecksCannotBeKept(async () => {
       ({ guid } = await deliver(world, "status", payload));
-      await keptWhen(world, guid, ({ attempts }) => attempts === 1);
+      await storedDeliveryWhen(world, guid, ({ attempts }) => attempts === 1);
       await db()("deliveries").where({ guid }).update({ attempts: 7 });
-      await keptWhen(world, guid, ({ state }) => state === "parked");
+      await storedDeliveryWhen(world, guid, ({ state }) => state === "parked");
     });
     expect(await deliver(world, "status", payload, { guid })).toMatchObject({
       status: 202,
       body: { accepted: true },
     });
     await board.api.eventWhen(number, ({ kind }) => kind === "checks_changed");
-    await keptWhen(world, guid, ({ state }) => state === "done");
+    await storedDeliveryWhen(world, guid, ({ state }) => state === "done");
   });
 
   it("that need a forge that is away wait for it, longer than any fault of their own would be borne", async () => {
@@ -158,9 +165,9 @@ describe("deliveries", () => {
       repository: { id: repositoryId, full_name: fullName, default_branch: "main", pushed_at: 1_800_000_000 },
       sender: { id: 1, login: "ada", type: "User" },
     });
-    await keptWhen(world, guid, ({ attempts }) => attempts === 1);
+    await storedDeliveryWhen(world, guid, ({ attempts }) => attempts === 1);
     await db()("deliveries").where({ guid }).update({ attempts: 7 });
-    const row = await keptWhen(world, guid, ({ attempts }) => attempts === 8);
+    const row = await storedDeliveryWhen(world, guid, ({ attempts }) => attempts === 8);
     expect(row?.state).toBe("waiting");
     world.forge.control.faults.remove(fault);
   });

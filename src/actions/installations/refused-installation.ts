@@ -7,7 +7,7 @@ import { isInstallationRefused, markInstallationRefused } from "../../store/forg
 import type { Deps } from "../deps.ts";
 import { syncInstallation } from "./sync-installation.ts";
 
-export const CHECK_REFUSED_INSTALLATION = "look-at-refused-installation";
+export const CHECK_REFUSED_INSTALLATION = "check-refused-installation";
 
 const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 600_000;

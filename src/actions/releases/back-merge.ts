@@ -29,8 +29,8 @@ import {
 } from "../../store/releases/release-cards.ts";
 import type { Deps } from "../deps.ts";
 
-export const BACK_MERGE = "bring-back-hotfix";
-export const SWEEP_BACK_MERGES = "look-after-hotfixes";
+export const BACK_MERGE = "back-merge-hotfix";
+export const SWEEP_BACK_MERGES = "sweep-back-merges";
 
 /** How many branch names are tried if the first ones are taken. */
 const MAX_NAMES = 20;

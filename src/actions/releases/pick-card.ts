@@ -57,7 +57,7 @@ async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promi
   return true;
 }
 
-export const SWEEP_PICK_LEFTOVERS = "sweep-pick-leftovers";
+export const SWEEP_PICK_LEFTOVERS = "sweep-pick-branches";
 
 /** Removes temporary branches of ended picks whose removal GitHub has not confirmed. */
 export async function sweepPickLeftovers(deps: Deps): Promise<void> {

@@ -44,14 +44,14 @@ export async function insertLinks(db: Db, cardId: string, repositoryIds: readonl
   );
 }
 
-/** Unlinks a card from repositories and records its branches there in `left_branches`. */
+/** Unlinks a card from repositories and records its branches there in `former_branches`. */
 export async function removeLinks(db: Db, cardId: string, repositoryIds: readonly string[]): Promise<void> {
   await rows(
     db,
     `with removed as (
        delete from card_repositories where card_id = :cardId and repository_id = any(cast(:repositoryIds as uuid[]))
        returning repository_id, branch_name)
-     insert into left_branches (repository_id, branch_name, card_id)
+     insert into former_branches (repository_id, branch_name, card_id)
      select repository_id, branch_name, :cardId from removed where branch_name is not null
      on conflict (repository_id, branch_name) do update set card_id = excluded.card_id, left_at = now()`,
     { cardId, repositoryIds: [...repositoryIds] },

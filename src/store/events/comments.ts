@@ -149,14 +149,14 @@ const forgeBindings = ({ author, ...comment }: ForgeComment): Record<string, unk
 export async function saveForgeComment(db: Db, comment: ForgeComment, isEdited: boolean): Promise<void> {
   await db.raw(
     `insert into timeline_items as t
-            (id, card_id, type, actor_id, login, repository_id, data, body, at, edited_at, heard_at, natural_key)
+            (id, card_id, type, actor_id, login, repository_id, data, body, at, edited_at, event_at, natural_key)
      values (:id, :cardId, 'comment', :actorId, :login, :repositoryId, cast(:data as jsonb), :body,
              coalesce(cast(:writtenAt as timestamptz), now()),
              case when :isEdited then coalesce(cast(:heardAt as timestamptz), now()) end, :heardAt, :naturalKey)
      on conflict (card_id, natural_key) where natural_key is not null do update
-       set body = excluded.body, edited_at = excluded.edited_at, heard_at = excluded.heard_at
+       set body = excluded.body, edited_at = excluded.edited_at, event_at = excluded.event_at
        where :isEdited and t.deleted_at is null
-         and (t.heard_at is null or excluded.heard_at is null or t.heard_at <= excluded.heard_at)`,
+         and (t.event_at is null or excluded.event_at is null or t.event_at <= excluded.event_at)`,
     { ...forgeBindings(comment), isEdited },
   );
 }

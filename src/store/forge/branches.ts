@@ -89,7 +89,7 @@ export async function isBranchTaken(db: Db, repositoryId: string, branchName: st
 export async function findFormerBranch(db: Db, cardId: string, repositoryId: string): Promise<string | null> {
   return firstValue<string>(
     db,
-    `select l.branch_name as "branchName" from left_branches l
+    `select l.branch_name as "branchName" from former_branches l
       where l.card_id = :cardId and l.repository_id = :repositoryId
         and not exists (select 1 from card_repositories cr
                          where cr.repository_id = l.repository_id and cr.branch_name = l.branch_name

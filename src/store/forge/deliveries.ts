@@ -91,7 +91,7 @@ export async function unparkDeliveries(db: Db, guid: string | null): Promise<str
 const PROCESSED = "cast((select cast(:worked as text[])) as text[])";
 
 const MARK_PROCESSED = `with marked as (
-  update deliveries set state = 'done', worked_at = now(), error = null, awaits_pull_request = null
+  update deliveries set state = 'done', processed_at = now(), error = null, awaits_pull_request = null
    where guid = any(${PROCESSED}))`;
 
 /**
@@ -128,7 +128,7 @@ export async function listWaitingLanes(db: Db): Promise<string[]> {
 export async function deferDelivery(db: Db, guid: string, awaits: number): Promise<void> {
   await db("deliveries")
     .where({ guid })
-    .update({ state: "done", worked_at: db.fn.now(), error: null, awaits_pull_request: awaits });
+    .update({ state: "done", processed_at: db.fn.now(), error: null, awaits_pull_request: awaits });
 }
 
 /** Whether a lane has deferred deliveries of this pull request. */

@@ -14,8 +14,8 @@ const CONTENT_BURST = 100;
 
 /** Until when GitHub wants no calls of one API. */
 const PAUSED: Readonly<Record<RateBudget, string>> = {
-  rest: "rest_held_until",
-  graphql: "graphql_held_until",
+  rest: "rest_paused_until",
+  graphql: "graphql_paused_until",
 };
 
 /** SQL for when the next writing call may begin. */

@@ -3,7 +3,7 @@ import { requeueDeferred, unparkDeliveries } from "./deliveries.ts";
 import { addJob, addJobs } from "../db/jobs.ts";
 import { findForgeId } from "./repositories.ts";
 
-export const WORK_LANE = "work-lane";
+export const WORK_LANE = "process-lane";
 export const REPLAY_DEFERRED = "replay-deferred-events";
 
 /**

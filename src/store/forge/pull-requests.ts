@@ -84,19 +84,19 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boo
   const saved = await firstRow<{ isNew: boolean }>(
     db,
     `insert into pull_requests as p
-            (repository_id, number, card_id, node_id, target_branch, state, head_sha, head_branch, merge_sha, heard_at,
-             heard_action)
+            (repository_id, number, card_id, node_id, target_branch, state, head_sha, head_branch, merge_sha, event_at,
+             event_action)
      values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :headBranch, :mergeSha, :heardAt,
              :heardAction)
      on conflict (repository_id, number) do update
        set target_branch = excluded.target_branch, state = excluded.state, head_sha = excluded.head_sha,
            head_branch = excluded.head_branch, changed_at = now(),
            merge_sha = coalesce(excluded.merge_sha, p.merge_sha),
-           heard_at = coalesce(excluded.heard_at, p.heard_at),
-           heard_action = case when excluded.heard_at is null then p.heard_action else excluded.heard_action end
-       where (p.state <> 'merged' or excluded.state = 'merged') and excluded.heard_action is distinct from 'opened'
-         and (excluded.state = 'merged' or excluded.heard_at is null or p.heard_at is null
-              or excluded.heard_at >= p.heard_at)
+           event_at = coalesce(excluded.event_at, p.event_at),
+           event_action = case when excluded.event_at is null then p.event_action else excluded.event_action end
+       where (p.state <> 'merged' or excluded.state = 'merged') and excluded.event_action is distinct from 'opened'
+         and (excluded.state = 'merged' or excluded.event_at is null or p.event_at is null
+              or excluded.event_at >= p.event_at)
      returning xmax = 0 as "isNew"`,
     { heardAt: null, heardAction: null, ...pull },
   );
@@ -139,8 +139,8 @@ export async function findPullRequest(
 ): Promise<KnownPullRequest | null> {
   const row = await firstRow<Omit<KnownPullRequest, "heardAt"> & { heardAt: Date | null }>(
     db,
-    `select state, head_sha as "headSha", target_branch as "targetBranch", heard_at as "heardAt",
-            heard_action as "heardAction"
+    `select state, head_sha as "headSha", target_branch as "targetBranch", event_at as "heardAt",
+            event_action as "heardAction"
        from pull_requests where repository_id = :repositoryId and number = :number`,
     { repositoryId, number },
   );
@@ -180,7 +180,7 @@ export async function saveProposal(db: Db, proposal: Proposal): Promise<boolean>
   const saved = await firstRow<{ isNew: boolean }>(
     db,
     `insert into proposals as p
-            (repository_id, number, card_id, author_id, title, head_branch, target_branch, state, head_sha, opened_at, heard_at)
+            (repository_id, number, card_id, author_id, title, head_branch, target_branch, state, head_sha, opened_at, event_at)
      values (:repositoryId, :number, :cardId, :authorId, :title, :headBranch, :targetBranch, :state, :headSha,
              coalesce(cast(:heardAt as timestamptz), now()), :heardAt)
      on conflict (repository_id, number) do update
@@ -191,10 +191,10 @@ export async function saveProposal(db: Db, proposal: Proposal): Promise<boolean>
            revived_after = case when ${IS_REOPENED} or excluded.head_sha <> p.head_sha
              then coalesce((select max(t.seq) from timeline_items t where t.card_id = excluded.card_id), 0)
              else p.revived_after end,
-           heard_at = coalesce(excluded.heard_at, p.heard_at)
+           event_at = coalesce(excluded.event_at, p.event_at)
        where (p.state <> 'merged' or excluded.state = 'merged')
-         and (excluded.state = 'merged' or excluded.heard_at is null or p.heard_at is null
-              or excluded.heard_at >= p.heard_at)
+         and (excluded.state = 'merged' or excluded.event_at is null or p.event_at is null
+              or excluded.event_at >= p.event_at)
      returning xmax = 0 as "isNew"`,
     { ...proposal },
   );

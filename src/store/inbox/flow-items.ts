@@ -76,7 +76,7 @@ export const BACKMERGE_OPEN = `
                               'sha', b.sha, 'releaseId', b.release_id) as data
       from repositories r
       join backmerges b on b.repository_id = r.id and b.cleared_at is null
-       and (b.looked_at > b.landed_at or b.landed_at < now() - interval '1 minute')
+       and (b.checked_at > b.landed_at or b.landed_at < now() - interval '1 minute')
       join cards c on c.id = b.card_id and c.project_id = r.project_id and c.deleted_at is null
       left join release_cards rc on rc.release_id = b.release_id and rc.card_id = b.card_id
       left join releases l on l.id = b.release_id

@@ -117,9 +117,9 @@ export async function recordQueueEvent(db: Db, key: IntentKey, { thrownOut, at }
   await rows(
     db,
     `update forge_intents
-        set queued = true, thrown_out = :thrownOut, queue_told_at = coalesce(cast(:at as timestamptz), queue_told_at)
+        set queued = true, queue_removal_reason = :thrownOut, queue_event_at = coalesce(cast(:at as timestamptz), queue_event_at)
       where repository_id = :repositoryId and kind = :kind and subject = :subject and not done
-        and (queue_told_at is null or cast(:at as timestamptz) is null or queue_told_at <= :at)`,
+        and (queue_event_at is null or cast(:at as timestamptz) is null or queue_event_at <= :at)`,
     { ...key, thrownOut, at },
   );
 }
@@ -156,7 +156,7 @@ export interface FoundIntent {
 }
 
 const FOUND = `
-  select i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued, i.thrown_out as "thrownOut", i.done, i.round
+  select i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued, i.queue_removal_reason as "thrownOut", i.done, i.round
     from forge_intents i`;
 
 /** The newest intent to merge into a branch, or null. */

@@ -46,7 +46,7 @@ export async function deferComparison(db: Db, organizationId: string, quietMs: n
   const isReachable = await firstValue<boolean>(
     db,
     `update organizations
-        set comparison_owed = case when not ${REACHABLE} then least(comparison_owed, cast(:quietMs as integer)) end
+        set deferred_comparison_quiet_ms = case when not ${REACHABLE} then least(deferred_comparison_quiet_ms, cast(:quietMs as integer)) end
       where id = :organizationId and installation_id is not null returning ${REACHABLE} as "isReachable"`,
     { organizationId, quietMs },
   );
@@ -57,10 +57,10 @@ export async function deferComparison(db: Db, organizationId: string, quietMs: n
 export async function takeDeferredComparison(trx: Trx, organizationId: string): Promise<number | null> {
   return firstValue<number>(
     trx,
-    `update organizations o set comparison_owed = null
+    `update organizations o set deferred_comparison_quiet_ms = null
        from organizations was
-      where o.id = :organizationId and was.id = o.id and was.comparison_owed is not null
-     returning was.comparison_owed as "quietMs"`,
+      where o.id = :organizationId and was.id = o.id and was.deferred_comparison_quiet_ms is not null
+     returning was.deferred_comparison_quiet_ms as "quietMs"`,
     { organizationId },
   );
 }
@@ -280,7 +280,7 @@ export async function listCommentsNotShown(
        from (select cast(split_part(t.natural_key, ':', 3) as bigint) as id, false as "isMirror" from timeline_items t
               where t.card_id = :cardId and t.repository_id = :repositoryId and t.type = 'comment' and t.login is not null
                 and t.deleted_at is null and starts_with(t.natural_key, 'comment:') and t.data->>'prNumber' = :number
-                and coalesce(t.heard_at, t.at) <= cast(:quietSince as timestamptz)
+                and coalesce(t.event_at, t.at) <= cast(:quietSince as timestamptz)
              union all
              select m.forge_comment_id, true from comment_mirrors m
                join timeline_items t on t.id = m.comment_id and t.card_id = :cardId

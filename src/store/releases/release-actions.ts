@@ -124,8 +124,8 @@ export async function takeOverAction(
     db,
     `update release_actions a
         set holder = :holder, attempt = a.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, a.request_id), got_to = ${PROGRESS},
-            deaths = case when a.holder is null then a.deaths when a.got_to = ${PROGRESS} then a.deaths + 1 else 1 end
+            request_id = coalesce(:requestId, a.request_id), progress_digest = ${PROGRESS},
+            deaths = case when a.holder is null then a.deaths when a.progress_digest = ${PROGRESS} then a.deaths + 1 else 1 end
       where a.id = :id and a.attempt = :attempt and a.state = 'running' and not ${isAliveSql("a.holder")}
       returning attempt, deaths`,
     { ...by, id: action.id, attempt: action.attempt },

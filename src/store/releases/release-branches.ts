@@ -18,7 +18,7 @@ export async function listReleaseBranches(db: Db, releaseId: string): Promise<Re
   return rows<ReleaseBranch>(
     db,
     `select b.repository_id as "repositoryId", p.full_name as "fullName", b.branch_name as "branchName",
-            b.cut_sha as "cutSha", b.head_sha as "headSha",
+            b.start_sha as "cutSha", b.head_sha as "headSha",
             case when o.installation_id is null then null else json_build_object(
                'installationId', o.installation_id, 'forgeId', p.forge_id, 'fullName', p.full_name) end as ref
        from release_branches b
@@ -36,10 +36,10 @@ export async function planReleaseBranch(
 ): Promise<string> {
   const planned = await firstRow<{ cutSha: string }>(
     db,
-    `insert into release_branches as b (release_id, repository_id, branch_name, cut_sha)
+    `insert into release_branches as b (release_id, repository_id, branch_name, start_sha)
      values (:releaseId, :repositoryId, :branchName, :cutSha)
-     on conflict (release_id, repository_id) do update set cut_sha = b.cut_sha
-     returning cut_sha as "cutSha"`,
+     on conflict (release_id, repository_id) do update set start_sha = b.start_sha
+     returning start_sha as "cutSha"`,
     branch,
   );
   return planned?.cutSha ?? branch.cutSha;
@@ -52,7 +52,7 @@ export async function replanReleaseBranch(
 ): Promise<void> {
   await db("release_branches")
     .where({ release_id: branch.releaseId, repository_id: branch.repositoryId, head_sha: null })
-    .update({ cut_sha: branch.cutSha });
+    .update({ start_sha: branch.cutSha });
 }
 
 export async function setReleaseBranchHead(

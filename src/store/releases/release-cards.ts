@@ -186,9 +186,9 @@ export async function listCardsWithUncheckedBackmerge(db: Db, limit: number): Pr
   const cardIds = await column<string>(
     db,
     `select card_id as "cardId" from backmerges b
-      where cleared_at is null and looked_at < now() - interval '1 hour'
+      where cleared_at is null and checked_at < now() - interval '1 hour'
         and ${hasUsableLink("b.card_id", "b.repository_id")}
-      order by looked_at limit :limit`,
+      order by checked_at limit :limit`,
     { limit },
   );
   return [...new Set(cardIds)];
@@ -212,13 +212,13 @@ export async function saveBackmergeOpened(
     branch_name: opened.branchName,
     pr_number: opened.prNumber,
     refusal: null,
-    looked_at: db.fn.now(),
+    checked_at: db.fn.now(),
   });
 }
 
 /** Records a check of an open back-merge. `refusal`: why GitHub refused to open a pull request. */
 export async function saveBackmergeCheck(db: Db, key: BackmergeKey, refusal: string | null): Promise<void> {
-  await db("backmerges").where(columns(key)).update({ refusal, looked_at: db.fn.now() });
+  await db("backmerges").where(columns(key)).update({ refusal, checked_at: db.fn.now() });
 }
 
 /** Completes a back-merge because the branch contains the commit. */

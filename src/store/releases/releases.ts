@@ -194,7 +194,7 @@ export interface ReleasedCard {
 const IS_LATER = `
   exists (select 1 from release_branches b
             join landings start on start.repository_id = b.repository_id and start.branch_name = p.target_branch
-             and start.sha = b.cut_sha
+             and start.sha = b.start_sha
             join landings own on own.repository_id = start.repository_id and own.branch_name = start.branch_name
              and (own.key = '#' || p.number or own.sha = p.merge_sha)
            where b.release_id = :releaseId and b.repository_id = p.repository_id and own.seq > start.seq)`;

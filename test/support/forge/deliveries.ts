@@ -54,17 +54,17 @@ export interface DeliveryRow {
 }
 
 /** The delivery as it is kept, undefined where it is not. */
-export const kept = async (world: TestWorld, guid: string): Promise<DeliveryRow | undefined> =>
+export const storedDelivery = async (world: TestWorld, guid: string): Promise<DeliveryRow | undefined> =>
   world.service.deps.db<DeliveryRow>("deliveries").where({ guid }).first();
 
 /** The delivery once it is as wanted. */
-export async function keptWhen(
+export async function storedDeliveryWhen(
   world: TestWorld,
   guid: string,
   isWanted: (row: DeliveryRow) => boolean,
 ): Promise<DeliveryRow | undefined> {
   return eventually(
-    () => kept(world, guid),
+    () => storedDelivery(world, guid),
     (row) => row !== undefined && isWanted(row),
   );
 }
@@ -94,11 +94,11 @@ export async function cardWithStatuses(world: Pick<TestWorld, "forge">, board: T
 }
 
 /** Waits until the forge has sent what it will send, and all of it was worked. */
-export const allWorked = ({ forge, service: { deps } }: TestWorld): Promise<void> =>
-  allWorkedIn({ forge, db: deps.db });
+export const allProcessed = ({ forge, service: { deps } }: TestWorld): Promise<void> =>
+  allProcessedIn({ forge, db: deps.db });
 
 /** The same, of a service that is a process of its own. */
-export async function allWorkedIn({
+export async function allProcessedIn({
   forge,
   db,
 }: Pick<TestWorld, "forge"> & { readonly db: Db }): Promise<void> {

@@ -91,7 +91,7 @@ export async function mirrorsOf(
 }
 
 /** Lets the time go by in which the forge may not show yet what it did: mirrors whose orders had no answer may then be written again. */
-export async function readsCatchUp(db: Db): Promise<void> {
+export async function endStaleReads(db: Db): Promise<void> {
   await db("comment_mirrors")
     .whereNotNull("unsure_since")
     .update({ unsure_since: db.raw("now() - interval '2 minutes'") });

@@ -9,7 +9,7 @@ export interface ForgeWrite {
   readonly doing: string;
   readonly match: CallMatch;
   readonly to: StageName;
-  readonly told: readonly string[];
+  readonly timelineKinds: readonly string[];
 }
 
 /** All of them, in the order of a card's life. */
@@ -18,25 +18,25 @@ export const FORGE_WRITES: readonly ForgeWrite[] = [
     doing: "cutting the branch",
     match: { method: "POST", path: "/repositories/*/git/refs" },
     to: "In progress",
-    told: ["branch_created"],
+    timelineKinds: ["branch_created"],
   },
   {
     doing: "opening the pull request",
     match: { method: "POST", path: "/repositories/*/pulls" },
     to: "In review",
-    told: ["branch_created", "pull_request_opened"],
+    timelineKinds: ["branch_created", "pull_request_opened"],
   },
   {
     doing: "marking it ready",
     match: { operation: "markPullRequestReadyForReview" },
     to: "In review",
-    told: ["branch_created", "pull_request_opened", "pull_request_ready"],
+    timelineKinds: ["branch_created", "pull_request_opened", "pull_request_ready"],
   },
   {
     doing: "merging it",
     match: { method: "PUT", path: "/repositories/*/pulls/*/merge-async" },
     to: "Done",
-    told: ["branch_created", "pull_request_opened", "pull_request_ready", "pull_request_merged"],
+    timelineKinds: ["branch_created", "pull_request_opened", "pull_request_ready", "pull_request_merged"],
   },
 ];
 

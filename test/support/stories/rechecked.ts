@@ -4,7 +4,7 @@ import { settled } from "../database/database-content.ts";
 import type { TestWorld } from "../world.ts";
 
 /** Waits until all that was set off is done, and nobody is about to look at a blocked card: that begins a moment after its news. */
-export async function rechecked(world: TestWorld): Promise<void> {
+export async function untilRechecked(world: TestWorld): Promise<void> {
   await settled(world);
   await eventually(
     () => world.service.deps.db("graphile_worker.jobs").where({ task_identifier: RECHECK_BLOCKED }),

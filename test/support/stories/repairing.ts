@@ -1,14 +1,14 @@
 import { resumeOrphanedMoves } from "../../../src/actions/moves/resume-move.ts";
 import { reconcile } from "../../../src/actions/reconcile/reconcile.ts";
 import { eventually, type TimelineEvent } from "../api.ts";
-import { allWorked } from "../forge/deliveries.ts";
+import { allProcessed } from "../forge/deliveries.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
 /** Compares everything with the forge at once, whatever has just changed, and waits until what that calls for is done. */
-export async function compared(world: TestWorld): Promise<void> {
+export async function compareWithForge(world: TestWorld): Promise<void> {
   await world.forge.waitUntilIdle();
   await reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
-  await allWorked(world);
+  await allProcessed(world);
 }
 
 /** Resumes the moves of a board as if nothing had been recorded of them for some minutes. */
@@ -52,15 +52,16 @@ export const protect = (board: TestBoard, rules: object, branch = "main") =>
   });
 
 /** From now on nothing arrives, and no log knows of it. */
-export const lose = (world: TestWorld) =>
+export const loseWebhooks = (world: TestWorld) =>
   world.forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
 /** From now on everything is kept back. */
-export const hold = (world: TestWorld) => world.forge.control.webhooks.add({ fault: { kind: "hold" } });
+export const holdWebhooks = (world: TestWorld) =>
+  world.forge.control.webhooks.add({ fault: { kind: "hold" } });
 
-export async function released(world: TestWorld, order: "kept" | "reversed" = "kept"): Promise<void> {
+export async function releaseWebhooks(world: TestWorld, order: "kept" | "reversed" = "kept"): Promise<void> {
   world.forge.control.webhooks.clear();
   await world.forge.control.webhooks.release(order);
-  await allWorked(world);
+  await allProcessed(world);
 }
 
 /** Pushes a commit of ada's to a branch. */
@@ -80,20 +81,23 @@ export async function push(
 
 export const pullOf = async (board: TestBoard, number: number): Promise<number> =>
   (await board.api.readCard(number)).repositories[0]?.prNumber ?? 0;
-export const edit = (board: TestBoard, pull: number, state: "open" | "closed") =>
+export const setPullState = (board: TestBoard, pull: number, state: "open" | "closed") =>
   board.person("grace", "PATCH", `/repos/${board.owner}/web/pulls/${pull}`, { state });
 export const merge = (board: TestBoard, pull: number) =>
   board.person("grace", "PUT", `/repos/${board.owner}/web/pulls/${pull}/merge`, {});
-export const told = async (board: TestBoard, number: number, ...kinds: string[]): Promise<TimelineEvent[]> =>
-  (await board.api.timeline(number)).filter(({ kind }) => kinds.includes(kind));
+export const eventsOf = async (
+  board: TestBoard,
+  number: number,
+  ...kinds: string[]
+): Promise<TimelineEvent[]> => (await board.api.timeline(number)).filter(({ kind }) => kinds.includes(kind));
 /** Says something on a pull request, as ada, and gives the comment's id. */
-export const say = async (board: TestBoard, pull: number, body: string): Promise<number> =>
+export const commentOnPull = async (board: TestBoard, pull: number, body: string): Promise<number> =>
   Number(
     (await board.person("ada", "POST", `/repos/${board.owner}/web/issues/${pull}/comments`, { body })).body[
       "id"
     ],
   );
-export const sayAnew = (board: TestBoard, commentId: number, body: string) =>
+export const editPullComment = (board: TestBoard, commentId: number, body: string) =>
   board.person("ada", "PATCH", `/repos/${board.owner}/web/issues/comments/${commentId}`, { body });
 /** Reviews a pull request, as ada, and gives the review's id. */
 export const review = async (

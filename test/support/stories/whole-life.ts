@@ -20,7 +20,7 @@ const cardOf = ({ api }: TestBoard, number: number): Promise<ApiCard> =>
   insist(() => api.get<ApiCard>(`/v1/cards/${number}`));
 
 /** A card's whole life: created, its branch cut, pushed to by ada, reviewed, merged. Gives its number. */
-export async function life(board: TestBoard, index: number): Promise<number> {
+export async function runCardLife(board: TestBoard, index: number): Promise<number> {
   const { api, stages, owner } = board;
   const { number } = await insist((key) =>
     api.post<ApiCard>("/v1/cards", { title: `Life ${index}` }, { key }),

@@ -9,7 +9,7 @@ export interface WorkedCard {
 }
 
 /** A card in progress, or further on, with a commit of ada's on its branch and its pull request open. */
-export async function workedCard(
+export async function cardWithCommit(
   board: TestBoard,
   stage: "In progress" | "In review" = "In review",
 ): Promise<WorkedCard> {

@@ -1,7 +1,7 @@
 import type { TestForge } from "../forge/sandbox-forge.ts";
 
 /** Creates a ref; the operation is called `Cut`. */
-export const CUT = /* GraphQL */ `
+export const CREATE_REF = /* GraphQL */ `
   mutation Cut($id: ID!, $name: String!, $oid: GitObjectID!) {
     createRef(input: { repositoryId: $id, name: $name, oid: $oid }) {
       ref {
@@ -46,9 +46,9 @@ export async function mainOf(world: TestForge): Promise<{ readonly id: string; r
 }
 
 /** Cuts a new branch of acme/web at main through GraphQL, whatever the forge makes of it; answers its whole name. */
-export async function cutBranch(world: TestForge): Promise<string> {
+export async function createBranch(world: TestForge): Promise<string> {
   const name = `refs/heads/card/${++last}`;
-  await world.graphql(CUT, { ...(await mainOf(world)), name });
+  await world.graphql(CREATE_REF, { ...(await mainOf(world)), name });
   return name;
 }
 

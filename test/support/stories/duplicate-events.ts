@@ -40,7 +40,7 @@ function timesDone(event: TimelineEvent, reviews: readonly SubmittedReview[]): n
 }
 
 /** What a timeline tells more than once: I5. `botLogin` is our own account on the forge, whose words were said here; `reviews` are all that it tells of. */
-export function toldTwice(
+export function duplicateEvents(
   timeline: readonly TimelineEvent[],
   botLogin: string,
   reviews: readonly SubmittedReview[],
@@ -93,7 +93,7 @@ interface Told {
 const readings = new Map<string, readonly string[]>();
 
 /** Holds a reading of a whole timeline against the ones before it: it only grows, at its end. A comment may be taken back. */
-export function holdGrown(name: string, timeline: readonly Told[]): void {
+export function assertGrown(name: string, timeline: readonly Told[]): void {
   const now = timeline.filter(({ type }) => type === "event").map(({ id }) => id);
   const before = readings.get(name) ?? [];
   const [shorter, longer] = now.length < before.length ? [now, before] : [before, now];
@@ -105,4 +105,4 @@ export function holdGrown(name: string, timeline: readonly Told[]): void {
 }
 
 /** For a test that takes back by itself what a timeline told. */
-export const forgetReadings = (): void => readings.clear();
+export const clearReadings = (): void => readings.clear();

@@ -1,7 +1,7 @@
 import type { TestWorld } from "../world.ts";
 
 /** Lets the jobs that were put off run now: a pause is the same to them however long it was. */
-export const bringForward = (world: TestWorld): Promise<unknown> =>
+export const runDeferredJobs = (world: TestWorld): Promise<unknown> =>
   world.service.deps
     .db("graphile_worker._private_jobs")
     .where("run_at", ">", world.service.deps.db.fn.now())

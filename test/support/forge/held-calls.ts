@@ -3,7 +3,7 @@ import { eventually } from "../api.ts";
 import type { TestWorld } from "../world.ts";
 
 /** The forge keeps so many calls until they are let go. */
-export function keepCalls(
+export function holdCalls(
   { forge }: Pick<TestWorld, "forge">,
   match: CallMatch,
   effect: "before" | "after" = "after",
