@@ -20,6 +20,7 @@ export default {
   reporters: ["default", "<rootDir>/test/support/closing-line.js"],
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   // Those have a script of their own: npm run test:slow.
+  modulePathIgnorePatterns: ["<rootDir>/dist/"],
   testPathIgnorePatterns: ["/node_modules/", "\\.slow\\.test\\.ts$"],
   // Most of a test's time is another process's, such as git's; jest's own choice on two cores would be one.
   maxWorkers: 2,

@@ -8,7 +8,7 @@ import type { Scene } from "../scene.ts";
 
 const CARDS = 4;
 /** What was under way when the credential was revoked may still end. */
-const GRACE_MS = 2_000;
+const GRACE_MS = 5_000;
 
 /** Revokes a credential at a random moment while a promotion it asked for, and moves of its own, are running. */
 export async function revocation(scene: Scene): Promise<void> {
