@@ -19,8 +19,8 @@ export default {
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
   reporters: ["default", "<rootDir>/test/support/closing-line.js"],
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  // Those have a script of their own: npm run test:slow.
   modulePathIgnorePatterns: ["<rootDir>/dist/"],
+  // Those have a script of their own: npm run test:slow.
   testPathIgnorePatterns: ["/node_modules/", "\\.slow\\.test\\.ts$"],
   // Most of a test's time is another process's, such as git's; jest's own choice on two cores would be one.
   maxWorkers: 2,
