@@ -3,7 +3,7 @@ import packageJson from "../package.json" with { type: "json" };
 import type { Deps } from "./actions/deps.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
 import { CallLimiter, type CallLimits } from "./http/call-limiter.ts";
-import { openApiDocument } from "./http/openapi.ts";
+import { openApiDocument, serveOpenApi } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
 import { serveReference } from "./http/reference/page.ts";
 import {
@@ -71,9 +71,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
       }
     });
   }
-  app.get("/v1/openapi.json", (_request, response) => {
-    response.json(openApi());
-  });
+  app.get("/v1/openapi.json", serveOpenApi(openApi));
   app.get("/", (request, response) => {
     response.vary("Accept");
     if (request.accepts("json", "html") === "html") response.redirect("/docs");

@@ -85,10 +85,10 @@ const wholeNumber = (fallback: number, least: number, most: number, message?: st
     .transform(Number);
 const port = (fallback: number) => wholeNumber(fallback, 0, 65_535, "must be a port number from 0 to 65535.");
 const required = (advice: string) => z.string(`is not set. ${advice}`);
-const webhookSecret = required("Set it to the App's webhook secret.").refine(
-  // probot's default.
-  (secret) => secret !== "development",
-  "is `development`, which is public. Use a random secret, and set it in the App too.",
+// A short secret can be guessed offline from one signed delivery. GitHub generates 40 characters.
+const webhookSecret = required("Set it to the App's webhook secret.").min(
+  32,
+  "must have at least 32 characters. Generate one with `openssl rand -hex 32`, and set it in the App too.",
 );
 const DATABASE_EXAMPLE = "Example: postgres://user:password@host:5432/trunkline.";
 

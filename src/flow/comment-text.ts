@@ -122,7 +122,7 @@ export function giveUpReason(markdown: string): string | null {
   return null;
 }
 
-/** GitHub logins of coding agents that need no registration, in lower case. */
+/** GitHub logins of the bots of coding agents that need no registration, in lower case. */
 const KNOWN_AGENTS: ReadonlySet<string> = new Set([
   "copilot-swe-agent[bot]",
   "copilot",
@@ -135,4 +135,11 @@ const KNOWN_AGENTS: ReadonlySet<string> = new Set([
   "sweep-ai[bot]",
 ]);
 
-export const isKnownAgent = (login: string): boolean => KNOWN_AGENTS.has(login.toLowerCase());
+/** Only a bot: on a GitHub Enterprise Server, a person can have the login `copilot`. */
+export const isKnownAgent = ({
+  login,
+  isBot,
+}: {
+  readonly login: string;
+  readonly isBot: boolean;
+}): boolean => isBot && KNOWN_AGENTS.has(login.toLowerCase());

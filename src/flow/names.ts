@@ -62,9 +62,9 @@ export function freeSlug(slug: string, isTaken: (slug: string) => boolean): stri
 /** Git stores a ref as a file: `refs/heads/`, the name and `.lock` have to fit into 255 bytes. */
 export const MAX_BRANCH_NAME_BYTES = 239;
 
-const FORBIDDEN = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$|(^|\/)\.|\.lock(\/|$)/u;
+const FORBIDDEN = /[\p{Cc}\p{Surrogate} ~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$|(^|\/)\.|\.lock(\/|$)/u;
 
-/** By the rules of `git check-ref-format --branch`, and by length. */
+/** By the rules of `git check-ref-format --branch`, by length, and without lone surrogates. */
 export const isBranchName = (name: string): boolean =>
   name !== "" &&
   name !== "HEAD" &&

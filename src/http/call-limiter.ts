@@ -51,6 +51,7 @@ export class CallLimiter {
   ): Promise<T> {
     const attempt = async (isReread: boolean): Promise<T> => {
       const cached = await this.#authenticate(db, request, isReread);
+      response.locals.clientId = cached.credential.clientId;
       return cached.revalidateAfter(db, async () => {
         this.#enter(cached.credential.id, response);
         return work(cached);

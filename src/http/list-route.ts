@@ -41,8 +41,9 @@ type ListQuery = z.output<typeof listQuery>;
 
 const listHeaders = z.object({
   Link: z.string().optional().meta({
-    description: 'The next page, as `<address>; rel="next"`; absent on the last page',
-    example: '<https://trunkline.example/v1/docs?limit=50&cursor=WyIvdjEv>; rel="next"',
+    description:
+      'The next page, as `<address>; rel="next"`, relative to the service; absent on the last page',
+    example: '</v1/docs?limit=50&cursor=WyIvdjEv>; rel="next"',
   }),
 });
 
@@ -176,15 +177,13 @@ function decodeCursor(cursor: string): unknown {
   }
 }
 
-/** The address of the request with this cursor. */
+/**
+ * The address of the request with this cursor, relative to the service: a caller could choose the
+ * Host header, and clients send their API key to the address.
+ */
 function addressOf(request: Request, cursor: string): string {
   const [, search = ""] = request.originalUrl.split("?", 2);
   const query = new URLSearchParams(search);
   query.set("cursor", cursor);
-  const address = `${request.path}?${query.toString()}`;
-  // Behind a proxy that ends TLS the request arrives as http, but an API key must not be sent over
-  // http.
-  const isSecure = request.secure || request.get("x-forwarded-proto")?.split(",")[0]?.trim() === "https";
-  const origin = `${isSecure ? "https" : "http"}://${request.get("host") ?? ""}`;
-  return URL.canParse(address, origin) ? new URL(address, origin).href : address;
+  return `${request.path}?${query.toString()}`;
 }

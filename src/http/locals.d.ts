@@ -9,6 +9,8 @@ declare global {
       requestId: string;
       log: Logger;
       gate: CallLimiter;
+      /** The client id of the request's valid API key. */
+      clientId: string | undefined;
     }
   }
 }

@@ -13,6 +13,7 @@ import type { CallLimiter } from "./call-limiter.ts";
 export class RequestLocals {
   readonly requestId: string;
   readonly gate: CallLimiter;
+  clientId: string | undefined;
   readonly #log: Logger;
   #own: Logger | undefined;
 
@@ -36,6 +37,7 @@ export function observeRequest(
 ): void {
   const given = request.headers["x-request-id"];
   const requestId = typeof given === "string" && isUuid(given) ? given : randomUUID();
+  const { remoteAddress } = request.socket;
   const started = performance.now();
   response.locals = new RequestLocals(requestId, gate, log);
   response.setHeader("X-Request-Id", requestId);
@@ -43,7 +45,8 @@ export function observeRequest(
     const ms = performance.now() - started;
     const { method, path } = request;
     const { statusCode: status } = response;
-    log.info({ requestId, method, path, status, ms: Math.round(ms) }, "request");
+    const { clientId } = response.locals;
+    log.info({ requestId, method, path, status, ms: Math.round(ms), clientId, remoteAddress }, "request");
     const route = templateOf(request.route);
     metrics.requests.inc({ method, route, status });
     metrics.requestSeconds.observe({ method, route }, ms / 1_000);

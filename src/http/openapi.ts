@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import type { RequestHandler } from "express";
 import { createDocument, type ZodOpenApiOperationObject } from "zod-openapi";
 import { z } from "zod";
 import { WORKSPACE_HEADER } from "./resolve.ts";
@@ -149,4 +151,16 @@ function operationIdOf({ method, path }: RouteDefinition): string {
     return isOne ? name.replace(/s$/, "") : name;
   });
   return `${method}${names.join("")}`;
+}
+
+/** Serves the document. It is serialized on the first request and then kept with its ETag. */
+export function serveOpenApi(document: () => object): RequestHandler {
+  let served: { readonly body: Buffer; readonly etag: string } | undefined;
+  return (_request, response) => {
+    if (!served) {
+      const body = Buffer.from(JSON.stringify(document()));
+      served = { body, etag: `"${hash("sha256", body, "base64url")}"` };
+    }
+    response.set({ ETag: served.etag, "Cache-Control": "no-cache" }).type("json").send(served.body);
+  };
 }

@@ -23,30 +23,55 @@ interface Options {
 }
 
 /**
+ * How long a result is used again, in milliseconds. Callers need no key, so that the number of calls
+ * must not decide the number of queries.
+ */
+const MAX_AGE = 1_000;
+
+/**
  * Reports whether this process should receive calls: 200, or 503 with the failed checks. A stuck
  * queue is reported but does not fail readiness: all processes would fail at the same time,
  * although they still answer reads.
  */
-export const serveReadiness =
-  (options: Options): RequestHandler =>
-  async (_request, response) => {
-    const checks = await checkReadiness(options);
+export function serveReadiness(options: Options): RequestHandler {
+  const { hasAppKey, isDraining } = options;
+  const databaseChecks = reuse(() => checkDatabase(options));
+  return async (_request, response) => {
+    const checks = [...checkProcess(hasAppKey, isDraining()), ...(await databaseChecks())];
     const isReady = checks.every(({ name, ok }) => ok || name === "queue");
     response
       .status(isReady ? 200 : 503)
       .set("Cache-Control", "no-store")
       .json({ status: isReady ? "ready" : "not ready", checks });
   };
+}
 
-async function checkReadiness({ db, log, hasAppKey, isDraining }: Options): Promise<Check[]> {
+/** Calls `read` if the last call has ended more than `MAX_AGE` ago. `read` must not throw. */
+function reuse<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let last: Promise<Result> | undefined;
+  let staleAt = Infinity;
+  return () => {
+    if (last !== undefined && performance.now() < staleAt) return last;
+    staleAt = Infinity;
+    last = read().finally(() => {
+      staleAt = performance.now() + MAX_AGE;
+    });
+    return last;
+  };
+}
+
+function checkProcess(hasAppKey: boolean, isDraining: boolean): Check[] {
+  const draining = "This process is shutting down. Send calls to another process.";
+  const appKey = hasAppKey ? "The App's private key is loaded." : "The App's private key cannot be read.";
+  return [
+    ...(isDraining ? [{ name: "draining" as const, ok: false, says: draining }] : []),
+    { name: "app_key", ok: hasAppKey, says: appKey },
+  ];
+}
+
+async function checkDatabase({ db, log }: Options): Promise<Check[]> {
   const checks: Check[] = [];
   const add = (name: Check["name"], ok: boolean, says: string): void => void checks.push({ name, ok, says });
-  if (isDraining()) add("draining", false, "This process is shutting down. Send calls to another process.");
-  add(
-    "app_key",
-    hasAppKey,
-    hasAppKey ? "The App's private key is loaded." : "The App's private key cannot be read.",
-  );
   try {
     const pending = await pendingMigrations(db);
     add("database", true, "The database answers.");

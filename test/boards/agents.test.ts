@@ -78,10 +78,20 @@ describe("an agent", () => {
   it("that everybody knows is one on every board, without being registered", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const copilot = makeForgeAccount(world, "Copilot", [board]);
-    await copilot.call(board, "POST", "/issues/1/comments", { body: "Done." });
+    const claude = makeForgeAccount(world, "claude[bot]", [board]);
+    await claude.call(board, "POST", "/issues/1/comments", { body: "Done." });
     expect(await commenterOn(board, number)).toBe("agent");
     expect(await line.json("agent", "list", "--workspace", board.workspaceId)).toEqual([]);
+  });
+
+  it("is not a person with the login of a known agent", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    const person = makeForgeAccount(world, "copilot", [board], "User");
+    await person.call(board, "POST", "/issues/1/comments", { body: "/give-up not mine" });
+    expect(await commenterOn(board, number)).toBe("human");
+    const { body } = await board.api.get<{ kind: string }[]>("/v1/inbox");
+    expect(body.map(({ kind }) => kind)).not.toContain("agent_gave_up");
   });
 
   it("is refused where the forge has no such account", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
-import { makeApi, type Api } from "../support/api.ts";
+import { eventually, makeApi, type Api } from "../support/api.ts";
 import { sampleCalls, writeCalls } from "../support/routes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -265,4 +265,39 @@ describe("the account", () => {
       }
     },
   );
+});
+
+describe("the log line of a request", () => {
+  const lineOf = async (response: Response): Promise<Record<string, unknown> | undefined> => {
+    const requestId = response.headers.get("x-request-id");
+    const lines = await eventually(
+      async () =>
+        world
+          .logged()
+          .split("\n")
+          .filter((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"msg":"request"')),
+      ({ length }) => length === 1,
+    );
+    return JSON.parse(lines[0] ?? "") as Record<string, unknown>;
+  };
+
+  it("has the client id of the API key and the remote address, and not the key", async () => {
+    const { response } = await withAuthorization(`Bearer ${board.api.apiKey}`);
+    const line = await lineOf(response);
+    expect(line).toMatchObject({
+      path: "/v1/me",
+      status: 200,
+      clientId: clientIdOf(board.api),
+      remoteAddress: "127.0.0.1",
+    });
+    expect(JSON.stringify(line)).not.toContain(board.api.apiKey.split("_")[2]);
+  });
+
+  it("has no client id if the key is not valid", async () => {
+    const wrong = board.api.apiKey.replace(/.{8}$/, "00000000");
+    const { response } = await withAuthorization(`Bearer ${wrong}`);
+    const line = await lineOf(response);
+    expect(line).toMatchObject({ status: 401, remoteAddress: "127.0.0.1" });
+    expect(line).not.toHaveProperty("clientId");
+  });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { routes } from "../../src/http/v1/routes.ts";
 import { inputFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
+import { putFlow, readFlow } from "../support/flows.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -121,6 +122,28 @@ describe("whatever stands in a field", () => {
       ]);
     },
   );
+
+  it.each(["release/\ud800", "\udc00", "release/a\0b"])(
+    "a stage cannot merge into a branch with the name %j, which PostgreSQL cannot store",
+    async (into) => {
+      const flow = await readFlow(board);
+      const stages = flow.stages.map((stage) =>
+        stage.kind === "done" ? { ...stage, rule: { type: "merge", into } } : stage,
+      );
+      const { status, body } = await putFlow(board, { ...flow, stages });
+      expect([status, body.message]).toEqual([400, expect.stringContaining("is not a valid branch name")]);
+    },
+  );
+
+  it("a time in the year 0, which PostgreSQL does not have, is not valid in a cursor", async () => {
+    const key = ["0000-01-01T00:00:00.000Z", ANY_ID];
+    const cursor = Buffer.from(JSON.stringify(["/v1/inbox", key])).toString("base64url");
+    const message = "is not a cursor of this list; take it from the Link header of an answer, or omit it";
+    expect(await board.api.get(`/v1/inbox?cursor=${cursor}`)).toMatchObject({
+      status: 400,
+      body: { issues: [{ path: "query.cursor", message }] },
+    });
+  });
 
   it("a card number past all integers is unknown, and not told as another one", async () => {
     for (const number of ["2147483648", "9007199254740991", "9007199254740993", "99999999999999999999"]) {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { REFUSAL_REASONS } from "../../src/flow/refusal.ts";
 import { routes } from "../../src/http/v1/routes.ts";
@@ -55,6 +55,23 @@ describe("the document", () => {
     const response = await fetch(`${board.api.baseUrl}/v1/openapi.json`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(generated);
+  });
+
+  it("is serialized once, and is 304 for its strong ETag", async () => {
+    const address = `${board.api.baseUrl}/v1/openapi.json`;
+    const first = await fetch(address);
+    const etag = first.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[\w-]{43}"$/);
+    expect(first.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    const stringify = jest.spyOn(JSON, "stringify");
+    const again = await fetch(address, { headers: { "if-none-match": etag } });
+    const other = await fetch(address, { headers: { "if-none-match": '"other"' } });
+    const serialized = stringify.mock.calls.filter(([value]: unknown[]) => Object(value)["openapi"]);
+    stringify.mockRestore();
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+    expect([other.status, other.headers.get("etag")]).toEqual([200, etag]);
+    expect(await other.json()).toEqual(generated);
+    expect(serialized).toEqual([]);
   });
 
   it("gives the server relative to its own address", () => {

@@ -107,7 +107,7 @@ describe("GET /v1/inbox", () => {
     for (let path: string | undefined = "/v1/inbox?limit=3"; path !== undefined;) {
       const answer: ApiAnswer<InboxItem[]> = await board.api.get(path);
       paged.push(...answer.body);
-      path = /<https?:\/\/[^/]+([^>]+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1];
+      path = /<([^>]+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1];
     }
     expect(paged).toEqual(all);
     const forged = Buffer.from(JSON.stringify(["/v1/inbox", ["yesterday", "me"]])).toString("base64url");

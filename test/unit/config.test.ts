@@ -14,7 +14,7 @@ const real: Env = {
   NODE_ENV: "production",
   APP_ID: "42",
   PRIVATE_KEY: oneLine,
-  WEBHOOK_SECRET: "a1b2c3d4e5f6",
+  WEBHOOK_SECRET: "a1b2c3d4e5f6".repeat(3),
   DATABASE_URL: "postgres://trunkline:secret@db:5432/trunkline",
 };
 
@@ -242,9 +242,19 @@ describe("an App and a database", () => {
     });
   });
 
+  it.each(["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"])(
+    "%s has at least 32 characters; otherwise the message says how to generate one",
+    (name) => {
+      const message = `${name} must have at least 32 characters. Generate one with \`openssl rand -hex 32\`, and set it in the App too.`;
+      expect(problemsOf({ ...real, [name]: "x".repeat(31) })).toEqual([message]);
+      expect(read({ ...real, [name]: "x".repeat(32) }).mode).toBe("real");
+    },
+  );
+
   it("while the webhook secret is exchanged both hold, the new one first", () => {
-    expect(read({ ...real, WEBHOOK_SECRET_PREVIOUS: "before" })).toMatchObject({
-      webhookSecrets: [real["WEBHOOK_SECRET"], "before"],
+    const before = "b".repeat(32);
+    expect(read({ ...real, WEBHOOK_SECRET_PREVIOUS: before })).toMatchObject({
+      webhookSecrets: [real["WEBHOOK_SECRET"], before],
     });
   });
 

@@ -35,7 +35,7 @@ function settingsRead(env: Readonly<Record<string, string>>): Set<string> {
 const REAL = {
   NODE_ENV: "production",
   APP_ID: "1",
-  WEBHOOK_SECRET: "made-for-a-test",
+  WEBHOOK_SECRET: "a-webhook-secret-made-for-a-test",
   DATABASE_URL: "postgres://trunkline:x@db/trunkline",
   PRIVATE_KEY_PATH: "/key.pem",
   GHE_HOST: "github.example.com",
@@ -55,7 +55,7 @@ function started(env: Readonly<Record<string, string>>): { config: RealConfig; u
 /** What is to be filled in, by its name. */
 const FILLED_IN: Readonly<Record<string, string>> = {
   APP_ID: "1",
-  WEBHOOK_SECRET: "made-for-a-test",
+  WEBHOOK_SECRET: "a-webhook-secret-made-for-a-test",
   POSTGRES_PASSWORD: "letters0and1digits",
   METRICS_TOKEN: "0123456789abcdef",
   DATABASE_URL: REAL.DATABASE_URL,
@@ -195,7 +195,12 @@ describe("compose.yaml", () => {
     try {
       await mkdir(dirname(file));
       await writeFile(file, textOf("deploy/trunkline.env.example"), { mode: 0o600 });
-      await writeAppSettings(file, { id: 7, privateKey: PEM, webhookSecret: "made-for-a-test", pageUrl: "" });
+      await writeAppSettings(file, {
+        id: 7,
+        privateKey: PEM,
+        webhookSecret: REAL.WEBHOOK_SECRET,
+        pageUrl: "",
+      });
       const keyFile = join(dir, secrets["app_key"]?.file ?? "");
       const start = async () => {
         const settings = parseEnv(await readFile(file, "utf8")) as Record<string, string>;

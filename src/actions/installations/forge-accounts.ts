@@ -19,7 +19,7 @@ export async function forgeActor(
   account: ForgeAccount | null,
 ): Promise<Actor> {
   const known = account ?? GHOST;
-  const kind = isKnownAgent(known.login) ? "agent" : "human";
+  const kind = isKnownAgent(known) ? "agent" : "human";
   const user = await upsertForgeUser(db, known, kind, deps.newId());
   return { userId: user.id, login: known.login };
 }
@@ -30,8 +30,7 @@ export const isAgentOn = async (
   workspaceId: string,
   account: ForgeAccount | null,
 ): Promise<boolean> =>
-  account !== null &&
-  (isKnownAgent(account.login) || (await isRegisteredAgent(db, workspaceId, account.forgeId)));
+  account !== null && (isKnownAgent(account) || (await isRegisteredAgent(db, workspaceId, account.forgeId)));
 
 /** Whether an account is the bot of this App. */
 export const isOurBot = async (

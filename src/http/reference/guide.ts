@@ -38,7 +38,8 @@ export const guide = html`<section id="every-call">
     <dt>Lists</dt>
     <dd>
       Complete by default. With <code>limit</code> they are paged: the <code>Link</code> header has the
-      address of the next page as <code>rel="next"</code>, and is absent on the last page.
+      address of the next page as <code>rel="next"</code>, relative to the service, and is absent on the last
+      page.
     </dd>
     <dt>Conditional reads</dt>
     <dd>

@@ -12,7 +12,13 @@ import { projectQuery } from "./lookups.ts";
 import { inboxItem } from "./details.ts";
 import { problem } from "./shapes.ts";
 
-const inboxPlace: z.ZodType<InboxPlace> = z.tuple([z.iso.datetime(), z.guid()]).readonly();
+const inboxPlace: z.ZodType<InboxPlace> = z
+  .tuple([
+    // PostgreSQL has no year 0.
+    z.iso.datetime().refine((at) => !at.startsWith("0000")),
+    z.guid(),
+  ])
+  .readonly();
 
 const itemInPath = {
   params: z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) }),
