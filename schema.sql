@@ -604,6 +604,7 @@ CREATE TABLE release_actions (
   actor_id uuid NOT NULL,
   request_id text NOT NULL,
   state text NOT NULL,
+  cancelled_at timestamp with time zone,
   holder uuid,
   attempt integer DEFAULT 1 NOT NULL,
   failures integer DEFAULT 0 NOT NULL,

@@ -66,6 +66,8 @@ create table release_actions (
   -- A retry of the request finds the action by it (`Caller.requestId`).
   request_id text not null,
   state text not null check (state in ('running', 'done', 'refused', 'abandoned')),
+  -- When a member cancelled the promotion. It stays running until its remaining cards are skipped.
+  cancelled_at timestamptz,
   -- The process that works on the action, or null.
   holder uuid,
   -- A fencing token that grows with each takeover: a process with a lower number may not write.

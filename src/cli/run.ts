@@ -8,6 +8,7 @@ import { credential } from "./credential.ts";
 import { doctor } from "./doctor.ts";
 import { forge } from "./forge.ts";
 import { monitor } from "./monitor.ts";
+import { operation } from "./operation.ts";
 import { delivery, migrate, openapi, repair } from "./operate.ts";
 import { setup } from "./setup.ts";
 
@@ -20,6 +21,7 @@ const COMMANDS: readonly Command[] = [
   agent,
   monitor,
   delivery,
+  operation,
   repair,
   forge,
   migrate,

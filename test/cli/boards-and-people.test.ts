@@ -26,7 +26,9 @@ const on = (workspaceId: string, login: string): string[] => ["--workspace", wor
 const adaOf = (owned: TestBoard): string => `ada-${owned.owner.slice(4)}`;
 
 const COMMANDS =
-  "setup doctor credential workspace member agent monitor delivery repair forge migrate openapi".split(" ");
+  "setup doctor credential workspace member agent monitor delivery operation repair forge migrate openapi".split(
+    " ",
+  );
 
 /** The subcommand in a line of usage, empty for a command without any. */
 const verbOf = (text: string): string => /^ *trunkline [a-z]+ ([a-z]+)/.exec(text)?.[1] ?? "";
@@ -60,7 +62,7 @@ describe("trunkline", () => {
       "Example:",
     ]);
     const [, usage = [], options = [], examples = []] = parts.map((lines) => lines.slice(1));
-    const named = usage.join(" ").match(/--[a-z-]+|<(?:clientId|monitorId|guid)>/g) ?? [];
+    const named = usage.join(" ").match(/--[a-z-]+|<(?:clientId|monitorId|guid|operationId)>/g) ?? [];
     const described = options.map((option) => option.trim().split(" ")[0]);
     expect(described).toEqual(expect.arrayContaining(named));
     for (const option of described) expect([...named, "--json", "-h,"]).toContain(option);

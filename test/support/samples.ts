@@ -47,6 +47,16 @@ const aPromotion = async (board: TestBoard) => {
   await board.api.put(`/v1/releases/${id}/cards`, { taskNumbers });
   return { path: { id }, body: { statusId: board.stages["To do"], taskNumbers } };
 };
+/** A promotion that no process runs, as after an outage, and that no sweep resumes meanwhile. */
+const aRunningPromotion = async (board: TestBoard) => {
+  const { path, body } = await aPromotion(board);
+  await board.api.post(`/v1/releases/${path.id}/promote`, body);
+  const [action] = await board
+    .db<{ id: string; release_id: string; state: string; updated_at: Date }>("release_actions")
+    .where({ release_id: path.id })
+    .update({ state: "running", updated_at: new Date(Date.now() + 3_600_000) }, ["id"]);
+  return { path: { operationId: action?.id ?? "" } };
+};
 const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promise<string> => {
   const detail = unique("Something broke");
   await upsertInboxItem(db, {
@@ -214,6 +224,7 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     const { id: operationId } = await board.db("release_actions").where({ release_id: path.id }).first("id");
     return { path: { operationId } };
   },
+  "POST /v1/operations/{operationId}/cancel": (board) => aRunningPromotion(board),
 };
 
 /** The sample of a route; a route without one fails with what to do about it. */

@@ -6,6 +6,7 @@ import type { Trx } from "../../store/db/connect.ts";
 import { MAX_INDEX } from "../../store/ops/operations.ts";
 import {
   nextPromotion,
+  skipCancelled,
   promotionRequestId,
   deferPromotion,
   finishPromotion,
@@ -31,6 +32,8 @@ import { requireOwned, busyRelease, type RunningAction } from "./release-action.
 const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;
 
+export const promotionInput = z.object({ statusId: z.string() });
+
 /** The parts of a move's answer that a promotion shows. */
 const movedOf = z.object({
   task: z.object({ statusId: z.string() }),
@@ -40,7 +43,7 @@ const movedOf = z.object({
 
 /**
  * Moves the pending cards of a promotion one by one until `until` (on `performance.now`). True when
- * none is left. Throws `unavailable` when GitHub cannot be reached.
+ * none is left. After a cancellation, only a card whose move has begun is still moved. Throws `unavailable` when GitHub cannot be reached.
  */
 export async function promoteCards(
   deps: Deps,
@@ -48,13 +51,14 @@ export async function promoteCards(
   action: RunningAction,
   until: number,
 ): Promise<boolean> {
-  const { statusId } = z.object({ statusId: z.string() }).parse(action.input);
+  const { statusId } = promotionInput.parse(action.input);
   for (;;) {
     const next = await nextPromotion(deps.db, action.id);
     if (!next) return true;
     if (performance.now() >= until) return false;
     if (next.tries > 0) await sleep(PAUSE_MS);
     await requireOwned(deps, { release, action });
+    if (await skipCancelled(deps.db, action)) continue;
     await promoteCard(deps, release, action, next, statusId);
   }
 }

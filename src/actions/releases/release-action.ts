@@ -97,7 +97,8 @@ async function takeOverSame(
   { kind, input, requestId }: ReleaseActionRequest,
 ): Promise<RunningAction> {
   const isSame = open.kind === kind && isDeepStrictEqual(open.input, input);
-  if (open.isHeld || !isSame) throw busyRelease(release, open);
+  const isNewAfterCancel = open.isCancelled && open.requestId !== requestId;
+  if (open.isHeld || !isSame || isNewAfterCancel) throw busyRelease(release, open);
   const taken = await takeOverAction(trx, open, { holder: deps.instanceId, requestId });
   if (!taken) throw busyRelease(release, open);
   return { ...open, attempt: taken.attempt };

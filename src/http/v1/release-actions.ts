@@ -1,12 +1,15 @@
 import { z } from "zod";
+import {
+  cancelPromotion,
+  findReleaseAction,
+  noSuchOperation,
+} from "../../actions/releases/cancel-promotion.ts";
 import { completeRelease } from "../../actions/releases/complete-release.ts";
 import { freezeRelease, unfreezeRelease } from "../../actions/releases/freeze.ts";
 import { pickCard } from "../../actions/releases/pick-card.ts";
 import { promoteRelease } from "../../actions/releases/promote-release.ts";
-import { notFound } from "../../errors.ts";
 import { MAX_BRANCH_NAME_BYTES } from "../../flow/names.ts";
 import { REFUSAL_REASONS } from "../../flow/refusal.ts";
-import { findAction } from "../../store/releases/release-actions.ts";
 import { readPromotion } from "../../store/releases/release-promotions.ts";
 import { readRoute, type Route, writeRoute } from "../route.ts";
 import { id, text } from "../validate.ts";
@@ -44,7 +47,14 @@ const promotionOutcome = z
       .array(
         z.object({
           number: z.int(),
-          reason: z.enum(["already_there", "being_moved", "deleted", "not_permitted", "stage_removed"]),
+          reason: z.enum([
+            "already_there",
+            "being_moved",
+            "cancelled",
+            "deleted",
+            "not_permitted",
+            "stage_removed",
+          ]),
         }),
       )
       .meta({ description: "The cards that were not moved" }),
@@ -190,9 +200,25 @@ export const releaseActionRoutes: readonly Route[] = [
     params: z.object({ operationId: id() }),
     responses: { 200: { description: "The result of each card so far", schema: promotionOutcome } },
     handle: async (deps, { board, params }) => {
-      const action = await findAction(deps.db, board.workspaceId, params.operationId);
-      if (action?.kind !== "promote") throw notFound("There is no operation with this id on this board.");
+      const action = await findReleaseAction(deps.db, board, params);
+      if (action.kind !== "promote") throw noSuchOperation();
       return readPromotion(deps.db, action.id);
     },
+  }),
+  writeRoute({
+    method: "post",
+    path: "/v1/operations/{operationId}/cancel",
+    summary: "Cancel a promotion",
+    description:
+      "A card that is being moved finishes. The cards that follow stay in their stage and are `skipped` with the reason `cancelled`, shortly after the answer: poll `GET /v1/operations/{operationId}` until nothing is pending. Needs the role that the stage of the promotion requires.",
+    tag: "Releases",
+    role: "member",
+    params: z.object({ operationId: id() }),
+    responses: {
+      200: { description: "The result of each card so far", schema: promotionOutcome },
+      409: { description: "The promotion has ended, or the operation is not a promotion", schema: problem },
+    },
+    find: findReleaseAction,
+    handle: (_, { write, subject }) => cancelPromotion(write, subject),
   }),
 ];

@@ -16,6 +16,8 @@ export interface ReleaseAction {
   readonly requestId: string;
   readonly state: "running" | "done" | "refused" | "abandoned";
   readonly attempt: number;
+  /** The promotion moves no further card, and ends. */
+  readonly isCancelled: boolean;
   /** Failures in a row. */
   readonly failures: number;
   /** What a later attempt needs to continue. */
@@ -29,7 +31,8 @@ export type OwnedAction = Pick<ReleaseAction, "id" | "attempt">;
 
 const ACTION = `
   select a.id, a.workspace_id as "workspaceId", a.release_id as "releaseId", a.kind, a.input, a.actor_id as "actorId",
-         a.request_id as "requestId", a.state, a.attempt, a.failures, a.progress, ${isAliveSql("a.holder")} as "isHeld"
+         a.request_id as "requestId", a.state, a.attempt, a.failures, a.progress,
+         a.cancelled_at is not null as "isCancelled", ${isAliveSql("a.holder")} as "isHeld"
     from release_actions a`;
 
 /** The unfinished action on a release, or null. */
@@ -63,6 +66,20 @@ export async function findAction(
     workspaceId,
     actionId,
   });
+}
+
+/** The workspace of an action, or null if there is no such action. */
+export async function findWorkspaceOfAction(db: Db, actionId: string): Promise<string | null> {
+  const workspace = `select workspace_id from release_actions where id = :actionId`;
+  return firstValue<string>(db, workspace, { actionId });
+}
+
+/** Marks an unfinished action as cancelled. False if it has ended. */
+export async function markCancelled(db: Db, actionId: string): Promise<boolean> {
+  const cancelled_at = db.raw("coalesce(cancelled_at, now())");
+  return (
+    (await db("release_actions").where({ id: actionId, state: "running" }).update({ cancelled_at })) === 1
+  );
 }
 
 /** The name of a release that one of these cards is being picked into, or null. */

@@ -91,6 +91,26 @@ export async function finishPromotion(
   );
 }
 
+/**
+ * Skips the pending cards of a cancelled promotion, except those whose move has begun. Returns
+ * whether there were any.
+ */
+export async function skipCancelled(db: Db, action: OwnedAction): Promise<boolean> {
+  return exists(
+    db,
+    `with cancelled as (
+       update release_actions set updated_at = now(), failures = 0
+        where id = :id and attempt = :attempt and state = 'running' and cancelled_at is not null returning id)
+     update release_promotions p set state = 'skipped', detail = '{"reason": "cancelled"}'
+       from cancelled where p.action_id = cancelled.id and p.state = 'pending'
+        and not exists (select 1 from operations o
+                         where o.card_id = p.card_id and o.request_id = p.action_id || ':' || p.position
+                           and o.state in ('running', 'queued', 'done'))
+     returning p.position`,
+    { ...action },
+  );
+}
+
 /** Defers a card that another move is moving until after the other cards. */
 export async function deferPromotion(db: Db, actionId: string, position: number): Promise<void> {
   await db("release_promotions").where({ action_id: actionId, position }).increment("tries", 1);

@@ -116,6 +116,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
     .where({ release_id: release.id })
     .first("id");
   await get(`/v1/operations/${action?.id}`);
+  await record("POST", `/v1/operations/${action?.id}/cancel`);
   await settled();
   await get(`/v1/cards/${number}`);
 

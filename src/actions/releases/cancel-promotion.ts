@@ -1,0 +1,53 @@
+import { conflict, notFound, type Problem } from "../../errors.ts";
+import { stageOf, type Stage } from "../../flow/flow.ts";
+import { findProject } from "../../store/cards/projects.ts";
+import type { Db, Trx } from "../../store/db/connect.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { findAction, markCancelled, type ReleaseAction } from "../../store/releases/release-actions.ts";
+import { readPromotion, type PromotionOutcome } from "../../store/releases/release-promotions.ts";
+import { findRelease } from "../../store/releases/releases.ts";
+import { requireRoleFor } from "../boards/flow.ts";
+import type { Write } from "../write.ts";
+import { promotionInput } from "./promote-cards.ts";
+import { resumeActionSoon } from "./release-action.ts";
+
+export const noSuchOperation = (): Problem => notFound("There is no operation with this id on this board.");
+
+/** An action on a release of the board. Throws `not_found`. */
+export async function findReleaseAction(
+  db: Db,
+  { workspaceId }: { readonly workspaceId: string },
+  { operationId }: { readonly operationId: string },
+): Promise<ReleaseAction> {
+  const action = await findAction(db, workspaceId, operationId);
+  if (!action) throw noSuchOperation();
+  return action;
+}
+
+/**
+ * Cancels a promotion: a card that is being moved finishes, and the others are skipped. Answers 200
+ * with the results so far. Throws `conflict` for another kind of action and for one that has ended.
+ */
+export async function cancelPromotion(write: Write, action: ReleaseAction): Promise<StoredAnswer> {
+  const stage = await findTargetStage(write.trx, action);
+  if (stage) requireRoleFor(write, stage);
+  return write.answer(await cancelAction(write.trx, action));
+}
+
+/** Cancels a promotion for the operator of the service, who needs no role on the board. */
+export async function cancelAction(trx: Trx, action: ReleaseAction): Promise<PromotionOutcome> {
+  const { kind } = action;
+  if (kind !== "promote") throw conflict(`Only a promotion can be cancelled. This operation is a ${kind}.`);
+  if (!(await markCancelled(trx, action.id))) throw conflict("The promotion has ended.");
+  // Without a process that runs the promotion, a job skips the remaining cards.
+  await resumeActionSoon(trx, action.id);
+  return readPromotion(trx, action.id);
+}
+
+/** The stage that a promotion moves its cards into; null if it or the release was deleted. */
+async function findTargetStage(db: Db, action: ReleaseAction): Promise<Stage | null> {
+  const input = promotionInput.safeParse(action.input);
+  const release = input.success && (await findRelease(db, action.workspaceId, action.releaseId));
+  const project = release && (await findProject(db, release.workspaceId, release.projectId));
+  return (project && stageOf(project.flow, input.data?.statusId ?? "")) || null;
+}

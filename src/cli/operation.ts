@@ -1,0 +1,32 @@
+import { validate as isUuid } from "uuid";
+import { cancelAction, findReleaseAction } from "../actions/releases/cancel-promotion.ts";
+import { notFound } from "../errors.ts";
+import { transaction } from "../store/db/transaction.ts";
+import { findWorkspaceOfAction } from "../store/releases/release-actions.ts";
+import { commandOf, EXAMPLE_ID, onlyArgument, printOutcome, readArgs, type Subcommand } from "./command.ts";
+import { withDatabase } from "./open.ts";
+
+const cancel: Subcommand = async (args, context) => {
+  const { values, positionals } = readArgs(args, {});
+  const operationId = onlyArgument(positionals, "the id of the operation");
+  const outcome = await withDatabase(context, async (db) => {
+    const workspaceId = isUuid(operationId) ? await findWorkspaceOfAction(db, operationId) : null;
+    if (workspaceId === null) throw notFound(`There is no operation ${operationId}.`);
+    return transaction(db, async (trx) =>
+      cancelAction(trx, await findReleaseAction(trx, { workspaceId }, { operationId })),
+    );
+  });
+  const text = `Cancelled. ${outcome.promoted.length} cards are promoted; a card that is being moved finishes.`;
+  printOutcome(context, values, outcome, text);
+};
+
+export const operation = commandOf(
+  {
+    name: "operation",
+    about: "Cancels a promotion that is running",
+    usage: ["operation cancel <operationId>"],
+    options: { "<operationId>": "Promotion: the `operationId` in the answers to it" },
+    examples: [`operation cancel ${EXAMPLE_ID}`],
+  },
+  { cancel },
+);

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
+import { makeRelease, promote, type PromotionAnswer } from "../support/stories/releases.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let line: CommandLine;
+beforeAll(async () => {
+  world = await startWorld();
+  line = commandLineOf(world);
+});
+afterAll(() => world.stop());
+
+describe("trunkline operation cancel", () => {
+  it("cancels a promotion, once", async () => {
+    const { api, stages } = await world.board();
+    const { number: first } = await api.card();
+    const { number: second } = await api.card();
+    const id = await makeRelease(api, "1.4", [first, second]);
+    const match = { method: "POST", path: "/repositories/*/git/refs" };
+    world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
+    const started = await promote(api, id, { statusId: stages["In progress"] });
+    const operationId = String(started.body.operationId);
+    const cancelled = await line.json<PromotionAnswer>("operation", "cancel", operationId);
+    expect(cancelled).toMatchObject({ operationId, pending: [first, second] });
+    world.forge.control.faults.clear();
+    const { body } = await eventually(
+      () => api.get<PromotionAnswer>(`/v1/operations/${operationId}`),
+      ({ body: outcome }) => outcome.pending.length === 0,
+      30_000,
+    );
+    expect(body).toMatchObject({
+      promoted: [{ number: first }],
+      skipped: [{ number: second, reason: "cancelled" }],
+    });
+    const again = await eventually(
+      () => line.run(["operation", "cancel", operationId]),
+      ({ code }) => code !== 0,
+    );
+    expect(again).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("has ended") });
+    await leaveConsistent(world);
+  }, 60_000);
+
+  it.each(["first", "019a0000-0000-7000-8000-000000000000"])("refuses the unknown id %s", async (id) => {
+    const refused = await line.run(["operation", "cancel", id]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`There is no operation ${id}`);
+  });
+});

@@ -1,0 +1,134 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually, type ApiAnswer } from "../support/api.ts";
+import { putFlow, readFlow, withStage } from "../support/flows.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { cardInReview } from "../support/stories/merged-card.ts";
+import { freeze, makeRelease, promote, type PromotionAnswer } from "../support/stories/releases.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.faults.clear());
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+const MERGES = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
+const UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000";
+
+type Answer = ApiAnswer<PromotionAnswer & { readonly message: string }>;
+const cancel = (operationId: unknown, api = board.api): Promise<Answer> =>
+  api.post(`/v1/operations/${String(operationId)}/cancel`);
+
+const actionOf = async (releaseId: string): Promise<string> => {
+  const action = await board.db("release_actions").where({ release_id: releaseId }).first("id");
+  return action.id as string;
+};
+
+const untilNothingPends = async (operationId: string): Promise<PromotionAnswer> => {
+  const { body } = await eventually(
+    () => board.api.get<PromotionAnswer>(`/v1/operations/${operationId}`),
+    ({ body: outcome }) => outcome.pending.length === 0,
+    30_000,
+  );
+  return body;
+};
+
+/** Makes a release of three cards in review on a new board. */
+async function releaseInReview(): Promise<{ readonly id: string; readonly numbers: readonly number[] }> {
+  board = await world.board();
+  const numbers: number[] = [];
+  for (const at of [1, 2, 3])
+    numbers.push(await cardInReview(world, board, { web: { [`work-${at}.txt`]: "work\n" } }));
+  return { id: await makeRelease(board.api, "1.4", numbers), numbers };
+}
+
+/** Starts to promote the release into Done and stops at GitHub's merge of its first card. */
+async function promoteUntilMerge(id: string) {
+  const gate = world.forge.control.faults.add({ match: MERGES, fault: { kind: "gate" } });
+  const promoting = promote(board.api, id, { statusId: board.stages.Done });
+  await eventually(
+    () => Promise.resolve(world.forge.control.faults.list()),
+    (rules) => rules.some(({ id: rule, hits }) => rule === gate && hits > 0),
+  );
+  return { promoting, operationId: await actionOf(id) };
+}
+
+const cancelledOf = (numbers: readonly number[]) =>
+  numbers.map((number) => ({ number, reason: "cancelled" }));
+
+describe("POST /v1/operations/{operationId}/cancel", () => {
+  it("lets the card that is being moved finish and skips the others", async () => {
+    const { id, numbers } = await releaseInReview();
+    const [first, ...others] = numbers;
+    const { promoting, operationId } = await promoteUntilMerge(id);
+    const pending = { promoted: [], skipped: [], pending: numbers, operationId };
+    expect(await cancel(operationId)).toMatchObject({ status: 200, body: pending });
+    expect(await cancel(operationId)).toMatchObject({ status: 200, body: pending });
+    world.forge.control.faults.clear();
+    const ended = { promoted: [{ number: first }], skipped: cancelledOf(others), pending: [] };
+    expect((await promoting).body).toMatchObject(ended);
+    expect(await untilNothingPends(operationId)).toMatchObject(ended);
+    const cards = await Promise.all(numbers.map((number) => board.api.readCard(number)));
+    expect(cards.map(({ statusId }) => statusId === board.stages.Done)).toEqual([true, false, false]);
+    expect(cards.map(({ blocked }) => blocked)).toEqual([null, null, null]);
+
+    const again = await eventually(
+      () => cancel(operationId),
+      ({ status }) => status !== 200,
+    );
+    expect([again.status, again.body.message]).toEqual([409, expect.stringContaining("has ended")]);
+    const rest = await promote(board.api, id, { statusId: board.stages.Done });
+    expect(rest.body.promoted.map(({ number }) => number)).toEqual(others);
+  }, 60_000);
+
+  it("skips the other cards during an outage, and the begun move finishes after it", async () => {
+    const { id, numbers } = await releaseInReview();
+    const [first, ...others] = numbers;
+    world.forge.control.faults.add({ match: MERGES, fault: { kind: "answer", status: 503 } });
+    const { body } = await promote(board.api, id, { statusId: board.stages.Done });
+    expect(body.pending).toEqual(numbers);
+    const operationId = String(body.operationId);
+    expect((await cancel(operationId)).status).toBe(200);
+    // A new promotion does not join the cancelled one.
+    expect((await promote(board.api, id, { statusId: board.stages.Done })).status).toBe(409);
+    const skipped = cancelledOf(others);
+    const { body: meanwhile } = await eventually(
+      () => board.api.get<PromotionAnswer>(`/v1/operations/${operationId}`),
+      ({ body: outcome }) => outcome.skipped.length > 0,
+    );
+    expect(meanwhile).toMatchObject({ promoted: [], skipped, pending: [first] });
+    world.forge.control.faults.clear();
+    expect(await untilNothingPends(operationId)).toMatchObject({ promoted: [{ number: first }], skipped });
+  }, 60_000);
+
+  it("requires the role of the promotion's stage", async () => {
+    const { id, numbers } = await releaseInReview();
+    await putFlow(board, withStage(await readFlow(board), "Done", { minRole: "maintainer" }));
+    const { promoting, operationId } = await promoteUntilMerge(id);
+    const member = await board.as({ role: "member" });
+    expect((await cancel(operationId, member)).status).toBe(403);
+    world.forge.control.faults.clear();
+    expect((await promoting).body.promoted.map(({ number }) => number)).toEqual(numbers);
+  }, 60_000);
+
+  it("refuses other kinds of actions, ended promotions and other boards", async () => {
+    board = await world.board();
+    const frozen = await makeRelease(board.api, "1.5");
+    await freeze(board.api, frozen);
+    const { status, body } = await cancel(await actionOf(frozen));
+    expect([status, body.message]).toEqual([409, expect.stringContaining("This operation is a freeze")]);
+
+    const { number } = await board.api.card({ repositoryIds: [] });
+    const id = await makeRelease(board.api, "1.6", [number]);
+    await promote(board.api, id, { statusId: board.stages.Done });
+    const ended = await cancel(await actionOf(id));
+    expect([ended.status, ended.body.message]).toEqual([409, expect.stringContaining("has ended")]);
+    const other = await world.board();
+    expect((await cancel(await actionOf(id), other.api)).status).toBe(404);
+    expect((await cancel(UNKNOWN_ID)).status).toBe(404);
+    expect((await cancel("first")).status).toBe(400);
+  });
+});
