@@ -19,9 +19,9 @@ export type BranchAnswer =
       readonly refusal?: undefined;
       readonly repository: ForgeRepository;
       readonly pullRequests: readonly InspectedPullRequest[];
-      /** Of the pull request that changed last; null without one, or without `isSaidAsked`. */
+      /** Of the pull request that changed last; null without one, or without `includesConversation`. */
       readonly conversation: InspectedConversation | null;
-      /** The head commit; null without one, or without `isSaidAsked`. */
+      /** The head commit; null without one, or without `includesConversation`. */
       readonly newest: NewestCommit | null;
     });
 

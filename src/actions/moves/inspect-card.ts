@@ -40,7 +40,7 @@ export async function inspectCard(deps: Deps, transition: Transition): Promise<I
       fullName: link.repository.fullName,
       branchName: link.branchName,
       facts: answer ? (answer.refusal ?? answer) : brokenRefusal(link.repository.broken ?? "not_granted"),
-      isBehind: isBehind(link, answer),
+      isLagging: isLagging(link, answer),
       isBare: isBare(fromStart.get(link)),
     };
   });
@@ -74,7 +74,7 @@ async function inspectLinks(
 }
 
 /** Whether webhooks have reported a newer pull request of the branch than GitHub shows. */
-function isBehind({ branchName, pullRequests }: Link, answer: BranchAnswer | undefined): boolean {
+function isLagging({ branchName, pullRequests }: Link, answer: BranchAnswer | undefined): boolean {
   if (answer === undefined || answer.refusal !== undefined) return false;
   const shownUpTo = Math.max(0, ...answer.pullRequests.map(({ number }) => number));
   return pullRequests.some(
