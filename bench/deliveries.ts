@@ -35,8 +35,8 @@ export async function seedLanes(db: Db, { projectId }: BenchBoard): Promise<Lane
        returning id, forge_id),
      numbered as (select made.*, row_number() over (order by forge_id) as nth from made),
      linked as (
-       insert into card_repositories (card_id, repository_id, branch_name, head_sha)
-       select c.id, numbered.id, :branch, :sha from numbered
+       insert into card_repositories (card_id, repository_id, project_id, branch_name, head_sha)
+       select c.id, numbered.id, c.project_id, :branch, :sha from numbered
          join cards c on c.project_id = :projectId and c.number = 3 * numbered.nth + 1
        returning card_id, repository_id)
      select linked.card_id as "cardId", numbered.forge_id as "forgeId" from linked join numbered on numbered.id = linked.repository_id

@@ -43,17 +43,22 @@ export async function seedHistory(db: Db, cards: number): Promise<BenchBoard> {
 
 const EVENT = `insert into timeline_items (id, card_id, type, kind, actor_id, login, repository_id, data, at, natural_key)
   select gen_random_uuid(), c.id, 'event', `;
+const BLOCKED = `jsonb_build_object('reason', 'checks_failing', 'message', 'Checks are failing.', 'repository', 'acme/r1',
+          'reasons', jsonb_build_array(jsonb_build_object('reason', 'checks_failing', 'message', 'Checks are failing.',
+                                                          'repository', 'acme/r1', 'details', '{}'::jsonb)),
+          'statusId', :done::text, 'headSha', null, 'at', '2026-01-01T00:00:00.000Z')`;
 const WORK = [
-  `insert into card_repositories (card_id, repository_id, branch_name)
-   select c.id, ${REPOSITORY}, 'card/' || c.number from cards c where c.project_id = :projectId and ${IS_MERGED}`,
+  `insert into card_repositories (card_id, repository_id, project_id, branch_name)
+   select c.id, ${REPOSITORY}, c.project_id, 'card/' || c.number from cards c where c.project_id = :projectId and ${IS_MERGED}`,
   `insert into pull_requests (repository_id, number, card_id, node_id, target_branch, state, head_sha, merge_sha)
    select ${REPOSITORY}, c.number, c.id, 'PR', 'main', 'merged', ${MERGE_SHA}, ${MERGE_SHA}
      from cards c where c.project_id = :projectId and ${IS_MERGED}`,
   `${EVENT} 'status_changed', :userId, null, null, jsonb_build_object('from', :backlog::text, 'to', :doing::text),
           ${DELIVERED} - interval '5 days', null from cards c where c.project_id = :projectId`,
-  `${EVENT} 'promotion_refused', :userId, null, null, '{}', ${DELIVERED} - interval '1 hour', null
+  `${EVENT} 'promotion_refused', :userId, null, null, ${BLOCKED}, ${DELIVERED} - interval '1 hour', null
      from cards c where c.project_id = :projectId and c.number % 7 = 0`,
-  `${EVENT} 'pull_request_merged', :userId, case when c.number % 3 = 0 then 'ada' end, ${REPOSITORY}, '{}', ${DELIVERED},
+  `${EVENT} 'pull_request_merged', :userId, case when c.number % 3 = 0 then 'ada' end, ${REPOSITORY},
+          jsonb_build_object('prNumber', c.number, 'targetBranch', 'main'), ${DELIVERED},
           'pull_request_merged:' || ${REPOSITORY} || ':' || c.number
      from cards c where c.project_id = :projectId and ${IS_MERGED}`,
   `${EVENT} 'status_changed', :userId, null, null, jsonb_build_object('from', :doing::text, 'to', :done::text), ${DELIVERED}, null

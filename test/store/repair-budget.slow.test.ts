@@ -50,8 +50,8 @@ async function multiply(board: TestBoard): Promise<void> {
          from cards, generate_series(2, :open) n where workspace_id = :workspaceId and number = :number
        returning id, number - :number + 1 as n),
      linked as (
-       insert into card_repositories (card_id, repository_id, branch_name, head_sha, changed_at)
-       select copied.id, cr.repository_id, cr.branch_name || '-' || n, cr.head_sha, now() - interval '1 day'
+       insert into card_repositories (card_id, repository_id, project_id, branch_name, head_sha, changed_at)
+       select copied.id, cr.repository_id, cr.project_id, cr.branch_name || '-' || n, cr.head_sha, now() - interval '1 day'
          from copied, card_repositories cr join cards c on c.id = cr.card_id
         where c.workspace_id = :workspaceId and c.number = :number)
      insert into pull_requests (repository_id, number, card_id, node_id, target_branch, state, head_sha, changed_at)
