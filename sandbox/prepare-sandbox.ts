@@ -2,13 +2,38 @@ import { isSecret, parseCredentialKey } from "../src/actions/credentials/credent
 import { issueCredential } from "../src/actions/credentials/credentials.ts";
 import { syncInstallations } from "../src/actions/installations/sync-installation.ts";
 import type { RunningService } from "../src/service.ts";
-import type { Db } from "../src/store/db/connect.ts";
+import { connect, type Db } from "../src/store/db/connect.ts";
 import { findCredential } from "../src/store/tenancy/credentials.ts";
 import { listProjectsWithFlow } from "../src/store/cards/projects.ts";
+import { listInstalledAccounts } from "../src/store/forge/installations.ts";
 import { listProjectRepositories, setLinkedByDefault } from "../src/store/forge/repositories.ts";
 import { listWorkspaces } from "../src/store/tenancy/workspaces.ts";
 import type { RunningForge } from "./forge/start-forge.ts";
 import { readSandboxFile, writeForgeFile, writeSandboxFile, type SandboxFile } from "./state-files.ts";
+
+/**
+ * Throws if the database has installations that the sandbox forge does not have, such as those of
+ * GitHub: the sandbox would migrate it, run its jobs and remove its installations. Compares logins
+ * too, because the ids of a GitHub Enterprise Server are as small as those of the sandbox forge.
+ */
+export async function requireSandboxDatabase(connectionString: string, forge: RunningForge): Promise<void> {
+  const db = connect({ connectionString, max: 1, onError: () => undefined });
+  try {
+    const known = new Map(forge.context.state.accounts.all().map(({ id, login }) => [id, login]));
+    const others = (await listInstalledAccounts(db)).filter(
+      ({ forgeId, login }) => known.get(forgeId) !== login,
+    );
+    if (others.length === 0) return;
+    const logins = others.map(({ login }) => login).join(", ");
+    throw new Error(
+      `DATABASE_URL names the database of another installation, with boards of ${logins}. ` +
+        "The sandbox would disconnect them. Set DATABASE_URL to an empty database, or unset it to use the " +
+        "embedded PostgreSQL. To run the service with GitHub, set APP_ID and the other settings of the App.",
+    );
+  } finally {
+    await db.destroy();
+  }
+}
 
 /** Creates a board and an API key at the first start, and writes the state files (0600). */
 export async function prepareSandbox(

@@ -4,7 +4,7 @@ import { startService, type RunningService } from "../src/service.ts";
 import { lockDataDir, type LockedDataDir } from "./data-dir-lock.ts";
 import { startForge, type RunningForge } from "./forge/start-forge.ts";
 import { startPostgres, type RunningPostgres } from "./postgres/start-postgres.ts";
-import { prepareSandbox } from "./prepare-sandbox.ts";
+import { prepareSandbox, requireSandboxDatabase } from "./prepare-sandbox.ts";
 import { newControlToken, type SandboxFile } from "./state-files.ts";
 
 export interface RunningSandbox {
@@ -45,6 +45,7 @@ export async function startSandbox(
       ...(host.searchPath !== undefined && { searchPath: host.searchPath }),
     });
     started.push(() => forge.stop());
+    if (config.databaseUrl !== null) await requireSandboxDatabase(config.databaseUrl, forge);
     const service = await startService({
       databaseUrl: database.connectionString,
       host: config.host,

@@ -57,6 +57,7 @@ const FILLED_IN: Readonly<Record<string, string>> = {
   APP_ID: "1",
   WEBHOOK_SECRET: "a-webhook-secret-made-for-a-test",
   POSTGRES_PASSWORD: "letters0and1digits",
+  SERVICE_PASSWORD: "other2letters3and4digits",
   METRICS_TOKEN: "0123456789abcdef",
   DATABASE_URL: REAL.DATABASE_URL,
 };
@@ -67,7 +68,7 @@ const imageEnvironment = async (): Promise<Record<string, string>> =>
 interface Compose {
   readonly services: Readonly<
     Record<
-      "trunkline" | "postgres",
+      "trunkline" | "migrate" | "grants" | "postgres",
       {
         readonly environment: Readonly<Record<string, string>>;
         readonly env_file?: string;
@@ -76,6 +77,9 @@ interface Compose {
         readonly stop_grace_period: string;
         readonly healthcheck?: { readonly test: readonly string[] };
         readonly image?: string;
+        readonly command?: readonly string[];
+        readonly volumes?: readonly string[];
+        readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
       }
     >
   >;
@@ -182,11 +186,37 @@ describe("compose.yaml", () => {
     ]);
     const env = { ...(await imageEnvironment()), ...filledIn, ...Object.fromEntries(own) };
     const { config, unread } = started(env);
-    // That one is PostgreSQL's, and part of the address here.
-    expect(unread).toEqual(["POSTGRES_PASSWORD"]);
-    expect(config.databaseUrl).toBe("postgres://trunkline:letters0and1digits@postgres:5432/trunkline");
+    // These are PostgreSQL's, and the second one is part of the address here.
+    expect(unread).toEqual(["POSTGRES_PASSWORD", "SERVICE_PASSWORD"]);
+    expect(config.databaseUrl).toBe(
+      "postgres://trunkline_service:other2letters3and4digits@postgres:5432/trunkline",
+    );
     expect(services.trunkline.ports).toEqual([`127.0.0.1:3000:${config.port}`]);
     expect(parseInt(services.trunkline.stop_grace_period)).toBeGreaterThan(config.drainSeconds + AFTER_DRAIN);
+  });
+
+  it("gives the service a role that is not the owner, once migrations and grants are done", () => {
+    const { trunkline, migrate, grants, postgres } = services;
+    const owner = postgres.environment["POSTGRES_USER"];
+    expect(new URL(migrate.environment["DATABASE_URL"]?.replace(/\$\{.*?\}/, "x") ?? "").username).toBe(
+      owner,
+    );
+    expect(migrate.command?.slice(-1)).toEqual(["migrate"]);
+    expect(grants.environment["PGUSER"]).toBe(owner);
+    expect(trunkline.environment["POSTGRES_PASSWORD"]).toBe("");
+    expect([trunkline, migrate, grants].map((each) => each.depends_on)).toEqual([
+      { grants: { condition: "service_completed_successfully" } },
+      { postgres: { condition: "service_healthy" } },
+      { migrate: { condition: "service_completed_successfully" } },
+    ]);
+    const mounted = (grants.volumes ?? []).map((volume) => volume.split(":"));
+    const files = (grants.command ?? []).flatMap((word) => /^--file=(.*)$/.exec(word)?.[1] ?? []);
+    expect(mounted.map(([, path]) => path)).toEqual(files);
+    const scripts = mounted.map(([path = ""]) => textOf(path));
+    expect(scripts).toEqual([
+      expect.stringMatching(/alter role trunkline_service login nosuperuser /),
+      expect.stringMatching(/^grant .* to trunkline_service;$/m),
+    ]);
   });
 
   it("reads the key of `setup` alone after the guide's commands have moved it", async () => {

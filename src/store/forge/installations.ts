@@ -1,5 +1,5 @@
 import type { ForgeInstallation, GrantedRepository } from "../../forge/values.ts";
-import { column, firstRow, firstValue, type Db, type Trx } from "../db/connect.ts";
+import { column, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
 interface InstallationState extends ForgeInstallation {
   /** GitHub's message if it refuses the installation. */
@@ -63,6 +63,18 @@ export async function saveInstallation(
       before.installationId !== installationId ||
       before.missing.some((permission) => !missing.includes(permission)));
   return { id: saved.id, isBetter };
+}
+
+/** Lists the accounts that have an installation; none if the database is empty. */
+export async function listInstalledAccounts(
+  db: Db,
+): Promise<readonly { readonly forgeId: number; readonly login: string }[]> {
+  if (!(await db.schema.hasTable("organizations"))) return [];
+  return rows(
+    db,
+    `select forge_account_id as "forgeId", slug as login from organizations
+      where installation_id is not null order by slug`,
+  );
 }
 
 /** Saves the message of GitHub's refusal. False if the installation is known to be unusable. */
