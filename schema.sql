@@ -429,6 +429,7 @@ CREATE TABLE operations (
   deaths integer DEFAULT 0 NOT NULL,
   deeds integer DEFAULT 0 NOT NULL,
   promoted jsonb DEFAULT '[]'::jsonb NOT NULL,
+  head_shas jsonb,
   result jsonb,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,

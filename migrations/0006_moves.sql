@@ -34,6 +34,9 @@ create table operations (
   deeds integer not null default 0,
   -- The merges so far: [{ fullName, targetBranch, prNumber }].
   promoted jsonb not null default '[]',
+  -- The head commits that the request requires, by repository: { "<id>": "<sha>" }. Null if it
+  -- requires none.
+  head_shas jsonb,
   -- The answer of a successful move.
   result jsonb,
   created_at timestamptz not null default now(),

@@ -28,6 +28,20 @@ export const noCommits = (where: CardBranch): Refusal => ({
   message: `No commits between ${where.targetBranch} and ${where.branchName}`,
 });
 
+/** The caller has not seen the branch's head. */
+export const otherHead = (
+  branchName: string | null,
+  requiredSha: string,
+  headSha: string | null,
+): Refusal => ({
+  reason: "head_moved",
+  message:
+    headSha === null
+      ? `The card has no branch with the commit ${requiredSha}. Read the card, then move it again.`
+      : `The card's branch ${branchName} is at ${headSha}, not at ${requiredSha}. Review its commits, then move the card again.`,
+  details: { requiredSha, headSha },
+});
+
 export const pullRequestClosed = (prNumber: number): Refusal => ({
   reason: "pull_request_closed",
   message: `Pull request #${prNumber} was closed without merging. Reopen it, then move the card again.`,

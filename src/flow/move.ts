@@ -8,6 +8,7 @@ import {
   conflicting,
   noCommits,
   targetMissing,
+  otherHead,
   pullRequestClosed,
   reviewBlockers,
   type CardBranch,
@@ -42,11 +43,15 @@ export interface RepositoryState {
   readonly isBare?: boolean;
 }
 
+/** The heads that a caller requires of a card's branches, by repository id. */
+export type HeadShas = Readonly<Record<string, string>>;
+
 interface MoveQuestion {
   readonly flow: Flow;
   readonly stage: Stage;
   readonly card: { readonly number: number; readonly title: string };
   readonly repositories: readonly RepositoryState[];
+  readonly headShas?: HeadShas | null;
 }
 
 export interface MovePlan {
@@ -133,6 +138,10 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   if ("reason" in facts) return refused(facts);
   const { name: targetBranch, sha } = facts.target;
   if (sha === null) return refused(targetMissing(facts));
+  const required = question.headShas?.[repository.repositoryId];
+  const head = headOf(facts);
+  if (required !== undefined && head !== required)
+    return refused(otherHead(repository.branchName, required, head));
   if (repository.branchName === null) return planFirstBranch(question, repository, targetBranch, sha);
   const where: CardBranch = {
     repositoryId: repository.repositoryId,
@@ -168,6 +177,10 @@ function pullRequestThatCounts(facts: BranchFacts): PullRequestFacts | undefined
   }
   return newest;
 }
+
+/** The head of the branch, or its last one if GitHub deleted it after a merge. */
+const headOf = (facts: BranchFacts): string | null =>
+  facts.headSha ?? pullRequestThatCounts(facts)?.headSha ?? newestMerged(facts)?.headSha ?? null;
 
 const newestMerged = ({ pullRequests }: BranchFacts): PullRequestFacts | undefined =>
   pullRequests.find(({ state }) => state === "merged");
@@ -227,13 +240,15 @@ const readySteps = (where: CardBranch, pull: PullRequestFacts): MoveStep[] =>
   pull.isDraft ? [{ ...where, ...ofPullRequest(pull), action: "mark_ready" }] : [];
 
 function planMerge(
-  { flow }: MoveQuestion,
+  { flow, headShas }: MoveQuestion,
   where: CardBranch,
   facts: BranchFacts,
   pull: PullRequestFacts,
 ): RepositoryPlan {
+  const headSha = headShas?.[where.repositoryId] ?? pull.headSha;
+  const merge = { ...where, ...ofPullRequest(pull), headSha, action: "merge" } as const;
   // The queue runs the checks again and decides; the step only follows it.
-  if (pull.isInMergeQueue) return { steps: [{ ...where, ...ofPullRequest(pull), action: "merge" }] };
+  if (pull.isInMergeQueue) return { steps: [merge] };
   const reasons: Refusal[] = [];
   const isLanding = facts.aheadBy === 0;
   if (isLanding) reasons.push(noCommits(where));
@@ -243,7 +258,7 @@ function planMerge(
   const isUndecided = pull.mergeable === "unknown";
   if (reasons.length > 0) return { steps: [], reasons, doubts, isUndecided, isLanding };
   return {
-    steps: [...readySteps(where, pull), { ...where, ...ofPullRequest(pull), action: "merge" }],
+    steps: [...readySteps(where, pull), merge],
     doubts,
     isUndecided,
   };

@@ -47,12 +47,14 @@ function plan(
   {
     branchName = "card/7-say-hello",
     checks = flow.checks,
-  }: { branchName?: string | null; checks?: Flow["checks"] } = {},
+    requiredSha,
+  }: { branchName?: string | null; checks?: Flow["checks"]; requiredSha?: string } = {},
 ): MovePlan {
   return planMove({
     flow: { ...flow, checks },
     stage: stageWith(type),
     card: { number: 7, title: "Say hello" },
+    headShas: requiredSha === undefined ? null : { r1: requiredSha },
     repositories: [{ repositoryId: "r1", fullName: "acme/web", branchName, facts: found }],
   });
 }
@@ -183,6 +185,55 @@ describe("planMove", () => {
     const gone: Refusal = { reason: "not_permitted", message: "Not Found" };
     expect(plan("merge", gone).reasons).toEqual([
       { reason: "not_permitted", message: "Not Found", repository: "acme/web", details: {} },
+    ]);
+  });
+});
+
+describe("planMove with a required head", () => {
+  const open = facts({ pullRequests: [pull()] });
+  const merged = [pull({ state: "merged", mergeSha: "m" })];
+
+  it.each<[string, RuleType, BranchFacts, string | null, string[]]>([
+    ["no rule", "none", facts({ headSha: "other" }), "b", []],
+    ["branch, the same head", "branch", facts(), "b", []],
+    ["branch, another head", "branch", facts({ headSha: "other" }), "b", ["head_moved"]],
+    ["branch, none yet", "branch", facts({ headSha: null, aheadBy: null }), null, ["head_moved"]],
+    ["branch, deleted", "branch", facts({ headSha: null, aheadBy: null }), "b", ["head_moved"]],
+    ["review, another head", "pull_request", facts({ headSha: "other" }), "b", ["head_moved"]],
+    ["merge, the same head", "merge", open, "b", []],
+    ["merge, another head", "merge", { ...open, headSha: "other" }, "b", ["head_moved"]],
+    ["merge, merged already", "merge", facts({ aheadBy: 0, pullRequests: merged }), "b", []],
+    ["merge, merged and deleted", "merge", facts({ headSha: null, pullRequests: merged }), "b", []],
+    [
+      "merge, another head merged and deleted",
+      "merge",
+      facts({ headSha: null, pullRequests: [pull({ state: "merged", headSha: "other" })] }),
+      "b",
+      ["head_moved"],
+    ],
+    [
+      "merge, deleted after a merge into an earlier target",
+      "merge",
+      facts({ headSha: null, pullRequests: [pull({ state: "merged", targetBranch: "staging" })] }),
+      "b",
+      [],
+    ],
+  ])("handles the case: %s", (_name, rule, found, branchName, reasons) => {
+    const planned = plan(rule, found, { branchName, requiredSha: "head" });
+    expect(reasonsOf(planned)).toEqual(reasons);
+    expect(reasons.length > 0 && planned.steps.length > 0).toBe(false);
+  });
+
+  it("pins the required head where the pull request is behind its branch", () => {
+    const behind = facts({ pullRequests: [pull({ headSha: "older" })] });
+    expect(plan("merge", behind, { requiredSha: "head" }).steps).toMatchObject([
+      { action: "merge", headSha: "head" },
+    ]);
+  });
+
+  it("reports the required and the present head", () => {
+    expect(plan("merge", facts({ headSha: "other" }), { requiredSha: "head" }).reasons).toMatchObject([
+      { repository: "acme/web", details: { requiredSha: "head", headSha: "other" } },
     ]);
   });
 });

@@ -472,6 +472,7 @@ it("a resumed move ends without a refusal if another call moved the card into th
       id: randomUUID(),
       holder: randomUUID(),
       requestId: randomUUID(),
+      headShas: null,
     });
   });
   await resumeOrphanedMoves(deps);

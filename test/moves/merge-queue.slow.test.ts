@@ -55,6 +55,18 @@ describe("a move into a branch with a merge queue", () => {
     await board.api.cardWhen(number, (card) => card.statusId === board.stages.Done);
   });
 
+  it("cannot be repeated with another head while it is queued", async () => {
+    const body = { statusId: board.stages.Done, index: 0 };
+    const path = `/v1/cards/${number}/move`;
+    expect((await board.api.post(path, body)).status).toBe(202);
+    const headShas = { [`${board.owner}/web`]: "a".repeat(40) };
+    const other = await board.api.post(path, { ...body, headShas });
+    expect([other.status, other.headers.get("retry-after")]).toEqual([409, "30"]);
+    expect((await board.api.readCard(number)).blocked).toBeNull();
+    await world.forge.webUi.mergeQueued(`${board.owner}/web`, 1);
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
+  });
+
   it("queues the pull request once, however often the caller repeats it", async () => {
     const answers = [
       await board.api.move(number, board.stages.Done),

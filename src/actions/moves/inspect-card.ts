@@ -48,10 +48,14 @@ export async function inspectCard(deps: Deps, transition: Transition): Promise<I
 }
 
 const planned = (
-  { card, project, stage }: Transition,
+  { card, project, stage, headShas = null }: Transition,
   links: readonly Link[],
   repositories: readonly RepositoryState[],
-): Inspection => ({ links, repositories, plan: planMove({ flow: project.flow, stage, card, repositories }) });
+): Inspection => ({
+  links,
+  repositories,
+  plan: planMove({ flow: project.flow, stage, card, repositories, headShas }),
+});
 
 async function inspectLinks(
   deps: Deps,

@@ -1,5 +1,8 @@
 import { invalid, Problem } from "../../errors.ts";
+import type { HeadShas } from "../../flow/move.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
+import { listLinks } from "../../store/cards/links.ts";
+import type { Db } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
@@ -7,6 +10,13 @@ import type { Write } from "../write.ts";
 import { startMove, lockTransition, runOrReleaseMove } from "./start-move.ts";
 import { runMove } from "./run-move.ts";
 import { finishMove } from "./finish-move.ts";
+
+interface MoveInput {
+  readonly statusId: string;
+  readonly index: number;
+  /** The heads that the card's branches must have, by the repository's full name. */
+  readonly headShas?: Readonly<Record<string, string>> | undefined;
+}
 
 /**
  * Moves a card into a stage of its project's flow, at `index` of the column, and runs on GitHub
@@ -18,13 +28,14 @@ export async function moveCard(
   deps: Deps,
   write: Write,
   card: CardHead,
-  { statusId, index }: { readonly statusId: string; readonly index: number },
+  { statusId, index, headShas: named }: MoveInput,
 ): Promise<StoredAnswer> {
   const transition = await lockTransition(write.trx, card, statusId, write.requestId);
   if (!transition) throw noSuchStage("body.statusId");
   requireRoleFor(write, transition.stage);
   const { userId: actorId, requestId } = write;
-  const begun = await startMove(deps, write.trx, transition, { index, actorId, requestId });
+  const headShas = named ? await byRepository(write.trx, card, named) : null;
+  const begun = await startMove(deps, write.trx, transition, { index, actorId, requestId, headShas });
   if (begun.state === "moved") {
     const answer = await write.answer(begun.result);
     deps.metrics.moves.inc({ outcome: "moved" });
@@ -41,6 +52,25 @@ export async function moveCard(
   if (!("blocked" in settled)) return settled;
   const { state: _, ...refusal } = settled;
   throw new Problem("refused", refusal.blocked.message, { body: refusal });
+}
+
+/** The required heads by repository id, because a repository may be renamed before the move is resumed. */
+async function byRepository(
+  db: Db,
+  card: CardHead,
+  named: Readonly<Record<string, string>>,
+): Promise<HeadShas> {
+  const links = await listLinks(db, card.id);
+  const ids = new Map(links.map(({ repository }) => [repository.fullName, repository.id]));
+  const issues = Object.keys(named)
+    .filter((fullName) => !ids.has(fullName))
+    .map((fullName) => ({
+      path: `body.headShas.${fullName}`,
+      message: "not a repository of this card",
+    }));
+  const [first] = issues;
+  if (first) throw invalid(`${first.path}: ${first.message}`, issues.slice(0, 50));
+  return Object.fromEntries(Object.entries(named).map(([fullName, sha]) => [ids.get(fullName), sha]));
 }
 
 export const noSuchStage = (path: "body.statusId" | "query.statusId"): Problem =>

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { busy, notFound, type Problem } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
-import { needsGit } from "../../flow/move.ts";
+import { needsGit, type HeadShas } from "../../flow/move.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
@@ -26,6 +27,8 @@ export interface Transition {
   readonly card: CardHead;
   readonly project: Project;
   readonly stage: Stage;
+  /** The heads that the card's branches must have, or null. */
+  readonly headShas?: HeadShas | null;
 }
 
 /** A move that this process owns. `attempt` changes when another process takes the move over. */
@@ -34,6 +37,8 @@ export interface MoveAttempt {
   readonly attempt: number;
   readonly actorId: string;
   readonly index: number;
+  /** The heads that the caller requires of the card's branches, or null. */
+  readonly headShas: HeadShas | null;
   /** A job runs it: a pull request that has left the merge queue is not queued again. */
   readonly isResumed?: boolean;
   /** It has been queued for so long that the webhook about its merge may be lost. */
@@ -92,10 +97,15 @@ export async function startMove(
   deps: Deps,
   trx: Trx,
   transition: LockedTransition,
-  request: { readonly index: number; readonly actorId: string; readonly requestId: string },
+  request: {
+    readonly index: number;
+    readonly actorId: string;
+    readonly requestId: string;
+    readonly headShas?: HeadShas | null;
+  },
 ): Promise<StartedMove> {
   const { card, stage, linkCount, open, earlier } = transition;
-  const { index, actorId, requestId } = request;
+  const { index, actorId, requestId, headShas = null } = request;
   if (earlier?.state === "done") return { state: "moved", result: earlier.result };
   if (!needsGit(card.stageId, stage, linkCount)) {
     if (open?.isHeld) throw beingMoved(card);
@@ -106,9 +116,11 @@ export async function startMove(
     return { state: "moved", result: { task, promoted: [] } };
   }
   if (open && !open.isHeld && open.stageId === stage.id) {
-    const taken = await takeOverOperation(trx, open, { holder: deps.instanceId, requestId });
+    const isOtherHead = headShas !== null && !isDeepStrictEqual(headShas, open.headShas);
+    if (open.state === "queued" && isOtherHead) throw inMergeQueue(card);
+    const taken = await takeOverOperation(trx, open, { holder: deps.instanceId, requestId, headShas });
     if (!taken) throw beingMoved(card);
-    const move = { id: open.id, attempt: taken.attempt, actorId: open.actorId, index };
+    const move = { id: open.id, attempt: taken.attempt, actorId: open.actorId, index, headShas };
     return { state: "started", move };
   }
   if (open) await abandonMove(trx, card, open);
@@ -121,9 +133,10 @@ export async function startMove(
     index,
     actorId,
     requestId,
+    headShas,
     holder: deps.instanceId,
   });
-  return { state: "started", move: { id, attempt: 1, actorId, index } };
+  return { state: "started", move: { id, attempt: 1, actorId, index, headShas } };
 }
 
 /** Places the card. If that changes its stage, records this and clears `blocked`. */
@@ -164,11 +177,12 @@ export async function abandonMove(
   open: Operation,
 ): Promise<void> {
   if (open.isHeld) throw beingMoved(card);
-  if (open.state === "queued") {
-    throw busy(`Card ${card.number} is in GitHub's merge queue. Remove it from the queue there first.`, 30);
-  }
+  if (open.state === "queued") throw inMergeQueue(card);
   await finishOperation(trx, open, "abandoned");
 }
+
+const inMergeQueue = (card: { readonly number: number }): Problem =>
+  busy(`Card ${card.number} is in GitHub's merge queue. Remove it from the queue there first.`, 30);
 
 export const beingMoved = (card: { readonly number: number }): Problem =>
   busy(`Card ${card.number} is being moved by another call. Try again in a moment.`, 1);

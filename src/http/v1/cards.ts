@@ -80,6 +80,8 @@ const alreadyMerged = z.array(landed).optional().meta({
     "Merges that an earlier call or a person made into the target of the stage. Absent if there are none. With `promoted`, these are all merges into the target",
 });
 
+const commitSha = z.string().regex(/^[0-9a-f]{40}$/, "must be a commit SHA: 40 lower-case hex digits");
+
 const moveResult = z
   .object({
     task: z.object({ number: z.int(), statusId: z.uuid(), blocked: blocked.nullable() }),
@@ -191,6 +193,10 @@ export const cardRoutes: readonly Route[] = [
         .int()
         .min(0, "must be at least 0, the top of the column")
         .meta({ description: "Position in the target column; a larger number than its cards is the end" }),
+      headShas: z.record(z.string(), commitSha).optional().meta({
+        description:
+          "The commits that the card's branches must have, by the `fullName` of the repository. If a branch has another one, the move is refused with `head_moved`. Moves into stages without a Git rule ignore it",
+      }),
     }),
     responses: {
       200: { description: "Moved", schema: moveResult },

@@ -59,7 +59,14 @@ const refusalDetails: Readonly<Record<RefusalReason, z.ZodObject>> = {
     branch: branchName.optional().meta({ description: "The missing branch" }),
     taken: names.optional().meta({ description: "The branch names that were tried and exist already" }),
   }),
-  head_moved: githubDetails,
+  head_moved: githubDetails.extend({
+    requiredSha: z.string().optional().meta({ description: "The commit in `headShas` of the move" }),
+    headSha: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: "The branch's commit instead; null if there is no branch" }),
+  }),
   queue_rejected: githubDetails.extend({
     reason: z.string().optional().meta({ description: "The reason from GitHub's merge queue" }),
   }),

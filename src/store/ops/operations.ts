@@ -1,3 +1,4 @@
+import type { HeadShas } from "../../flow/move.ts";
 import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
 import { isAliveSql } from "./instances.ts";
@@ -20,6 +21,7 @@ export interface Operation {
   readonly actorId: string;
   readonly state: "running" | "queued" | "done" | "refused" | "abandoned";
   readonly attempt: number;
+  readonly headShas: HeadShas | null;
   /** The merges so far. */
   readonly promoted: readonly Promotion[];
   /** Whether a live process is working on the move. */
@@ -28,7 +30,8 @@ export interface Operation {
 
 const OPERATION = `
   select o.id, o.workspace_id as "workspaceId", o.card_id as "cardId", o.stage_id as "stageId", o.index,
-         o.actor_id as "actorId", o.state, o.attempt, o.promoted, ${isAliveSql("o.holder")} as "isHeld"
+         o.actor_id as "actorId", o.state, o.attempt, o.promoted,
+         o.head_shas as "headShas", ${isAliveSql("o.holder")} as "isHeld"
     from operations o`;
 
 /** The unfinished move of a card, or null. */
@@ -83,23 +86,30 @@ interface NewOperation {
   readonly index: number;
   readonly actorId: string;
   readonly requestId: string | null;
+  readonly headShas: HeadShas | null;
   readonly holder: string;
 }
 
 /** The largest value of the column. An index past the end of a stage means its end. */
 export const MAX_INDEX = 2_147_483_647;
 
+const jsonOf = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+
 /** Inserts a move. It takes over the merges of earlier attempts of the same request. */
 export async function insertOperation(db: Db, operation: NewOperation): Promise<void> {
   await busyIfStageRemoved(
     rows(
       db,
-      `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, holder, state, promoted)
-       values (:id, :workspaceId, :cardId, :stageId, :index, :actorId, :requestId, :holder, 'running',
+      `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, head_shas, holder, state, promoted)
+       values (:id, :workspaceId, :cardId, :stageId, :index, :actorId, :requestId, cast(:headShas as jsonb), :holder, 'running',
                (select coalesce(jsonb_agg(distinct each.promotion), '[]')
                   from operations earlier, jsonb_array_elements(earlier.promoted) each(promotion)
                  where earlier.card_id = :cardId and earlier.stage_id = :stageId and earlier.request_id = :requestId))`,
-      { ...operation, index: Math.min(operation.index, MAX_INDEX) },
+      {
+        ...operation,
+        index: Math.min(operation.index, MAX_INDEX),
+        headShas: jsonOf(operation.headShas),
+      },
     ),
   );
 }
@@ -112,25 +122,29 @@ export interface Takeover {
 
 /**
  * Takes over an operation that no live process owns. Null if another process took it over first. If
- * the previous owner did not release the operation, it died, and its death is counted.
+ * the previous owner did not release the operation, it died, and its death is counted. A request
+ * replaces the head commits that the operation requires; a job, without `requestId`, keeps them.
  */
 export async function takeOverOperation(
   db: Db,
   operation: OwnedMove,
-  by: { holder: string; requestId: string | null },
+  by:
+    | { readonly holder: string; readonly requestId: string; readonly headShas: HeadShas | null }
+    | { readonly holder: string; readonly requestId: null; readonly headShas?: never },
 ): Promise<Takeover | null> {
   return firstRow<Takeover>(
     db,
     `update operations o
         set state = 'running', holder = :holder, attempt = o.attempt + 1, updated_at = now(),
             request_id = coalesce(:requestId, o.request_id), deeds = done.deeds,
+            head_shas = case when cast(:requestId as text) is null then o.head_shas else cast(:headShas as jsonb) end,
             deaths = case when o.holder is null then o.deaths when o.deeds = done.deeds then o.deaths + 1 else 1 end
        from (select cast(count(*) as integer) as deeds
                from forge_intents i join operations mine on mine.card_id = i.card_id
               where mine.id = :id and i.done) done
       where o.id = :id and o.attempt = :attempt and o.state in ('running', 'queued') and not ${isAliveSql("o.holder")}
       returning o.attempt, o.deaths`,
-    { ...by, ...operation },
+    { ...by, ...operation, headShas: jsonOf(by.headShas ?? null) },
   );
 }
 
@@ -160,7 +174,7 @@ export async function finishOperation(
     db,
     `update operations set state = :state, holder = null, result = cast(:result as jsonb), updated_at = now()
       where id = :id and attempt = :attempt and state in ('running', 'queued') returning id`,
-    { ...operation, state, result: result === null ? null : JSON.stringify(result) },
+    { ...operation, state, result: jsonOf(result) },
   );
 }
 
