@@ -88,6 +88,8 @@ export interface ReleaseNotes {
   readonly sha: string;
   readonly name: string;
   readonly body: string;
+  /** The pull requests of the repository that the body may link to. */
+  readonly references?: readonly number[];
 }
 
 export interface HistoryQuestion {

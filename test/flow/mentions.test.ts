@@ -1,12 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { plainName, withoutMentions } from "../../src/flow/comment-text.ts";
+import { plainName } from "../../src/flow/comment-text.ts";
+import { inertText } from "../../src/flow/inert-text.ts";
 import { growthOf, LINEAR_GROWTH } from "../support/cpu-time.ts";
 import { HOSTILE_MARKDOWN } from "../support/hostile-markdown.ts";
 
 const J = "\u200D";
+const withoutMentions = (text: string): string => inertText(text, { isMarkdown: true });
 
-describe("withoutMentions", () => {
+describe("the Markdown of a comment", () => {
   test.each([
     ["@ada", `@${J}ada`],
     ["Hi @ada, @grace and @0day!", `Hi @${J}ada, @${J}grace and @${J}0day!`],
@@ -50,7 +52,7 @@ describe("withoutMentions", () => {
   });
 });
 
-describe("withoutMentions and code", () => {
+describe("the Markdown of a comment and code", () => {
   test.each([
     "`@ada`",
     "``a ` @ada``",
@@ -118,7 +120,7 @@ describe("withoutMentions and code", () => {
   });
 });
 
-describe("withoutMentions for any text", () => {
+describe("the Markdown of a comment for any text", () => {
   const bits = fc.constantFrom(
     "@",
     "a",

@@ -1,5 +1,6 @@
 /** Cherry-picks through GitHub's calls, against what git makes of the same commits. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { ACTIVE_TOKENS } from "../support/forge/active-tokens.ts";
 import type { Forge } from "../../src/forge/forge.ts";
 import { type Adapter, cherryPick, startAdapter } from "../support/forge/adapter.ts";
 import { picked, type PickShop, pickShop, RELEASE, TEMP, text } from "../support/stories/picks.ts";
@@ -51,6 +52,19 @@ describe("a pick", () => {
     expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 6: "SEVEN" }).trim());
     expect(shop.git("rev-list", `${shop.base}..${RELEASE}`).split("\n")).toHaveLength(line.length);
     expect(shop.git("log", "-1", "--format=%an", RELEASE)).toBe(shop.git("log", "-1", "--format=%an", sha));
+  });
+
+  test("has a commit message without mentions, references and tokens that skip CI", async () => {
+    const subject = "Shout two for @ada [skip ci] (#9)";
+    const { number, sha } = await shop.land([
+      [{ "list.txt": text({ 1: "TWO" }) }, `${subject}\n\nCloses #8`],
+    ]);
+    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(picked);
+    const message = shop.git("log", "-1", "--format=%B", RELEASE);
+    for (const token of ACTIVE_TOKENS) expect(message).not.toMatch(token);
+    expect(message.replaceAll("\u200D", "")).toBe(
+      `${subject}\n\nCloses #8\n\n(cherry picked from commit ${sha})`,
+    );
   });
 
   test("of several pull requests keeps their order, and leaves out what landed between", async () => {

@@ -242,7 +242,22 @@ describe("what is found before tagging", () => {
 });
 
 describe("a release", () => {
-  const notes = () => ({ tagName: "v1.0", sha: shop.base, name: "Spring", body: "- #7 Log in" });
+  const notes = () => ({
+    tagName: "v1.0",
+    sha: shop.base,
+    name: "Spring",
+    body: "- #7 Log in",
+    references: [7],
+  });
+
+  test("links to no other pull requests than those given", async () => {
+    await forge.createTag(repository, "v1.0", shop.base);
+    const body = "- #7 Log in, #70 and @ada";
+    await forge.publishRelease(repository, { ...notes(), name: "Closes #8", body });
+    expect((await api("GET", "/releases")).body).toMatchObject([
+      { name: "Closes #\u200D8", body: "- #7 Log in, #\u200D70 and @\u200Dada" },
+    ]);
+  });
 
   test("is published for its tag, and adopted by whoever asks again", async () => {
     await forge.createTag(repository, "v1.0", shop.base);

@@ -1,5 +1,5 @@
 import { forbidden, notFound } from "../../errors.ts";
-import { plainName, withoutMentions } from "../../flow/comment-text.ts";
+import { plainName } from "../../flow/comment-text.ts";
 import type { Refusal } from "../../flow/refusal.ts";
 import { ForgeUnavailable, type ForgeResult } from "../../forge/values.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
@@ -154,7 +154,7 @@ async function writeMirror(
   return deps.forge.comment(ref, order, waitMs);
 }
 
-/** The text on the pull request: the author and the comment, without mentions. */
+/** The text on the pull request: the author and the comment. The forge makes it inert. */
 function mirroredText({ authorName, cardNumber, body }: DueMirror): string {
-  return `**${plainName(authorName)}** on card ${cardNumber}:\n\n${withoutMentions(withoutMarks(body))}`;
+  return `**${plainName(authorName)}** on card ${cardNumber}:\n\n${withoutMarks(body)}`;
 }

@@ -152,7 +152,7 @@ async function openPullRequest(
     knownUpTo,
     isReported: async () => knownUpTo !== null && (await isRecentlySeen(deps.db, branches, knownUpTo)),
     title: card.title,
-    body: `${card.description}\n\n---\nCard #${card.number}`.trimStart(),
+    body: `${card.description}\n\n---\nCard ${card.number}`.trimStart(),
     headBranch,
     targetBranch,
     isDraft: step.isDraft,

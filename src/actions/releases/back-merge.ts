@@ -154,8 +154,8 @@ async function openPullRequest(
     knownUpTo: recorded?.knownUpTo ?? null,
     // Webhooks about it are not stored, because it belongs to no card.
     isReported: () => Promise.resolve(false),
-    title: `Bring hotfix #${card.number} to ${targetBranch}: ${card.title}`,
-    body: `The hotfix of card #${card.number} has landed and is missing from \`${targetBranch}\`.`,
+    title: `Bring hotfix ${card.number} to ${targetBranch}: ${card.title}`,
+    body: `The hotfix of card ${card.number} has landed and is missing from \`${targetBranch}\`.`,
     headBranch: branchName,
     targetBranch,
     isDraft: false,

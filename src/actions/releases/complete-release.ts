@@ -231,9 +231,11 @@ async function publishAll(
   const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
   for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
     if (written.get(repositoryId)?.url) continue;
-    const body = releaseNotes(cards.map((card) => notedIn(card, repositoryId)));
+    const noted = cards.map((card) => notedIn(card, repositoryId));
+    const references = noted.flatMap(({ pullRequests }) => pullRequests.map(({ number }) => number));
+    const notes = { tagName, sha, name: release.name, body: releaseNotes(noted), references };
     await requireOwned(deps, context);
-    const published = await deps.forge.publishRelease(ref, { tagName, sha, name: release.name, body });
+    const published = await deps.forge.publishRelease(ref, notes);
     if (!published.ok) return `${fullName}: ${published.refusal.message}`;
     const tag = { repositoryId, tagName, sha, url: published.value.url };
     await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));

@@ -1,3 +1,4 @@
+import { inertText, type InertTextOptions } from "../../flow/inert-text.ts";
 import type { RepositoryFeature, ForgeIdentity, RepositoryRef } from "../values.ts";
 import type { Answer, GitHubCaller, GitHubClient } from "./calls/client.ts";
 import { UnknownOutcome } from "./calls/failures.ts";
@@ -20,8 +21,8 @@ export interface GitHubRepository extends Omit<RepositoryDeps, "client"> {
   readonly caller: GitHubCaller;
   /** `path` is a template below the repository, such as `/pulls/{pull_number}`. */
   readonly read: (path: string, parameters?: CallParameters) => Promise<Answer>;
-  /** `route` is relative to the repository, such as `POST /pulls`. */
-  readonly write: (route: string, parameters: CallParameters) => Promise<Answer>;
+  /** `route` is relative to the repository, such as `POST /pulls`. Texts are made inert. */
+  readonly write: (route: string, parameters: CallParameters, text?: InertTextOptions) => Promise<Answer>;
   readonly runWrite: ReturnType<typeof createCarryOut>;
 }
 
@@ -37,11 +38,29 @@ export function openRepository(
     ref,
     caller,
     read: (path, parameters) => caller.read(`GET ${REPOSITORY}${path}`, { ...byId, ...parameters }),
-    write: (route, parameters) =>
-      caller.write(route.replace(" ", ` ${REPOSITORY}`), { ...byId, ...parameters }),
+    write: (route, parameters, text) =>
+      caller.write(route.replace(" ", ` ${REPOSITORY}`), { ...byId, ...withInertTexts(parameters, text) }),
     runWrite: createCarryOut(deps.clock),
   };
 }
+
+/** The parameters that GitHub shows as text or puts into commits. GraphQL calls have none of users. */
+const TEXTS: ReadonlySet<string> = new Set([
+  "title",
+  "body",
+  "name",
+  "message",
+  "commit_title",
+  "commit_message",
+]);
+
+const withInertTexts = (parameters: CallParameters, options?: InertTextOptions): CallParameters =>
+  Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [
+      name,
+      TEXTS.has(name) && typeof value === "string" ? inertText(value, options) : value,
+    ]),
+  );
 
 export const refusedBy = ({ status, body }: Answer) =>
   ({ ok: false, refusal: refusalOf(status, body) }) as const;

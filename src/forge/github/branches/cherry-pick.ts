@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { InertTextOptions } from "../../../flow/inert-text.ts";
 import type { ForgeResult } from "../../values.ts";
 import type { PickOrder, PickResult, PreparedPick } from "../../releasing.ts";
 import { changedOnBothSides } from "./branches.ts";
@@ -46,6 +47,10 @@ class PickEnded extends Error {
     this.outcome = outcome;
   }
 }
+
+/** The temporary commits must not start CI. */
+const SKIP_CI = "[skip ci]";
+const OWN = { keeps: [SKIP_CI] };
 
 const committedShape = z.looseObject({ sha: z.string() });
 
@@ -140,9 +145,9 @@ async function treesOf(
   commits: readonly MergedCommit[],
 ): Promise<readonly string[]> {
   const { repository, order, state } = preparation;
-  const message = "Begin a cherry-pick [skip ci]";
+  const message = `Begin a cherry-pick ${SKIP_CI}`;
   const parent = parentOf(commits[0]!);
-  const sibling = await writeCommit(preparation, { message, tree: at.tree, parents: [parent] });
+  const sibling = await writeCommit(preparation, { message, tree: at.tree, parents: [parent] }, OWN);
   preparation.willUseTemp();
   const chain = { repositoryId: state.id, tempBranch: order.tempBranch, sibling, commits };
   const merged = await repository.runWrite(() => mergeChain(repository.caller, chain), nothingToFind);
@@ -158,8 +163,9 @@ async function treesOf(
 async function writeCommit(
   { repository: { runWrite, write } }: Preparation,
   commit: Readonly<Record<string, unknown>>,
+  text?: InertTextOptions,
 ): Promise<string> {
-  const answer = await runWrite(() => write("POST /git/commits", commit), nothingToFind);
+  const answer = await runWrite(() => write("POST /git/commits", commit, text), nothingToFind);
   if (answer.status >= 300) throw new PickEnded(refusedBy(answer));
   return parseAnswer(committedShape, answer).sha;
 }

@@ -111,12 +111,13 @@ const errorsShape = z.looseObject({ errors: z.array(z.looseObject({ code: z.stri
 /** GitHub creates a missing tag at `target_commitish`, and ignores that if the tag exists. */
 export async function publishRelease(
   repository: GitHubRepository,
-  { tagName, sha, name, body }: ReleaseNotes,
+  { tagName, sha, name, body, references = [] }: ReleaseNotes,
 ): Promise<Published> {
   const find = (): Promise<Published | null> => findRelease(repository, tagName);
+  const text = { isMarkdown: true, keeps: references.map((number) => `#${number}`) };
   return await repository.runWrite(async () => {
     const release = { tag_name: tagName, target_commitish: sha, name, body };
-    const answer = await repository.write("POST /releases", release);
+    const answer = await repository.write("POST /releases", release, text);
     if (answer.status < 300) return { ok: true, value: { url: parseAnswer(releaseShape, answer).html_url } };
     if (!isTaken(answer.body)) return refusedBy(answer);
     const found = await find();

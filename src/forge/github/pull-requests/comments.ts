@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { inertText } from "../../../flow/inert-text.ts";
 import type { CommentOrder } from "../../pull-requests.ts";
 import type { ForgeResult } from "../../values.ts";
 import { parseAnswer } from "../calls/client.ts";
@@ -8,6 +9,8 @@ import { PAGE, succeeded } from "../repositories.ts";
 
 const COMMENTS = "/issues/{issue_number}/comments";
 const COMMENT = "/issues/comments/{comment_id}";
+
+const MARKDOWN = { isMarkdown: true };
 
 type Written = ForgeResult<{ readonly commentId: number }>;
 type FoundComment = ForgeResult<{ readonly commentId: number | null }>;
@@ -35,7 +38,7 @@ export async function comment(repository: GitHubRepository, order: CommentOrder)
   if (!order.mayWrite) return NOT_FOUND;
   const { number, body } = order;
   try {
-    const answer = await repository.write(`POST ${COMMENTS}`, { issue_number: number, body });
+    const answer = await repository.write(`POST ${COMMENTS}`, { issue_number: number, body }, MARKDOWN);
     if (answer.status >= 300) return refusedBy(answer);
     return { ok: true, value: { commentId: parseAnswer(createdShape, answer).id } };
   } catch (error) {
@@ -51,7 +54,7 @@ export async function editComment(
   body: string,
 ): Promise<Written> {
   return await runWrite<Written>(async () => {
-    const answer = await write(`PATCH ${COMMENT}`, { comment_id: commentId, body });
+    const answer = await write(`PATCH ${COMMENT}`, { comment_id: commentId, body }, MARKDOWN);
     if (answer.status >= 300) return refusedBy(answer);
     return { ok: true, value: { commentId: parseAnswer(createdShape, answer).id } };
   }, nothingToFind);
@@ -80,7 +83,7 @@ async function findComment(
     if ([403, 404, 410].includes(answer.status)) return null;
     const listed = parseAnswer(z.array(listedShape), succeeded(answer));
     const found = listed.find(({ user, body: text }) => user?.id === botId && text?.startsWith(mark));
-    if (found?.body === body) return { ok: true, value: { commentId: found.id } };
+    if (found?.body === inertText(body, MARKDOWN)) return { ok: true, value: { commentId: found.id } };
     if (found !== undefined) return await editComment(repository, found.id, body);
     if (listed.length < PAGE) break;
   }

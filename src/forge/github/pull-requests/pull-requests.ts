@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { inertText } from "../../../flow/inert-text.ts";
 import type { OpenedPullRequest, PullRequestDraft } from "../../pull-requests.ts";
 import type { ForgeResult } from "../../values.ts";
 import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
@@ -123,10 +124,15 @@ const ownerIn = (fullName: string): string => fullName.split("/")[0] ?? "";
 
 const MAX_TITLE_BYTES = 256;
 
-/** One line of at most 256 bytes without control characters. */
+/** One inert line of at most 256 bytes without control characters. */
 export function plainTitle(title: string): string {
-  const line = title.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
-  if (Buffer.byteLength(line) <= MAX_TITLE_BYTES) return line;
+  let line = inertText(title.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim());
+  // Cutting `#14abc` after the digits makes a reference, which needs another joiner.
+  while (Buffer.byteLength(line) > MAX_TITLE_BYTES) line = inertText(shortened(line));
+  return line;
+}
+
+function shortened(line: string): string {
   let short = "";
   let bytes = Buffer.byteLength("…");
   for (const character of line) {
