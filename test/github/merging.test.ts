@@ -6,7 +6,7 @@ const PULL = "/repositories/42/pulls/5";
 const ASYNC = `${PULL}/merge-async`;
 const RESULT = `${ASYNC}/u1`;
 const SYNC = `${PULL}/merge`;
-const order = { number: 5, headSha: SHA, method: "merge", title: "Login (#7)" } as const;
+const order = { number: 5, headSha: SHA, method: "merge", title: "Login" } as const;
 const MERGED = "c".repeat(40);
 const merged = { ok: true, value: { state: "merged", sha: MERGED } };
 
@@ -56,7 +56,7 @@ describe("merging in the background", () => {
       sha: SHA,
       merge_method: "merge",
       merge_action: "default",
-      commit_title: "Login (#7)",
+      commit_title: "Login",
     });
     // The 300 ms are inside the second look, before a faulty answer is asked for again.
     expect(github.clock.slept).toEqual([400, 300, 1_000]);
@@ -178,7 +178,7 @@ describe("merging at once, where there is no other way", () => {
     expect(github.requests.at(-1)?.body).toEqual({
       sha: SHA,
       merge_method: "merge",
-      commit_title: "Login (#7)",
+      commit_title: "Login",
     });
   });
 
