@@ -110,11 +110,25 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await get(`/v1/cards/${number}/move-plan?statusId=${stages.Done}`);
   const release = await record("POST", "/v1/releases", { name: "1.0" });
   await record("PUT", `/v1/releases/${release.id}/cards`, { taskNumbers: [number, other.number] });
+  const promotions = () =>
+    board
+      .db<{ id: string; release_id: string }>("release_actions")
+      .where({ release_id: release.id })
+      .orderBy("created_at");
+  // Cancelled while GitHub is asked about its first card.
+  const { faults } = world.forge.control;
+  faults.add({ match: { operation: "Inspect" }, fault: { kind: "gate" } });
+  const promoting = api.post(`/v1/releases/${release.id}/promote`, {
+    statusId: stages.Done,
+    taskNumbers: [other.number, number],
+  });
+  const [cancelled] = await eventually(promotions, ({ length }) => length > 0);
+  await record("POST", `/v1/operations/${cancelled?.id}/cancel`);
+  faults.clear();
+  await promoting;
+  await settled();
   await record("POST", `/v1/releases/${release.id}/promote`, { statusId: stages.Done });
-  const action = await board
-    .db<{ id: string; release_id: string }>("release_actions")
-    .where({ release_id: release.id })
-    .first("id");
+  const action = (await promotions()).at(-1);
   await get(`/v1/operations/${action?.id}`);
   await record("POST", `/v1/operations/${action?.id}/cancel`);
   await settled();
