@@ -131,7 +131,7 @@ async function addressFindings({ env }: CommandContext): Promise<Finding[]> {
 async function forgeFindings(context: CommandContext): Promise<Finding[]> {
   try {
     const listMissing: ListMissing = (guids) =>
-      // Without a database, which is a finding of its own, all of them count as missing.
+      // Without a database, which is a separate finding, all of them count as missing.
       withDatabase(context, (db) => listUnknownDeliveries(db, guids)).catch(() => new Set(guids));
     return await checkForge(await openForge(context), context.env["PUBLIC_URL"] || undefined, listMissing);
   } catch (error) {

@@ -15,7 +15,7 @@ const AT_AS_DECIMAL = String.raw`&#0*64(?:;|(?!\d))(?=[A-Za-z0-9&])`;
 const NUMBER = String.raw`(?=\d+(?![A-Za-z0-9])|&#)`;
 const NAMED_HASH = String.raw`(?:&#x0*23(?:;|(?![\da-f]))|&num;)${NUMBER}`;
 const HASH_AS_DECIMAL = String.raw`&#0*35(?:;|(?!\d))${NUMBER}`;
-/** In Markdown, the number sign of an entity is none. */
+/** In Markdown, the number sign of an entity such as `&#64;` starts no reference. */
 const HASH = String.raw`(?<!&(?=#\d{1,7};))#${NUMBER}`;
 const GH = String.raw`(?<![A-Za-z0-9])gh\\?-(?=\d)`;
 /** A line that begins with a command to a bot, such as `/approve`. */

@@ -70,7 +70,7 @@ const undoneBy = (message: string): string | null =>
   /^This reverts commit ([0-9a-f]{40})\b/m.exec(message)?.[1] ?? null;
 
 /**
- * The landings, given oldest first, that are reverts. Undoing a revert is none: the work is back.
+ * The landings, given oldest first, that are reverts. A revert of a revert is not one of them: the work is back.
  * `isRevert` answers for commits that landed earlier.
  */
 export function revertsAmong(

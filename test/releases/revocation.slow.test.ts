@@ -97,6 +97,16 @@ it("a move that is resumed after the revocation merges nothing and blocks its ca
   expect(await headOf(board, "web", "main")).toBe(main);
 });
 
+it("another caller can finish the unfinished move of a revoked one", async () => {
+  const member = await board.as({ role: "member" });
+  const number = await cardInReview(world, board, { web: { "taken-over.txt": "work\n" } });
+  world.forge.control.faults.add({ match: MERGES, fault: { kind: "answer", status: 503 } });
+  expect((await member.move(number, board.stages.Done)).status).toBe(503);
+  await revoke(member);
+  world.forge.control.faults.clear();
+  expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+});
+
 it("a write that waits for a lock commits before a revocation is complete, or not at all", async () => {
   const member = await board.as({ role: "member" });
   const { number } = await board.api.card({ repositoryIds: [] });

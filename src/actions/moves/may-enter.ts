@@ -1,12 +1,17 @@
+import type { Stage } from "../../flow/flow.ts";
 import { roleToEnter } from "../../flow/move.ts";
 import { mayAct } from "../../flow/roles.ts";
 import type { Refusal } from "../../flow/refusal.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { findActingRole } from "../../store/tenancy/credentials.ts";
-import type { Transition } from "./start-move.ts";
+
+interface Entry {
+  readonly card: { readonly workspaceId: string };
+  readonly stage: Stage;
+}
 
 /** Whether the user who started a move may still enter its stage, after a revocation or a change of roles. */
-export async function mayEnter(db: Db, actorId: string, { card, stage }: Transition): Promise<boolean> {
+export async function mayEnter(db: Db, actorId: string, { card, stage }: Entry): Promise<boolean> {
   const role = await findActingRole(db, card.workspaceId, actorId);
   return role !== null && mayAct(role, roleToEnter(stage));
 }

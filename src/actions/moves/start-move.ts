@@ -20,6 +20,7 @@ import {
   type Operation,
 } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
+import { mayEnter } from "./may-enter.ts";
 import { releaseWithRetry } from "../write.ts";
 
 /** A card and the stage of its project's flow that it enters. */
@@ -118,9 +119,12 @@ export async function startMove(
   if (open && !open.isHeld && open.stageId === stage.id) {
     const isOtherHead = headShas !== null && !isDeepStrictEqual(headShas, open.headShas);
     if (open.state === "queued" && isOtherHead) throw inMergeQueue(card);
-    const taken = await takeOverOperation(trx, open, { holder: deps.instanceId, requestId, headShas });
+    // A revoked user's unfinished move goes on as that of the caller who repeats it.
+    const mover = (await mayEnter(trx, open.actorId, transition)) ? open.actorId : actorId;
+    const by = { holder: deps.instanceId, requestId, headShas, actorId: mover };
+    const taken = await takeOverOperation(trx, open, by);
     if (!taken) throw beingMoved(card);
-    const move = { id: open.id, attempt: taken.attempt, actorId: open.actorId, index, headShas };
+    const move = { id: open.id, attempt: taken.attempt, actorId: mover, index, headShas };
     return { state: "started", move };
   }
   if (open) await abandonMove(trx, card, open);

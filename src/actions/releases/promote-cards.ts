@@ -43,7 +43,8 @@ const movedOf = z.object({
 
 /**
  * Moves the pending cards of a promotion one by one until `until` (on `performance.now`). True when
- * none is left. After a cancellation, only a card whose move has begun is still moved. Throws `unavailable` when GitHub cannot be reached.
+ * none is left. After a cancellation, only a card whose move has begun is still moved. Throws
+ * `unavailable` when GitHub cannot be reached.
  */
 export async function promoteCards(
   deps: Deps,

@@ -129,14 +129,25 @@ export async function takeOverOperation(
   db: Db,
   operation: OwnedMove,
   by:
-    | { readonly holder: string; readonly requestId: string; readonly headShas: HeadShas | null }
-    | { readonly holder: string; readonly requestId: null; readonly headShas?: never },
+    | {
+        readonly holder: string;
+        readonly requestId: string;
+        readonly headShas: HeadShas | null;
+        readonly actorId: string;
+      }
+    | {
+        readonly holder: string;
+        readonly requestId: null;
+        readonly headShas?: never;
+        readonly actorId?: never;
+      },
 ): Promise<Takeover | null> {
   return firstRow<Takeover>(
     db,
     `update operations o
         set state = 'running', holder = :holder, attempt = o.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, o.request_id), deeds = done.deeds,
+            request_id = coalesce(:requestId, o.request_id),
+            actor_id = coalesce(cast(:actorId as uuid), o.actor_id), deeds = done.deeds,
             head_shas = case when cast(:requestId as text) is null then o.head_shas else cast(:headShas as jsonb) end,
             deaths = case when o.holder is null then o.deaths when o.deeds = done.deeds then o.deaths + 1 else 1 end
        from (select cast(count(*) as integer) as deeds
@@ -144,7 +155,7 @@ export async function takeOverOperation(
               where mine.id = :id and i.done) done
       where o.id = :id and o.attempt = :attempt and o.state in ('running', 'queued') and not ${isAliveSql("o.holder")}
       returning o.attempt, o.deaths`,
-    { ...by, ...operation, headShas: jsonOf(by.headShas ?? null) },
+    { ...by, ...operation, headShas: jsonOf(by.headShas ?? null), actorId: by.actorId ?? null },
   );
 }
 
