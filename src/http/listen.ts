@@ -1,4 +1,10 @@
-import { createServer, STATUS_CODES, type RequestListener, type Server } from "node:http";
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 /** For the address and the headers; Node's default, set here because it is documented. */
@@ -69,6 +75,7 @@ export async function listen(
   server.keepAliveTimeout = limits.keepAliveMs;
   server.maxConnections = limits.maxConnections;
   server.on("clientError", refuseUnreadable);
+  const requests = followRequests(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -77,16 +84,42 @@ export async function listen(
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return {
     baseUrl: `http://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`,
-    close: () => close(server),
+    close: () => close(server, requests, limits.headersMs),
   };
 }
 
-/** Closes kept-alive connections with their next answer. */
-const close = (server: Server): Promise<void> =>
+/** The open connections of a server, each with its latest request. */
+function followRequests(server: Server): ReadonlyMap<Socket, IncomingMessage | undefined> {
+  const requests = new Map<Socket, IncomingMessage | undefined>();
+  server.on("connection", (socket) => {
+    requests.set(socket, undefined);
+    socket.once("close", () => requests.delete(socket));
+  });
+  server.on("request", (request) => requests.set(request.socket, request));
+  return requests;
+}
+
+/**
+ * Closes kept-alive connections with their next answer. Node neither counts a connection without a
+ * request as idle nor checks for slow clients while a server closes, so both are done here: a
+ * request has `arrivalMs` to arrive.
+ */
+const close = (
+  server: Server,
+  requests: ReadonlyMap<Socket, IncomingMessage | undefined>,
+  arrivalMs: number,
+): Promise<void> =>
   new Promise((resolve) => {
     server.prependListener("request", (_request, response) => void response.setHeader("Connection", "close"));
     server.close(() => resolve());
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    const late = Date.now() + arrivalMs;
+    const sweep = setInterval(() => {
+      server.closeIdleConnections();
+      for (const [socket, request] of requests) {
+        if (request?.complete) continue;
+        if (socket.bytesRead === 0 || Date.now() >= late) socket.destroy();
+      }
+    }, SWEEP_MS);
     server.once("close", () => clearInterval(sweep));
   });
 

@@ -1,4 +1,7 @@
 import { expect, it } from "@jest/globals";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect as connectSocket } from "node:net";
 import { connect } from "../../src/store/db/connect.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
@@ -62,4 +65,32 @@ it("a process asked to end says so at once, finishes what it has accepted, and t
     await db.destroy();
     await world.stop();
   }
+});
+
+it("a stop does not wait for connections whose request never arrives", async () => {
+  const world = await startWorld({ connections: { headersMs: 1_000 } });
+  const { hostname, port } = new URL(world.service.baseUrl);
+  const webhook = [
+    "POST /api/github/webhooks HTTP/1.1",
+    "Host: x",
+    "Content-Length: 100",
+    "X-GitHub-Event: ping",
+    `X-GitHub-Delivery: ${randomUUID()}`,
+    `X-Hub-Signature-256: sha256=${"0".repeat(64)}`,
+  ];
+  const incomplete = ["", "GET /healthz HTTP/1.1\r\n", `${webhook.join("\r\n")}\r\n\r\n{`];
+  const sockets = await Promise.all(
+    incomplete.map(async (bytes) => {
+      const socket = connectSocket({ port: Number(port), host: hostname });
+      socket.on("error", () => undefined).resume();
+      await once(socket, "connect");
+      socket.write(bytes);
+      return socket;
+    }),
+  );
+  const closed = Promise.all(sockets.map((socket) => once(socket, "close")));
+  // The server accepts connections in order: after this response it has accepted all of them.
+  await fetch(`${world.service.baseUrl}/healthz`);
+  await world.stop();
+  expect(await closed).toHaveLength(incomplete.length);
 });
