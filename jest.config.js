@@ -22,9 +22,9 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/dist/"],
   // Those have a script of their own: npm run test:slow.
   testPathIgnorePatterns: ["/node_modules/", "\\.slow\\.test\\.ts$"],
-  // Most of a test's time is another process's, such as git's; jest's own choice on two cores would be one.
-  maxWorkers: 2,
-  // A worker keeps what each file loaded, and starting git from a process of a gigabyte takes ten times as long.
+  // Tests often wait for git or PostgreSQL: on two cores three workers are faster than two.
+  maxWorkers: 3,
+  // Workers keep the modules of every file, and a process of a gigabyte takes ten times as long to start git.
   workerIdleMemoryLimit: "256MB",
   testTimeout: 30_000,
 };
