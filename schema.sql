@@ -482,11 +482,12 @@ CREATE TABLE page_slugs (
   workspace_id uuid NOT NULL,
   slug text NOT NULL,
   page_id uuid NOT NULL,
+  taken_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   CONSTRAINT page_slugs_page_id_fkey FOREIGN KEY (page_id) REFERENCES pages(id) ON DELETE CASCADE,
   CONSTRAINT page_slugs_pkey PRIMARY KEY (workspace_id, slug),
   CONSTRAINT page_slugs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
-CREATE INDEX page_slugs_page_id_idx ON page_slugs USING btree (page_id);
+CREATE INDEX page_slugs_page_id_taken_at_idx ON page_slugs USING btree (page_id, taken_at);
 
 CREATE TABLE pages (
   id uuid NOT NULL,

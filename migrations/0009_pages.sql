@@ -4,7 +4,7 @@ create table pages (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
   title text not null,
-  -- Changes with the title. `page_slugs` has the earlier slugs.
+  -- Changes with the title. `page_slugs` has the latest earlier slugs.
   slug text not null,
   parent_id uuid,
   -- A fractional rank among the pages with the same parent, in byte order.
@@ -23,14 +23,16 @@ create table pages (
 create unique index on pages (workspace_id, coalesce(parent_id, workspace_id), rank);
 create index on pages (parent_id) where parent_id is not null;
 
--- The current slugs of pages, and the earlier ones until another page uses them.
+-- The current slugs of pages, and the latest earlier ones until another page uses them.
 create table page_slugs (
   workspace_id uuid not null references workspaces,
   slug text not null,
   page_id uuid not null references pages on delete cascade,
+  -- Not the start of the transaction, which may have waited for another one.
+  taken_at timestamptz not null default clock_timestamp(),
   primary key (workspace_id, slug)
 );
-create index on page_slugs (page_id);
+create index on page_slugs (page_id, taken_at);
 
 -- The slugs that a page's body links to. A page with the slug need not exist.
 create table page_links (

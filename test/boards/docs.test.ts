@@ -472,6 +472,22 @@ describe("a wiki link", () => {
     expect((await read(page.id, api)).backlinks).toEqual([]);
   });
 
+  it("follows the last 20 new titles of its page, so that old slugs do not fill the database", async () => {
+    const { api } = await newBoard();
+    const page = await write({ title: "Title 0" }, api);
+    const linking = await write({ title: "Start", body: "[[Title 0]] [[Title 1]] [[Title 21]]" }, api);
+    for (let next = 1; next <= 20; next++) await change(page.id, { title: `Title ${next}` }, api);
+    expect((await read(linking.id, api)).dangling).toEqual(["title-21"]);
+
+    // An earlier title that the page has again is its newest.
+    await change(page.id, { title: "Title 1" }, api);
+    expect((await read(linking.id, api)).dangling).toEqual(["title-21"]);
+    await change(page.id, { title: "Title 21" }, api);
+    expect((await read(linking.id, api)).dangling).toEqual(["title-0"]);
+    await change(page.id, { title: "Title 0" }, api);
+    expect((await read(linking.id, api)).dangling).toEqual([]);
+  });
+
   it("leads to its page by a new title as well as by the old one", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Setup" }, api);

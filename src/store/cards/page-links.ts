@@ -18,12 +18,28 @@ export async function listSlugs(
   );
 }
 
-/** Assigns a slug to a page, even if it was an earlier slug of another page. */
+/** Enough for links to be corrected; without a limit, renaming a page again and again fills the table. */
+const EARLIER_SLUGS = 20;
+
+/**
+ * Assigns a slug to a page, even if it was an earlier slug of another page. The page keeps its
+ * latest 20 earlier slugs.
+ */
 export async function takeSlug(db: Db, workspaceId: string, pageId: string, slug: string): Promise<void> {
-  await db("page_slugs")
-    .insert({ workspace_id: workspaceId, slug, page_id: pageId })
-    .onConflict(["workspace_id", "slug"])
-    .merge(["page_id"]);
+  await allInOrder([
+    rows(
+      db,
+      `insert into page_slugs (workspace_id, slug, page_id) values (:workspaceId, :slug, :pageId)
+       on conflict (workspace_id, slug) do update set page_id = excluded.page_id, taken_at = excluded.taken_at`,
+      { workspaceId, slug, pageId },
+    ),
+    rows(
+      db,
+      `delete from page_slugs where page_id = :pageId and taken_at <= (
+         select taken_at from page_slugs where page_id = :pageId order by taken_at desc offset :kept limit 1)`,
+      { pageId, kept: EARLIER_SLUGS + 1 },
+    ),
+  ]);
 }
 
 /** Replaces the slugs that a page's body links to. */
