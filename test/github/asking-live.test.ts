@@ -271,6 +271,13 @@ describe("reviews asked live", () => {
     ]);
   });
 
+  test("are cut visibly where they are longer than GitHub allows", async () => {
+    answering({ r0: withReviews([{ ...review(null), body: "😀".repeat(100_000) }]) });
+    const [answer] = await github.forge.reviews([web]);
+    const [body = ""] = answer?.ok ? answer.value.map((each) => each.body) : [];
+    expect(body).toBe(`${"😀".repeat(65_535)}…`);
+  });
+
   test("of an unknown state are an answer we do not understand", async () => {
     answering({ r0: withReviews([{ state: "PONDERED", body: "", author: null }]) });
     expect(await github.forge.reviews([web])).toMatchObject([{ ok: false }]);

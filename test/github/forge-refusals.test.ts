@@ -161,6 +161,17 @@ describe("a refusal", () => {
     },
   );
 
+  test.each<[string, (text: string) => unknown]>([
+    ["its message", (text) => ({ message: text })],
+    ["its errors", (text) => ({ message: "Validation Failed", errors: [text, { message: text }] })],
+    ["a bare text", (text) => text],
+  ])("is cut visibly where %s is longer than GitHub's", (_, bodyOf) => {
+    // A pattern looks from each of these for a word that does not come.
+    const { message } = refusalOf(422, bodyOf("head sha ".repeat(20_000)));
+    expect(message).toHaveLength(4_000);
+    expect(message).toMatch(/^head sha .*…$/);
+  });
+
   test("may be a bare text", () => {
     expect(refusalMessage("  Not here  ")).toBe("Not here");
   });

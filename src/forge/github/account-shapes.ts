@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ForgeAccount } from "../values.ts";
+import { name } from "./text-shapes.ts";
 
 /** A time in ISO 8601, or null. */
 export const time = z.string().nullish().transform(isoTime);
@@ -13,7 +14,7 @@ export function isoTime(value: string | number | null | undefined): string | nul
 export const account = z
   .looseObject({
     id: z.int(),
-    login: z.string(),
+    login: name,
     avatar_url: z.string().nullish(),
     type: z.string().nullish(),
   })
@@ -43,7 +44,7 @@ export const ACCOUNT = /* GraphQL */ `
 export const graphqlAccount = z
   .looseObject({
     kind: z.string(),
-    login: z.string(),
+    login: name,
     avatarUrl: z.string().nullish(),
     databaseId: z.number(),
   })

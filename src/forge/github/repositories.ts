@@ -10,6 +10,7 @@ import {
 import { type Answer, type GitHubCaller, type GitHubClient, parseAnswer } from "./calls/client.ts";
 import { CallFailure, isInstallationRefused, orFallback } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
+import { name } from "./text-shapes.ts";
 
 /** By id, as in GitHub's own redirects, because a name may belong to another repository by now. */
 export const REPOSITORY = "/repositories/{repository_id}";
@@ -20,8 +21,8 @@ const MAX_PAGES = 100;
 
 const repositoryShape = z.looseObject({
   id: z.number(),
-  full_name: z.string(),
-  default_branch: z.string(),
+  full_name: name,
+  default_branch: name,
 });
 const grantedShape = repositoryShape.extend({ node_id: z.string(), archived: z.boolean() });
 

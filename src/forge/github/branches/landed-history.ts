@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { HistoryQuestion, LandedCommit, LandedHistory } from "../../releasing.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { pageInfoShape } from "../calls/graphql-answer.ts";
+import { name, text } from "../text-shapes.ts";
 import { PAGE, valueOf } from "../repositories.ts";
 import { askRepository, type Question, type QuestionKind } from "../repository-questions.ts";
 
@@ -18,13 +19,13 @@ interface PageQuestion extends Question, Omit<HistoryQuestion, "after"> {
 
 const commitShape = z.looseObject({
   oid: z.string(),
-  message: z.string(),
+  message: text,
   committedDate: z.string(),
-  author: z.looseObject({ user: z.looseObject({ login: z.string() }).nullish() }).nullish(),
+  author: z.looseObject({ user: z.looseObject({ login: name }).nullish() }).nullish(),
   parents: z.looseObject({ nodes: z.array(z.looseObject({ oid: z.string() })) }),
   associatedPullRequests: z
     .looseObject({
-      nodes: z.array(z.looseObject({ number: z.number(), merged: z.boolean(), baseRefName: z.string() })),
+      nodes: z.array(z.looseObject({ number: z.number(), merged: z.boolean(), baseRefName: name })),
     })
     .nullish(),
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Refusal, RefusalReason } from "../../../flow/refusal.ts";
+import { cutMessage } from "../text-shapes.ts";
 
 /**
  * Patterns for GitHub's messages, loose because it documents few and changes them. The order
@@ -101,10 +102,12 @@ const refusalBody = z.looseObject({
 });
 
 /**
- * GitHub's message verbatim: the top `message`, or the listed errors if that is only
- * `Validation Failed`. Empty when there is none.
+ * GitHub's message verbatim, cut if it is too long: the top `message`, or the listed errors if that
+ * is only `Validation Failed`. Empty when there is none.
  */
-export function refusalMessage(body: unknown): string {
+export const refusalMessage = (body: unknown): string => cutMessage(messageIn(body));
+
+function messageIn(body: unknown): string {
   if (typeof body === "string") return body.startsWith("<") ? "" : body.trim();
   const parsed = refusalBody.safeParse(body);
   if (!parsed.success) return "";
@@ -116,9 +119,11 @@ export function refusalMessage(body: unknown): string {
 }
 
 /** All messages in the body: some texts appear in one place or another. */
-export function allMessages(body: unknown): string {
+export const allMessages = (body: unknown): string => cutMessage(messagesIn(body));
+
+function messagesIn(body: unknown): string {
   const parsed = refusalBody.safeParse(body);
-  if (!parsed.success) return refusalMessage(body);
+  if (!parsed.success) return messageIn(body);
   const { message, errors, details } = parsed.data;
   const listed = typeof errors === "string" ? [errors] : (errors ?? []).map(messageOf);
   return [message, details?.message, ...listed].filter(Boolean).join("\n");

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { account, isoTime, time } from "../account-shapes.ts";
+import { name, text } from "../text-shapes.ts";
 
 const accountIfAny = account.nullable().catch(null);
 
@@ -20,8 +21,8 @@ export const envelope = z.looseObject({
 
 const repositoryShape = z.looseObject({
   id: z.int(),
-  full_name: z.string(),
-  default_branch: z.string().catch("main"),
+  full_name: name,
+  default_branch: name.catch("main"),
 });
 
 export const fromRepository = envelope.extend({ repository: repositoryShape, sender: accountIfAny });
@@ -35,13 +36,13 @@ export const push = fromRepository.extend({
       .catch(null)
       .transform(isoTime),
   }),
-  ref: z.string(),
+  ref: name,
   before: z.string(),
   after: z.string(),
   created: z.boolean().catch(false),
   deleted: z.boolean().catch(false),
   forced: z.boolean().catch(false),
-  commits: z.array(z.looseObject({ id: z.string(), message: z.string() })).catch([]),
+  commits: z.array(z.looseObject({ id: z.string(), message: text })).catch([]),
 });
 
 export const repository = fromRepository.extend({
@@ -49,12 +50,12 @@ export const repository = fromRepository.extend({
 });
 
 export const pullRequest = fromRepository.extend({
-  reason: z.string().nullish().catch(null),
+  reason: name.nullish().catch(null),
   changes: z.looseObject({ base: z.unknown().optional() }).nullish().catch(null),
   pull_request: z.looseObject({
     number: z.int32(),
     node_id: z.string(),
-    title: z.string().nullish(),
+    title: name.nullish(),
     user: accountIfAny,
     state: z.string().nullish(),
     draft: z.boolean().nullish(),
@@ -65,8 +66,8 @@ export const pullRequest = fromRepository.extend({
     updated_at: time,
     closed_at: time,
     merged_at: time,
-    head: z.looseObject({ ref: z.string(), sha: z.string(), repo: referred }),
-    base: z.looseObject({ ref: z.string() }),
+    head: z.looseObject({ ref: name, sha: z.string(), repo: referred }),
+    base: z.looseObject({ ref: name }),
   }),
 });
 
@@ -74,14 +75,14 @@ export const review = fromRepository.extend({
   review: z.looseObject({
     id: z.int(),
     state: z.string(),
-    body: z.string().nullish().catch(null),
+    body: text.nullish().catch(null),
     submitted_at: time,
     updated_at: time,
   }),
   pull_request: z.looseObject({
     number: z.int32(),
     updated_at: time,
-    head: z.looseObject({ ref: z.string(), repo: referred }).nullish().catch(null),
+    head: z.looseObject({ ref: name, repo: referred }).nullish().catch(null),
   }),
 });
 
@@ -89,7 +90,7 @@ export const issueComment = fromRepository.extend({
   issue: z.looseObject({ number: z.int32(), pull_request: z.looseObject({}).nullish() }),
   comment: z.looseObject({
     id: z.int(),
-    body: z.string().nullish(),
+    body: text.nullish(),
     user: accountIfAny,
     created_at: time,
     updated_at: time,
@@ -99,26 +100,24 @@ export const issueComment = fromRepository.extend({
 export const checkRun = fromRepository.extend({
   check_run: z.looseObject({
     id: z.int(),
-    name: z.string(),
+    name,
     head_sha: z.string(),
     status: z.string(),
     conclusion: z.string().nullish(),
     started_at: time,
     completed_at: time,
     app: referred,
-    check_suite: z.looseObject({ head_branch: z.string().nullish() }).nullish().catch(null),
-    pull_requests: z
-      .array(z.looseObject({ head: z.looseObject({ ref: z.string(), repo: referred }) }))
-      .catch([]),
+    check_suite: z.looseObject({ head_branch: name.nullish() }).nullish().catch(null),
+    pull_requests: z.array(z.looseObject({ head: z.looseObject({ ref: name, repo: referred }) })).catch([]),
   }),
 });
 
 export const status = fromRepository.extend({
   id: z.int(),
   sha: z.string(),
-  context: z.string(),
+  context: name,
   state: z.string(),
   created_at: time,
   updated_at: time,
-  branches: z.array(z.looseObject({ name: z.string() })).catch([]),
+  branches: z.array(z.looseObject({ name })).catch([]),
 });

@@ -2,13 +2,14 @@ import { z } from "zod";
 import type { CheckDetails, CheckNote } from "../../pull-requests.ts";
 import { checkRunShape, newestOfEachSeries, REPORT, reportOf, statusShape } from "./checks.ts";
 import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
+import { name, text } from "../text-shapes.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 
 const noteShape = z
   .looseObject({
-    path: z.string(),
+    path: name,
     annotationLevel: enumOf(["notice", "warning", "failure"]).catch("notice"),
-    message: z.string(),
+    message: text,
     location: z.looseObject({ start: z.looseObject({ line: z.int() }) }),
   })
   .transform(({ path, annotationLevel: level, message, location }): CheckNote => {
@@ -19,13 +20,13 @@ const runShape = checkRunShape.extend({
   id: z.string(),
   url: z.string().nullish(),
   detailsUrl: z.string().nullish(),
-  title: z.string().nullish(),
-  summary: z.string().nullish(),
+  title: name.nullish(),
+  summary: text.nullish(),
   annotations: z.looseObject({ nodes: nodesOf(noteShape) }).nullish(),
 });
 const detailedStatusShape = statusShape.extend({
   id: z.string(),
-  description: z.string().nullish(),
+  description: text.nullish(),
   targetUrl: z.string().nullish(),
 });
 const reportShape = z.union([runShape, detailedStatusShape]);

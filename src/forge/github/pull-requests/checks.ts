@@ -3,6 +3,7 @@ import { type CheckOutcome, checksState, outcomeOfCheckRun, outcomeOfStatus } fr
 import type { ChecksSummary } from "../../../flow/facts.ts";
 import type { InspectedCheck } from "../../pull-requests.ts";
 import { nodesOf, pageInfoShape } from "../calls/graphql-answer.ts";
+import { name } from "../text-shapes.ts";
 
 export const REPORT = /* GraphQL */ `
   fragment Report on StatusCheckRollupContext {
@@ -29,14 +30,14 @@ export const REPORT = /* GraphQL */ `
 export const checkRunShape = z.looseObject({
   kind: z.literal("CheckRun"),
   databaseId: z.number().nullish(),
-  name: z.string(),
+  name,
   status: z.string(),
   conclusion: z.string().nullish(),
   checkSuite: z.looseObject({ app: z.looseObject({ databaseId: z.number().nullish() }).nullish() }).nullish(),
 });
 export const statusShape = z.looseObject({
   kind: z.literal("StatusContext"),
-  context: z.string(),
+  context: name,
   state: z.string(),
   createdAt: z.string().nullish(),
 });

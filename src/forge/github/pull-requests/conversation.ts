@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { InspectedConversation, Review } from "../../pull-requests.ts";
 import { time, graphqlAccount } from "../account-shapes.ts";
 import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
+import { name, text } from "../text-shapes.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 
 /** Upper case in GraphQL, lower case in webhooks. */
@@ -12,8 +13,8 @@ export const reviewState = enumOf(["approved", "changes_requested", "commented",
 const reviewShape = z
   .looseObject({
     state: reviewState,
-    body: z.string(),
-    author: z.looseObject({ kind: z.string(), login: z.string() }).nullish(),
+    body: text,
+    author: z.looseObject({ kind: z.string(), login: name }).nullish(),
   })
   .transform(({ state, body, author }): Review => {
     const login = author?.kind === "Bot" ? `${author.login}[bot]` : author?.login;
@@ -92,7 +93,7 @@ const forgeId = z.union([z.string(), z.number()]).transform(Number).pipe(z.int()
 
 const commentShape = z.looseObject({
   fullDatabaseId: forgeId,
-  body: z.string(),
+  body: text,
   createdAt: time,
   updatedAt: time,
   author: graphqlAccount,
@@ -101,7 +102,7 @@ const commentShape = z.looseObject({
 const newestReviewShape = z.looseObject({
   fullDatabaseId: forgeId,
   state: reviewState,
-  body: z.string(),
+  body: text,
   submittedAt: time,
   updatedAt: time,
   author: graphqlAccount,
@@ -109,7 +110,7 @@ const newestReviewShape = z.looseObject({
 
 export const conversationShape = z.looseObject({
   number: z.number(),
-  headRefName: z.string(),
+  headRefName: name,
   headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
   comments: z.looseObject({
     pageInfo: z.looseObject({ hasPreviousPage: z.boolean() }).nullish(),

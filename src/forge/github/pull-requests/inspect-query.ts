@@ -3,6 +3,7 @@ import type { BranchQuestion, InspectOptions, NewestCommit } from "../../pull-re
 import { time, graphqlAccount, ACCOUNT } from "../account-shapes.ts";
 import { contextsShape, REPORT } from "./checks.ts";
 import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
+import { name } from "../text-shapes.ts";
 import type { QuestionKind } from "../repository-questions.ts";
 import { CONVERSATION, conversationShape } from "./conversation.ts";
 
@@ -108,7 +109,7 @@ export const MORE_CHECKS = /* GraphQL */ `
   ${CONTEXTS}
 `;
 
-const tip = z.looseObject({ name: z.string(), target: z.looseObject({ oid: z.string() }).nullable() });
+const tip = z.looseObject({ name, target: z.looseObject({ oid: z.string() }).nullable() });
 /** GitHub's e-mail address for an account. A bot's commit has no account in `GitActor.user`. */
 const ADDRESS = /^(\d+)\+.+@users\.noreply\./;
 const newestShape = z
@@ -136,14 +137,14 @@ const pull = z.looseObject({
   number: z.number(),
   state: enumOf(["open", "closed", "merged"]),
   isDraft: z.boolean(),
-  baseRefName: z.string(),
-  headRefName: z.string(),
+  baseRefName: name,
+  headRefName: name,
   headRefOid: z.string(),
   headRepository: z.looseObject({ databaseId: z.number().nullable() }).nullable(),
   mergeable: enumOf(["mergeable", "conflicting", "unknown"]).catch("unknown"),
   reviewDecision: enumOf(["approved", "changes_requested", "review_required"]).nullish(),
   isInMergeQueue: z.boolean().nullish(),
-  title: z.string().catch(""),
+  title: name.catch(""),
   createdAt: time,
   updatedAt: time,
   closedAt: time,
@@ -156,9 +157,9 @@ const pull = z.looseObject({
 
 const repositoryAnswer = z.looseObject({
   databaseId: z.number(),
-  nameWithOwner: z.string(),
+  nameWithOwner: name,
   isArchived: z.boolean().nullish(),
-  defaultBranchRef: z.looseObject({ name: z.string() }).nullable(),
+  defaultBranchRef: z.looseObject({ name }).nullable(),
   target: target.nullish(),
   head: head.nullish(),
   pullRequests: z.looseObject({ nodes: nodesOf(pull) }).nullish(),

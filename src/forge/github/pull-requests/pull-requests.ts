@@ -8,17 +8,18 @@ import { type GitHubRepository, refusedBy } from "../github-repository.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
 import { repositoryById, succeeded } from "../repositories.ts";
 import { allMessages } from "../calls/refusals.ts";
+import { name } from "../text-shapes.ts";
 
 const openedShape = z.looseObject({
   number: z.number(),
   node_id: z.string(),
   draft: z.boolean().nullish(),
   head: z.looseObject({
-    ref: z.string(),
+    ref: name,
     sha: z.string(),
     repo: z.looseObject({ id: z.number() }).nullish(),
   }),
-  base: z.looseObject({ ref: z.string() }),
+  base: z.looseObject({ ref: name }),
   user: z.looseObject({ id: z.number() }).nullish(),
   state: z.string().nullish(),
   created_at: z.string().nullish(),
@@ -168,7 +169,7 @@ export const READ_DRAFT_STATE = /* GraphQL */ `
 const markedShape = z.looseObject({
   data: z.looseObject({
     markPullRequestReadyForReview: z.looseObject({
-      pullRequest: z.looseObject({ isDraft: z.boolean(), baseRefName: z.string().nullish() }),
+      pullRequest: z.looseObject({ isDraft: z.boolean(), baseRefName: name.nullish() }),
     }),
   }),
 });
