@@ -192,7 +192,8 @@ describe("an answer", () => {
     for (const key of [done, young, running]) await board.api.post("/v1/cards", { title: "x" }, { key });
     await age(done, "25 hours");
     await age(running, "25 hours");
-    await db()("idempotency_keys").where({ key: running }).update({ state: "running" });
+    const holder = world.service.deps.instanceId;
+    await db()("idempotency_keys").where({ key: running }).update({ state: "running", holder });
     await addJob(db(), "drop-what-is-old", {});
     const left = () =>
       db()<{ key: string }>("idempotency_keys").whereIn("key", [done, young, running]).select("key");

@@ -126,14 +126,19 @@ it("keys that still run, young processes and young failures stay", async () => {
   const { db, instanceId } = world.service.deps;
   const board = await world.board();
   const found = await db<{ credential_id: string }>("idempotency_keys").first("credential_id");
-  const key = (name: string, state: string) => ({
+  const key = (name: string, state: string, holder: string | null = null) => ({
     credential_id: found?.credential_id,
     key: name,
     fingerprint: Buffer.alloc(32),
     state,
+    holder,
     created_at: ago(2),
   });
-  await db("idempotency_keys").insert([key("a-key-that-is-done", "done"), key("a-key-that-runs", "running")]);
+  await db("idempotency_keys").insert([
+    key("a-key-that-is-done", "done"),
+    key("a-key-that-runs", "running", instanceId),
+    key("a-key-of-a-dead-process", "running", board.workspaceId),
+  ]);
   await db("instances").insert([{ id: board.workspaceId, seen_at: ago(2) }]);
   await db.raw(
     "select graphile_worker.add_job('given-up', job_key := 'g' || n, max_attempts := 1) from generate_series(1, 2) n",

@@ -1,6 +1,7 @@
 import { firstRow, rows, type Db } from "../db/connect.ts";
 import { transaction } from "../db/transaction.ts";
 import { markRepaired } from "../forge/deliveries.ts";
+import { isAliveSql } from "./instances.ts";
 
 /** How many days finished work is kept. */
 export interface Retention {
@@ -40,13 +41,14 @@ export const dropOldDeliveries = (db: Db, days: number, batch?: number): Promise
     { days, batch },
   );
 
-/** Deletes the keys of answers older than 24 hours. */
+/** Deletes keys older than 24 hours, except those of requests that still run. */
 export const dropOldKeys = (db: Db): Promise<number> =>
   inBatches(
     db,
     `delete from idempotency_keys where (credential_id, key) in (
          select credential_id, key from idempotency_keys
-          where state = 'done' and created_at < now() - interval '24 hours' order by created_at limit :batch)
+          where created_at < now() - interval '24 hours' and (state = 'done' or not ${isAliveSql("holder")})
+          order by created_at limit :batch)
        returning 1`,
   );
 
