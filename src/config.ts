@@ -100,6 +100,7 @@ const commonSettings = z.object({
   CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.callsAtOnce, 1, 1_000_000),
   CALLS_PER_SECOND: wholeNumber(DEFAULT_LIMITS.callsPerSecond, 1, 1_000_000),
   FAILED_KEYS_PER_MINUTE: wholeNumber(DEFAULT_LIMITS.failedKeysPerMinute, 1, 1_000_000),
+  STORED_ANSWERS_MB: wholeNumber(DEFAULT_LIMITS.storedMegabytesPerDay, 1, 1_000_000),
   KEEP_ALIVE_SECONDS: wholeNumber(DEFAULT_CONNECTION_LIMITS.keepAliveMs / 1_000, 1, 3_600),
   MAX_CONNECTIONS: wholeNumber(DEFAULT_CONNECTION_LIMITS.maxConnections, 16, 1_000_000),
   SANDBOX_FORGE_PORT: port(3001),
@@ -247,6 +248,7 @@ const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
     callsAtOnce: set.CALLS_AT_ONCE,
     callsPerSecond: set.CALLS_PER_SECOND,
     failedKeysPerMinute: set.FAILED_KEYS_PER_MINUTE,
+    storedMegabytesPerDay: set.STORED_ANSWERS_MB,
   },
   connections: {
     keepAliveMs: set.KEEP_ALIVE_SECONDS * 1_000,

@@ -71,12 +71,26 @@ export class TokenBuckets {
 
   /** Takes a token and returns null, or returns the seconds until one is available. */
   take(name: string): number | null {
+    const wait = this.wait(name);
+    if (wait === null) this.spend(name, 1);
+    return wait;
+  }
+
+  /** Null if a token is available, otherwise the seconds until one is. */
+  wait(name: string): number | null {
+    const tokens = this.#tokensOf(name);
+    return tokens >= 1 ? null : (1 - tokens) / this.#perSecond;
+  }
+
+  /** Takes tokens, even if there are fewer. */
+  spend(name: string, count: number): void {
+    this.#buckets.set(name, { tokens: this.#tokensOf(name) - count, at: this.#now() });
+  }
+
+  #tokensOf(name: string): number {
     const at = this.#now();
     const bucket = this.#buckets.get(name) ?? { tokens: this.#burst, at };
-    const tokens = Math.min(this.#burst, bucket.tokens + ((at - bucket.at) / 1_000) * this.#perSecond);
-    const hasToken = tokens >= 1;
-    this.#buckets.set(name, { tokens: hasToken ? tokens - 1 : tokens, at });
-    return hasToken ? null : (1 - tokens) / this.#perSecond;
+    return Math.min(this.#burst, bucket.tokens + ((at - bucket.at) / 1_000) * this.#perSecond);
   }
 }
 

@@ -13,6 +13,8 @@ export interface CallLimits {
   readonly callsPerSecond: number;
   /** Refused keys per address and per client id. */
   readonly failedKeysPerMinute: number;
+  /** The answers of a credential's writes, which are stored for a day, in units of 1,000,000 bytes. */
+  readonly storedMegabytesPerDay: number;
 }
 
 /** Above what one process was measured to answer: they stop a runaway client and are no quota. */
@@ -20,7 +22,11 @@ export const DEFAULT_LIMITS: CallLimits = {
   callsAtOnce: 256,
   callsPerSecond: 100_000,
   failedKeysPerMinute: 120,
+  storedMegabytesPerDay: 2_048,
 };
+
+/** The space of a stored answer besides its body: the key, the digest and both indexes. */
+const STORED_ROW_BYTES = 500;
 
 /** Authenticates calls and limits their rate. */
 export class CallLimiter {
@@ -28,6 +34,7 @@ export class CallLimiter {
   readonly #authentication = new Authentication();
   readonly #calls: TokenBuckets;
   readonly #failures: FailedKeys;
+  readonly #storedBytes: TokenBuckets;
   readonly #running = new Map<string, number>();
   readonly #admitted = new WeakMap<Response, string>();
 
@@ -35,6 +42,8 @@ export class CallLimiter {
     this.#limits = limits;
     this.#calls = new TokenBuckets({ burst: limits.callsPerSecond, perSecond: limits.callsPerSecond });
     this.#failures = new FailedKeys(limits.failedKeysPerMinute);
+    const bytesPerDay = limits.storedMegabytesPerDay * 1_000_000;
+    this.#storedBytes = new TokenBuckets({ burst: bytesPerDay, perSecond: bytesPerDay / 86_400 });
   }
 
   /**
@@ -91,6 +100,24 @@ export class CallLimiter {
     }
     this.#running.set(credentialId, running + 1);
     this.#admitted.set(response, credentialId);
+  }
+
+  /**
+   * Throws `too_many` for a write of a credential whose stored answers take too much space. An
+   * answer is never deleted before its day is over, because a retry would then write again.
+   */
+  requireSpace(credentialId: string): void {
+    const wait = this.#storedBytes.wait(credentialId);
+    if (wait === null) return;
+    const limit = this.#limits.storedMegabytesPerDay;
+    throw tooMany(
+      `The answers of this credential's writes are stored for retries and exceed ${limit} MB per day. Slow down.`,
+      wait,
+    );
+  }
+
+  countStored(credentialId: string, body: string | null): void {
+    this.#storedBytes.spend(credentialId, STORED_ROW_BYTES + Buffer.byteLength(body ?? ""));
   }
 
   /** Ends the count of a call, also when its caller has disconnected. */

@@ -147,8 +147,8 @@ function sendRead(response: Response, answer: unknown): void {
 
 /**
  * A write on a board, run once per idempotency key. The order of the checks is part of the
- * contract: API key, board, scope, idempotency key, role, replay, subject (404), body (400),
- * action.
+ * contract: API key, board, scope, idempotency key, role, replay, subject (404), stored answers
+ * (429), body (400), action.
  */
 export function writeRoute<
   Params extends MaybeObject = undefined,
@@ -172,7 +172,8 @@ export function writeRoute<
     definition: defined(rest, method, role),
     serve: async (deps, request, response) => {
       let reading: Promise<unknown> | undefined;
-      const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
+      const { gate } = response.locals;
+      const answer = await gate.admit(deps, request, response, async (cached) => {
         const { credential } = cached;
         const { id: credentialId, userId } = credential;
         const board = boardOf(credential, request.get(WORKSPACE_HEADER));
@@ -211,11 +212,14 @@ export function writeRoute<
         }
         const { write, subject } = start;
         try {
+          gate.requireSpace(credentialId);
           if (!rest.body) requireNoBody(input);
           const body = (
             rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
           ) as Output<Body>;
-          return await handle(deps, { write, params, query, body, subject });
+          const stored = await handle(deps, { write, params, query, body, subject });
+          gate.countStored(credentialId, stored.body);
+          return stored;
         } catch (error) {
           await write.abandon();
           throw error;

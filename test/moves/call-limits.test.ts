@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
-import type { CallLimits } from "../../src/http/call-limiter.ts";
+import { DEFAULT_LIMITS, type CallLimits } from "../../src/http/call-limiter.ts";
 import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const LIMIT = 2;
-const LIMITS: CallLimits = { callsAtOnce: LIMIT, callsPerSecond: LIMIT, failedKeysPerMinute: 5 };
+const LIMITS: CallLimits = {
+  ...DEFAULT_LIMITS,
+  callsAtOnce: LIMIT,
+  callsPerSecond: LIMIT,
+  failedKeysPerMinute: 5,
+};
 let world: TestWorld;
 let board: TestBoard;
 beforeAll(async () => {
@@ -60,6 +65,37 @@ describe("a credential", () => {
     expectTooMany(await until(429, () => often.get("/v1/me")), /makes more than 2 calls per second/);
     expect((await other.get("/v1/me")).status).toBe(200);
     expect((await until(200, () => often.get("/v1/me"))).status).toBe(200);
+  });
+});
+
+describe("the stored answers of a credential's writes", () => {
+  it("take a bounded space: then writes get 429, while replays, reads and other credentials work", async () => {
+    const limited = await startSecondService(world, { ...DEFAULT_LIMITS, storedMegabytesPerDay: 1 });
+    try {
+      const [often, other] = [await board.as({}), await board.as({})];
+      const api = makeApi(limited.baseUrl, often.apiKey);
+      const page = { title: "Long", body: "x".repeat(150_000) };
+      const created = await api.post<{ id: string }>("/v1/docs", page, { key: "the-first-of-them" });
+      const address = `/v1/docs/${created.body.id}`;
+      // A small request, with a large answer.
+      const patched = [];
+      for (let nth = 1; nth <= 7; nth++) patched.push(await api.patch(address, {}));
+      expect(patched.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 429]);
+      const key = "refused-for-its-space";
+      expectTooMany(
+        await api.patch(address, { title: "Not yet" }, { key }),
+        /are stored .* exceed 1 MB per day/,
+      );
+      expect(await board.db("idempotency_keys").where({ key })).toEqual([]);
+
+      const replayed = await api.post("/v1/docs", page, { key: "the-first-of-them" });
+      expect([replayed.text, replayed.headers.get("idempotent-replay")]).toEqual([created.text, "true"]);
+      expect((await api.get<{ title: string }>(address)).body.title).toBe("Long");
+      const byOther = await makeApi(limited.baseUrl, other.apiKey).patch(address, { title: "Other" });
+      expect(byOther.status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
   });
 });
 

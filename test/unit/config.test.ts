@@ -181,6 +181,7 @@ describe("an App and a database", () => {
     ["CALLS_AT_ONCE", "callsAtOnce"],
     ["CALLS_PER_SECOND", "callsPerSecond"],
     ["FAILED_KEYS_PER_MINUTE", "failedKeysPerMinute"],
+    ["STORED_ANSWERS_MB", "storedMegabytesPerDay"],
   ] as const)("%s may be set to what it is without", (name, limit) => {
     expect(problemsOf({ ...real, [name]: String(DEFAULT_LIMITS[limit]) })).toEqual([]);
   });
