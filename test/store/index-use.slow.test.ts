@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { seedHistory } from "../../bench/seed-history.ts";
 import type { BenchBoard } from "../../bench/seed.ts";
+import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { connect, rows } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
@@ -19,6 +20,7 @@ const GROWING = [
   "card_repositories",
   "cards",
   "check_reports",
+  "credentials",
   "deliveries",
   "idempotency_keys",
   "landings",
@@ -35,6 +37,8 @@ const GROWING = [
 const WRITTEN_DOWN = [
   `insert into idempotency_keys (credential_id, key, fingerprint, state, status, body)
    select c.id, 'key-' || n, '', 'done', 201, '{}' from credentials c, generate_series(1, 100) n`,
+  `insert into credentials (id, client_id, user_id, name, scopes, secret_hash)
+   select gen_random_uuid(), 'c' || n || u.id, u.id, 'old', '{read}', '' from users u, generate_series(1, 100) n`,
   `insert into deliveries (guid, event, lane, payload, state)
    select gen_random_uuid(), 'push', 'repository:' || n % 50, '{}', 'done' from generate_series(1, 20000) n`,
   `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, state)
@@ -93,6 +97,7 @@ const calls: Readonly<Record<string, (api: Api, turn: number) => Promise<{ reado
   "the releases": (api) => api.get("/v1/releases"),
   "the labels": (api) => api.get("/v1/labels"),
   "the pages": (api) => api.get("/v1/docs"),
+  "a wrong API key": ({ baseUrl }) => makeApi(baseUrl, makeCredentialKey().apiKey).get("/v1/me"),
   "a key that is used again": (api) => api.post("/v1/labels", { name: "bug", color: "red" }),
 };
 const stage = (at: number): string => board.stages[at]?.id ?? "";
