@@ -120,6 +120,7 @@ CREATE INDEX cards_project_id_idx ON cards USING btree (project_id) WHERE delete
 CREATE INDEX cards_project_id_idx1 ON cards USING btree (project_id) WHERE blocked IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX cards_request_id_idx ON cards USING btree (request_id) WHERE request_id IS NOT NULL;
 CREATE UNIQUE INDEX cards_stage_id_rank_idx ON cards USING btree (stage_id, rank) WHERE deleted_at IS NULL;
+CREATE TRIGGER card_is_blocked AFTER UPDATE OF blocked ON cards FOR EACH ROW WHEN (old.blocked IS DISTINCT FROM new.blocked AND new.deleted_at IS NULL) EXECUTE FUNCTION record_blocked();
 CREATE TRIGGER record_board_change AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
 CREATE TRIGGER record_board_change_of_fields AFTER UPDATE OF number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
 CREATE TRIGGER record_changed_place AFTER UPDATE OF stage_id, rank, deleted_at ON cards FOR EACH ROW WHEN (old.stage_id IS DISTINCT FROM new.stage_id OR old.rank IS DISTINCT FROM new.rank OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)) EXECUTE FUNCTION record_changed_place();
@@ -241,6 +242,26 @@ CREATE INDEX deliveries_lane_seq_idx ON deliveries USING btree (lane, seq) WHERE
 CREATE INDEX deliveries_received_at_idx ON deliveries USING btree (received_at);
 CREATE INDEX deliveries_seq_idx ON deliveries USING btree (seq) WHERE state = 'parked'::text;
 
+CREATE TABLE events (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  workspace_id uuid NOT NULL,
+  seq bigint,
+  kind text NOT NULL,
+  card_number integer,
+  card_title text,
+  actor jsonb,
+  data jsonb DEFAULT '{}'::jsonb NOT NULL,
+  at timestamp with time zone DEFAULT now() NOT NULL,
+  numbered_at timestamp with time zone,
+  CONSTRAINT events_check CHECK ((card_number IS NULL) = (card_title IS NULL)),
+  CONSTRAINT events_check1 CHECK ((seq IS NULL) = (numbered_at IS NULL)),
+  CONSTRAINT events_pkey PRIMARY KEY (id),
+  CONSTRAINT events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX events_id_idx ON events USING btree (id) WHERE seq IS NULL;
+CREATE INDEX events_numbered_at_idx ON events USING btree (numbered_at) WHERE numbered_at IS NOT NULL;
+CREATE UNIQUE INDEX events_workspace_id_seq_idx ON events USING btree (workspace_id, seq) WHERE seq IS NOT NULL;
+
 CREATE TABLE features (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
@@ -254,6 +275,13 @@ CREATE TABLE features (
   CONSTRAINT features_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX features_workspace_id_idx ON features USING btree (workspace_id);
+
+CREATE TABLE feeds (
+  workspace_id uuid NOT NULL,
+  head bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT feeds_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT feeds_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
 
 CREATE TABLE forge_intents (
   repository_id uuid NOT NULL,
@@ -392,6 +420,7 @@ CREATE TABLE memberships (
   CONSTRAINT memberships_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 CREATE INDEX memberships_workspace_id_idx ON memberships USING btree (workspace_id);
+CREATE TRIGGER member_is_changed AFTER INSERT OR DELETE OR UPDATE OF role ON memberships FOR EACH ROW EXECUTE FUNCTION record_member();
 CREATE TRIGGER stamp_credentials AFTER INSERT OR DELETE OR UPDATE ON memberships FOR EACH ROW EXECUTE FUNCTION stamp_credentials_of_member();
 
 CREATE TABLE monitor_reports (
@@ -835,6 +864,16 @@ CREATE TABLE workspaces (
   CONSTRAINT workspaces_pkey PRIMARY KEY (id)
 );
 CREATE TRIGGER stamp_credentials AFTER UPDATE OF organization_id, created_at ON workspaces FOR EACH ROW EXECUTE FUNCTION stamp_credentials_of_workspace();
+CREATE TRIGGER workspace_has_a_feed AFTER INSERT ON workspaces FOR EACH ROW EXECUTE FUNCTION create_feed();
+
+CREATE OR REPLACE FUNCTION public.create_feed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into feeds (workspace_id) values (new.id);
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.place_in_column(stage uuid, place text, OUT above bigint, OUT is_stale boolean)
  RETURNS record
@@ -886,6 +925,20 @@ begin
   select count(*) into above
     from cards c
    where c.stage_id = stage and c.deleted_at is null and c.rank < place collate "C";
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_blocked()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into events (workspace_id, card_number, card_title, kind, data)
+  values (new.workspace_id, new.number, new.title,
+          case when new.blocked is null then 'unblocked' else 'blocked' end,
+          jsonb_build_object(
+            'from', coalesce(jsonb_path_query_array(old.blocked, '$.reasons[*].reason'), '[]'),
+            'to', coalesce(jsonb_path_query_array(new.blocked, '$.reasons[*].reason'), '[]')));
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.record_changed_agent()
@@ -977,6 +1030,17 @@ AS $function$
 begin
   insert into board_changes (project_id)
   select distinct c.project_id from cards c where c.assignee_id = new.id on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_member()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into events (workspace_id, kind, data)
+  values (coalesce(new.workspace_id, old.workspace_id), 'member_changed',
+          jsonb_build_object('userId', coalesce(new.user_id, old.user_id), 'from', old.role, 'to', new.role));
   return null;
 end $function$;
 

@@ -4,6 +4,7 @@ export type ProblemKind =
   | "invalid"
   | "forbidden"
   | "not_found"
+  | "gone"
   | "method_not_allowed"
   | "conflict"
   | "busy"

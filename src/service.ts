@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Deps } from "./actions/deps.ts";
+import { createFeed } from "./actions/feed.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app.ts";
@@ -46,6 +47,8 @@ export interface ServiceOptions {
   readonly followsTimetable?: boolean;
   /** How often deferred jobs are polled, in milliseconds; by default 2,000. */
   readonly pollJobsMs?: number;
+  /** The pause between the comments of an event stream, in milliseconds; by default 15,000. */
+  readonly keepAliveMs?: number;
   readonly log: Logger;
 }
 
@@ -81,7 +84,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       log,
     });
     const boards = createCachedBoards();
-    const deps: Deps = { db, forge, log, metrics, boards, instanceId: newId(), newId };
+    const feed = createFeed(db, log, options);
+    const deps: Deps = { db, forge, log, metrics, boards, feed, instanceId: newId(), newId };
     if (options.isAlone) {
       await deleteOtherInstances(db, deps.instanceId);
       await unlockDeadJobs(deps, 0);
@@ -104,6 +108,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const { host, port } = options;
     const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.connections };
+    feed.start();
     const listening = await listen(app, { host, port, limits }).catch(async (error: unknown) => {
       await worker.stop();
       throw error;
@@ -113,9 +118,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     };
     const end = async (): Promise<void> => {
       drain();
+      feed.close();
       await listening.close();
       await intake.flushed();
       await worker.stop();
+      await feed.stop();
       await db.destroy();
     };
     const { baseUrl } = listening;

@@ -3,6 +3,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Forge } from "../forge/forge.ts";
 import type { Db } from "../store/db/connect.ts";
 import type { CachedBoards } from "../store/cards/cached-boards.ts";
+import type { Feed } from "./feed.ts";
 
 /** Everything an action depends on. */
 export interface Deps {
@@ -10,6 +11,7 @@ export interface Deps {
   readonly forge: Forge;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly feed: Feed;
   /** Cached answers of `GET /v1/board`. */
   readonly boards: CachedBoards;
   /** Identifies this process as the owner of what it runs. */

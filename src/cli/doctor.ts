@@ -15,6 +15,8 @@ const PUBLIC_URL_TIMEOUT_MS = 5_000;
 const OLDEST_VERSION = 140_000;
 /** Age of the oldest due job or waiting delivery that is a finding, in seconds. */
 const MAX_QUEUE_AGE = 600;
+/** In seconds. A running process numbers events within one second. */
+const MAX_EVENTS_AGE = 30;
 
 const MARKS: Readonly<Record<Finding["state"], string>> = {
   ok: "ok     ",
@@ -77,7 +79,8 @@ async function checkDatabase(db: Db): Promise<Finding[]> {
 }
 
 async function checkQueue(db: Db): Promise<Finding[]> {
-  const { queueDepth, queueAge, failedJobs, waiting, waitingAge, parked } = await readQueueStatistics(db);
+  const { queueDepth, queueAge, failedJobs, waiting, waitingAge, parked, eventsAge } =
+    await readQueueStatistics(db);
   const found: Finding[] = [];
   const due = `Jobs due: ${queueDepth}, the oldest for ${Math.round(queueAge)} seconds.`;
   found.push(
@@ -95,6 +98,10 @@ async function checkQueue(db: Db): Promise<Finding[]> {
       ? fine("deliveries", backlog)
       : warning("deliveries", backlog, "The log has their errors. While GitHub is unreachable, they wait."),
   );
+  if (eventsAge > MAX_EVENTS_AGE) {
+    const late = `The event feed is late by ${Math.round(eventsAge)} seconds.`;
+    found.push(problem("events", late, "Processes number events. Check the log of a running process."));
+  }
   if (parked > 0) {
     const advice = "Run `trunkline delivery list`, fix the cause, then run `trunkline delivery retry --all`.";
     found.push(problem("deliveries", `Deliveries parked after too many failures: ${parked}.`, advice));

@@ -9,6 +9,7 @@ const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
   invalid: [400, "Bad Request"],
   forbidden: [403, "Forbidden"],
   not_found: [404, "Not Found"],
+  gone: [410, "Gone"],
   method_not_allowed: [405, "Method Not Allowed"],
   conflict: [409, "Conflict"],
   busy: [409, "Conflict"],

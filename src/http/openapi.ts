@@ -98,16 +98,18 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
     }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(definition.responses).map(([status, { description, schema, headers }]) => [
-          status,
-          {
-            description,
-            ...headersOf(isWrite && status.startsWith("2"), headers),
-            ...(schema && {
-              content: { "application/json": { schema, ...exampleOf(example?.answers[status]) } },
-            }),
-          },
-        ]),
+        Object.entries(definition.responses).map(
+          ([status, { description, schema, headers, contentType = "application/json" }]) => [
+            status,
+            {
+              description,
+              ...headersOf(isWrite && status.startsWith("2"), headers),
+              ...(schema && {
+                content: { [contentType]: { schema, ...exampleOf(example?.answers[status]) } },
+              }),
+            },
+          ],
+        ),
       ),
       default: {
         description: "The call failed; `message` has the reason and what to do",

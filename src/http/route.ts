@@ -41,6 +41,8 @@ interface RouteResponse {
   /** Null if the answer has no body. */
   readonly schema: z.ZodType | null;
   readonly headers?: z.ZodObject;
+  /** Defaults to `application/json`. */
+  readonly contentType?: string;
 }
 
 export interface Route {
@@ -136,6 +138,37 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
         return handle(deps, { credential, cached, board, params, query }, { request, response });
       });
       sendRead(response, answer);
+    },
+  };
+}
+
+/**
+ * A read of a board whose answer does not end. `handle` sends it; `authorize` throws if the
+ * credential has lost its access since.
+ */
+export function streamRoute<Query extends MaybeObject = undefined>(
+  route: Omit<Definition<undefined, Query, undefined>, "params" | "body"> & {
+    readonly handle: (
+      deps: Deps,
+      call: { readonly board: BoardRole; readonly query: Output<Query> },
+      exchange: Exchange,
+      authorize: () => Promise<unknown>,
+    ) => Promise<void>;
+  },
+): Route {
+  const { handle, ...rest } = route;
+  return {
+    definition: defined(rest, "get", "viewer"),
+    serve: async (deps, request, response) => {
+      const admit = () =>
+        response.locals.gate.admit(deps, request, response, async (cached) => {
+          const board = boardOf(cached.credential, request.get(WORKSPACE_HEADER));
+          requireNoBodySent(request);
+          const query = validateQuery(rest.query, request.query) as Output<Query>;
+          await cached.revalidate(deps.db);
+          return { board, query };
+        });
+      await handle(deps, await admit(), { request, response }, admit);
     },
   };
 }

@@ -38,6 +38,7 @@ import {
   dropOldActions,
   dropOldCheckReports,
   dropOldDeliveries,
+  dropOldEvents,
   dropOldKeys,
   dropOldOperations,
   dropOldReports,
@@ -58,6 +59,7 @@ export async function deleteOldRows(
   const dropped = {
     keys: await dropOldKeys(db),
     deliveries: await dropOldDeliveries(db, deliveryDays),
+    events: await dropOldEvents(db),
     jobs: await dropFailedJobs(db, historyDays),
     instances: await dropDeadInstances(db),
     monitorReports: await dropOldReports(db),

@@ -54,7 +54,17 @@ export interface Metrics {
 }
 
 type Standing = Readonly<
-  Record<"databaseUp" | "queueDepth" | "queueAge" | "failedJobs" | "waiting" | "waitingAge" | "parked", Gauge>
+  Record<
+    | "databaseUp"
+    | "queueDepth"
+    | "queueAge"
+    | "failedJobs"
+    | "waiting"
+    | "waitingAge"
+    | "parked"
+    | "eventsAge",
+    Gauge
+  >
 >;
 
 /** From a fast database read to the timeout of GitHub calls. */
@@ -112,6 +122,10 @@ export function createMetrics(): Metrics {
       waitingAge: gauge(
         "deliveries_waiting_age_seconds",
         "Seconds since the oldest waiting delivery was received.",
+      ),
+      eventsAge: gauge(
+        "events_unnumbered_age_seconds",
+        "Seconds since the oldest event without a number was written.",
       ),
       parked: gauge("deliveries_parked", "Deliveries parked after too many failures."),
     },

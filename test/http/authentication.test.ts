@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
-import { sampleCalls, writeCalls } from "../support/routes.ts";
+import { allCalls, writeCalls } from "../support/routes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -118,7 +118,7 @@ describe("a key", () => {
   });
 
   // Contract: Authentication: Every call needs a Bearer API key, checked before anything else
-  it.each(sampleCalls.map((sample) => [sample.name, sample] as const))(
+  it.each(allCalls.map((sample) => [sample.name, sample] as const))(
     "is asked for by %s before anything else",
     async (_, { method, path }) => {
       const headers = { "x-service-workspace": "nonsense", "idempotency-key": "short" };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { sampleCalls } from "../support/routes.ts";
+import { allCalls } from "../support/routes.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -128,20 +128,20 @@ describe("GET /", () => {
 describe("every answer", () => {
   const addresses = ["/healthz", "/readyz", "/metrics", "/docs", "/v1/openapi.json", "/nowhere"];
 
-  it.each([
-    ...addresses.map((path) => ["GET", path]),
-    ...sampleCalls.map(({ method, path }) => [method, path]),
-  ])("to %s %s is safe to show in a browser", async (method = "GET", path = "/") => {
-    const { headers } = await get(path, { method });
-    expect(headers.get("x-content-type-options")).toBe("nosniff");
-    expect(headers.get("referrer-policy")).toBe("no-referrer");
-    expect(headers.get("x-frame-options")).toBe("DENY");
-    expect(headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
-    expect(headers.get("x-powered-by")).toBeNull();
-    expect(headers.get("access-control-allow-origin")).toBeNull();
-    expect(headers.get("x-request-id")).not.toBeNull();
-  });
+  it.each([...addresses.map((path) => ["GET", path]), ...allCalls.map(({ method, path }) => [method, path])])(
+    "to %s %s is safe to show in a browser",
+    async (method = "GET", path = "/") => {
+      const { headers } = await get(path, { method });
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("x-frame-options")).toBe("DENY");
+      expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+      expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+      expect(headers.get("x-powered-by")).toBeNull();
+      expect(headers.get("access-control-allow-origin")).toBeNull();
+      expect(headers.get("x-request-id")).not.toBeNull();
+    },
+  );
 });
 
 describe("a request", () => {

@@ -41,7 +41,8 @@ const validators = new Map<string, ValidateFunction>();
 /** Compiled when it is first asked for, and once: that takes longer than a hundred checks. */
 function validatorOf({ path, method, responses }: RouteDefinition, status: number): ValidateFunction {
   const answer = status in responses ? String(status) : "default";
-  const place = ["paths", path, method, "responses", answer, "content", "application/json", "schema"];
+  const contentType = responses[status]?.contentType ?? "application/json";
+  const place = ["paths", path, method, "responses", answer, "content", contentType, "schema"];
   const pointer = place.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")));
   const address = `${NAME}#/${pointer.join("/")}`;
   const compiled = validators.get(address) ?? ajv.compile({ $ref: address });

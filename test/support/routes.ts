@@ -8,10 +8,12 @@ export interface SampleCall {
   readonly path: string;
   readonly about: "account" | "board";
   readonly role: string;
+  /** Whether its answer does not end. */
+  readonly isStream: boolean;
 }
 
-/** A call to everything `/v1` serves, so that a new route is held to the rules of all. No card 4711 exists on a test's board. */
-export const sampleCalls: readonly SampleCall[] = routes.map(({ definition }) => {
+/** A call to each route of `/v1`. No card 4711 exists on a test's board. */
+export const allCalls: readonly SampleCall[] = routes.map(({ definition }) => {
   const { method, path, about, role } = definition;
   return {
     name: `${method.toUpperCase()} ${path}`,
@@ -19,8 +21,14 @@ export const sampleCalls: readonly SampleCall[] = routes.map(({ definition }) =>
     path: path.replaceAll("{number}", "4711").replaceAll(/\{\w+\}/g, "019a0000-0000-7000-8000-000000000000"),
     about,
     role,
+    isStream: Object.values(definition.responses).some(
+      ({ contentType }) => contentType === "text/event-stream",
+    ),
   };
 });
+
+/** A call to each route whose answer is JSON, so that a new route is held to the rules of all. */
+export const sampleCalls = allCalls.filter(({ isStream }) => !isStream);
 
 export const boardCalls = sampleCalls.filter(({ about }) => about === "board");
 export const writeCalls = sampleCalls.filter(({ method }) => method !== "GET");

@@ -194,6 +194,7 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "DELETE /v1/inbox/{itemId}": async (board) => ({ path: { itemId: await inboxItem(board) } }),
 
   "GET /v1/trunk": inTheProject,
+  "GET /v1/events": nothing,
 
   "GET /v1/releases": inTheProject,
   "GET /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),

@@ -70,6 +70,7 @@ export interface WorldOptions {
   readonly paceWrites?: boolean;
   readonly limits?: CallLimits;
   readonly connections?: Partial<ConnectionLimits>;
+  readonly keepAliveMs?: number;
 }
 
 /** Starts a world; `stop` ends all of it. */
@@ -77,6 +78,7 @@ export async function startWorld({
   paceWrites = false,
   limits,
   connections,
+  keepAliveMs,
 }: WorldOptions = {}): Promise<TestWorld> {
   const database: TestDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
@@ -97,6 +99,7 @@ export async function startWorld({
     },
     ...(limits && { limits }),
     ...(connections && { connections }),
+    ...(keepAliveMs !== undefined && { keepAliveMs }),
     followsTimetable: false,
     pollJobsMs: 200,
     metrics: { token: METRICS_TOKEN },

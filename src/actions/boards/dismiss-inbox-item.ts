@@ -1,5 +1,6 @@
 import { conflict, notFound, type Problem } from "../../errors.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import { dismissInboxItem } from "../../store/inbox/stored-items.ts";
 import type { Write } from "../write.ts";
@@ -12,6 +13,8 @@ export async function dismissItem(write: Write, item: InboxItem): Promise<Stored
     );
   }
   if (!(await dismissInboxItem(write.trx, item.id, write.userId))) throw noInboxItem();
+  const { id, kind, projectId } = item;
+  await recordChange(write.trx, write, { kind: "inbox_dismissed", data: { id, kind, projectId } });
   return write.answer(null, 204);
 }
 

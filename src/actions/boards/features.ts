@@ -9,6 +9,7 @@ import {
   type Feature,
   type FeatureChanges,
 } from "../../store/cards/features.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
@@ -28,23 +29,39 @@ export async function createFeature(
   const { trx, workspaceId } = write;
   const id = deps.newId();
   await insertFeature(trx, { id, workspaceId, name, description, color });
-  return write.answer(await findFeature(trx, workspaceId, id), 201);
+  const feature = requireFound(await findFeature(trx, workspaceId, id), "feature");
+  await recordFeature(write, null, feature);
+  return write.answer(feature, 201);
 }
 
 /** Sets the given fields; a given position moves the feature there. Answers with the feature. */
 export async function changeFeature(
   write: Write,
-  { id }: Feature,
+  feature: Feature,
   { position, ...changes }: FeatureChanges & { readonly position?: number | undefined },
 ): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
+  const { id } = feature;
   await updateFeature(trx, id, changes);
   if (position !== undefined) await placeFeature(trx, workspaceId, id, position);
-  return write.answer(requireFound(await findFeature(trx, workspaceId, id), "feature"));
+  const changed = requireFound(await findFeature(trx, workspaceId, id), "feature");
+  await recordFeature(write, feature, changed);
+  return write.answer(changed);
 }
 
 /** Deletes a feature; its cards stay, without it. Answers 204. */
 export async function deleteFeature(write: Write, feature: Feature): Promise<StoredAnswer> {
   await removeFeature(write.trx, feature.id);
+  await recordFeature(write, feature, null);
   return write.answer(null, 204);
 }
+
+const recordFeature = (write: Write, from: Feature | null, to: Feature | null): Promise<void> =>
+  recordChange(write.trx, write, {
+    kind: "feature_changed",
+    data: { from: from && eventDataOf(from), to: to && eventDataOf(to) },
+  });
+
+const eventDataOf = ({ id, name, color, archived, position }: Feature): Partial<Feature> => {
+  return { id, name, color, archived, position };
+};

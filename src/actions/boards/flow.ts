@@ -19,6 +19,7 @@ import {
   type Project,
 } from "../../store/cards/projects.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
 import { followNewTrunksSoon } from "../reconcile/follow-trunk.ts";
@@ -54,8 +55,13 @@ export async function replaceFlow(
   // The new flow may not have the rule or the stage that blocked a card.
   for (const cardId of await listBlockedCardsOfProject(trx, project.id)) await recheckSoon(trx, cardId);
   await followNewTrunksSoon(trx, project.id);
+  const data = { projectId: project.id, from: stageNames(current.flow), to: stageNames(flow) };
+  await recordChange(trx, write, { kind: "flow_changed", data });
   return write.answer(flow);
 }
+
+const stageNames = ({ stages }: Flow): { readonly id: string; readonly name: string }[] =>
+  stages.map(({ id, name }) => ({ id, name }));
 
 function requireNoFaults(faults: readonly FlowFault[]): void {
   const [first] = faults;

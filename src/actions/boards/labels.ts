@@ -1,12 +1,14 @@
 import { conflict, requireFound } from "../../errors.ts";
 import { DEFAULT_COLOR, type Color } from "../../flow/colors.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import {
   findLabel,
   findLabelNamed,
   insertLabel,
   removeLabel,
   updateLabel,
+  type CardLabel,
   type Label,
 } from "../../store/cards/labels.ts";
 import type { Deps } from "../deps.ts";
@@ -22,26 +24,35 @@ export async function createLabel(
   const id = deps.newId();
   await requireFreeName(write, name);
   if (!(await insertLabel(trx, { id, workspaceId, name, color }))) throw nameTaken(name);
+  await recordChange(trx, write, { kind: "label_changed", data: { from: null, to: { id, name, color } } });
   return write.answer(await findLabel(trx, workspaceId, id), 201);
 }
 
 /** Changes a label's name or color, on every card that carries it. Answers with the whole label. */
 export async function changeLabel(
   write: Write,
-  { id, name }: Label,
+  { id, name, color }: Label,
   input: { readonly name?: string | undefined; readonly color?: Color | undefined },
 ): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
   if (input.name !== undefined) await requireFreeName(write, input.name, id);
   if (!(await updateLabel(trx, id, input))) throw nameTaken(input.name ?? name);
-  return write.answer(requireFound(await findLabel(trx, workspaceId, id), "label"));
+  const changed = requireFound(await findLabel(trx, workspaceId, id), "label");
+  await recordChange(trx, write, {
+    kind: "label_changed",
+    data: { from: { id, name, color }, to: labelOf(changed) },
+  });
+  return write.answer(changed);
 }
 
 /** Deletes a label and removes it from every card. Answers 204. */
 export async function deleteLabel(write: Write, label: Label): Promise<StoredAnswer> {
   await removeLabel(write.trx, label.id);
+  await recordChange(write.trx, write, { kind: "label_changed", data: { from: labelOf(label), to: null } });
   return write.answer(null, 204);
 }
+
+const labelOf = ({ id, name, color }: Label): CardLabel => ({ id, name, color });
 
 async function requireFreeName({ trx, workspaceId }: Write, name: string, labelId?: string): Promise<void> {
   const holder = await findLabelNamed(trx, workspaceId, name);

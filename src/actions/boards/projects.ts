@@ -3,6 +3,7 @@ import { freeSlug, slugOf } from "../../flow/names.ts";
 import { DEFAULT_FLOW, type Flow, type Stage } from "../../flow/flow.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import {
   lockProjectList,
   insertProject,
@@ -55,6 +56,7 @@ export async function createProject(
     description,
     flow: copyFlow(deps, oldest?.flow ?? DEFAULT_FLOW),
   });
+  await recordChange(trx, write, { kind: "project_changed", data: { from: null, to: { id, name } } });
   return write.answer(await readProject(trx, workspaceId, id), 201);
 }
 
@@ -71,7 +73,11 @@ export async function changeProject(
     requireFreeSlug(changes.slug, others);
   }
   await updateProject(trx, project.id, changes);
-  return write.answer(requireFound(await readProject(trx, workspaceId, project.id), "project"));
+  const changed = requireFound(await readProject(trx, workspaceId, project.id), "project");
+  const { id, name } = project;
+  const data = { from: { id, name }, to: { id, name: changed.name } };
+  await recordChange(trx, write, { kind: "project_changed", data });
+  return write.answer(changed);
 }
 
 /**
@@ -94,6 +100,8 @@ export async function deleteProject(write: Write, project: Project): Promise<Sto
   }
   await requireNoReleaseBranches(trx, project.id, await listProjectRepositories(trx, project.id));
   await removeProject(trx, project.id);
+  const from = { id: project.id, name };
+  await recordChange(trx, write, { kind: "project_changed", data: { from, to: null } });
   return write.answer(null, 204);
 }
 

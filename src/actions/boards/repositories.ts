@@ -1,5 +1,6 @@
 import { busy, conflict, invalid, requireFound } from "../../errors.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import { lockLinkedCards } from "../../store/cards/links.ts";
 import { listProjects, lockProject, type Project } from "../../store/cards/projects.ts";
 import {
@@ -54,8 +55,21 @@ export async function setProjectRepositories(
   await saveProjectRepositories(trx, project.id, saved);
   const after = await listProjectRepositories(trx, project.id);
   await followNewTrunksSoon(trx, project.id);
+  await recordChange(trx, write, {
+    kind: "project_changed",
+    data: { from: withRepositories(project, before), to: withRepositories(project, after) },
+  });
   return write.answer(after.map(repositoryEntry));
 }
+
+const withRepositories = (
+  { id, name }: Project,
+  repositories: readonly { readonly id: string }[],
+): object => ({
+  id,
+  name,
+  repositoryIds: repositories.map((repository) => repository.id),
+});
 
 /** `linkByDefault` defaults to its current value, and to true for a project's only repository. */
 function withDefault(

@@ -14,6 +14,7 @@ import { countColumn, rankAtEnd } from "../../store/cards/placing.ts";
 import { lockProject, type Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
@@ -138,7 +139,7 @@ async function prepareDraft(
 
 async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
   const { repositoryIds, input, ...card } = draft;
-  const { id: cardId, workspaceId, number, createdBy } = card;
+  const { id: cardId, workspaceId, projectId, stageId, number, createdBy } = card;
   await allInOrder([
     insertCard(trx, card),
     insertLinks(trx, cardId, repositoryIds),
@@ -147,6 +148,11 @@ async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
     recordEvents(trx, [
       { cardId, kind: "created", actor: { userId: createdBy, login: null }, data: { number } },
     ]),
+    recordChange(
+      trx,
+      { workspaceId, userId: createdBy },
+      { kind: "card_created", cardId, data: { from: null, to: { projectId, statusId: stageId } } },
+    ),
   ]);
   return draft;
 }

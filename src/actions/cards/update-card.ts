@@ -14,6 +14,7 @@ import { countColumn } from "../../store/cards/placing.ts";
 import { lockProject } from "../../store/cards/projects.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
@@ -93,5 +94,11 @@ export async function deleteCard(write: Write, card: CardHead): Promise<StoredAn
   if (operation) await abandonMove(trx, card, operation);
   await removeFromRelease(trx, card);
   await markCardDeleted(trx, card.id);
+  const { id: cardId, projectId, stageId } = card;
+  await recordChange(trx, write, {
+    kind: "card_deleted",
+    cardId,
+    data: { from: { projectId, statusId: stageId }, to: null },
+  });
   return write.answer(null, 204);
 }

@@ -1,7 +1,8 @@
 import type { PullRequestEvent } from "../../forge/events.ts";
 import { addReplayJob } from "../../store/forge/lanes.ts";
 import { saveProposal } from "../../store/forge/pull-requests.ts";
-import { recordEvents, type EventKind } from "../../store/events/timeline.ts";
+import { type EventKind } from "../../store/events/event-kinds.ts";
+import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isAgentOn } from "../installations/forge-accounts.ts";
 import { effectKey } from "../moves/record-effects.ts";

@@ -19,7 +19,8 @@ import {
 import { recordMissingFeature, type Repository } from "../../store/forge/repositories.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { addReplayJob } from "../../store/forge/lanes.ts";
-import { recordEvents, hasEventSince, type EventKind } from "../../store/events/timeline.ts";
+import { type EventKind } from "../../store/events/event-kinds.ts";
+import { recordEvents, hasEventSince } from "../../store/events/timeline.ts";
 import { backMergeSoon } from "../releases/back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";

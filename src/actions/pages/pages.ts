@@ -3,6 +3,7 @@ import { freeSlug, pageSlugOf } from "../../flow/names.ts";
 import { wikiLinksOf } from "../../flow/wiki-links.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import { listSlugs, setPageLinks, takeSlug } from "../../store/cards/page-links.ts";
 import {
   moveChildrenToParent,
@@ -42,6 +43,7 @@ export async function createPage(
   await insertPage(trx, { id, workspaceId, title, slug, parentId, rank, body, createdBy: userId });
   await takeSlug(trx, workspaceId, id, slug);
   await setPageLinks(trx, workspaceId, id, wikiLinksOf(body));
+  await recordPage(write, null, { id, title, parentId });
   return write.answer(await readPage(trx, workspaceId, id), 201);
 }
 
@@ -71,6 +73,7 @@ export async function changePage(
     await updatePage(trx, id, changes, write.userId);
     if (changes.slug !== undefined) await takeSlug(trx, workspaceId, id, changes.slug);
     if (input.body !== undefined) await setPageLinks(trx, workspaceId, id, wikiLinksOf(input.body));
+    await recordPage(write, page, requireFound(await findPage(trx, workspaceId, id), "page"));
   }
   return write.answer(await readPage(trx, workspaceId, id));
 }
@@ -103,11 +106,15 @@ async function placeChanges(
 export async function deletePage(write: Write, { id }: PageHead): Promise<StoredAnswer> {
   const { trx, workspaceId } = write;
   await lockPages(trx, workspaceId);
-  requireFound(await findPage(trx, workspaceId, id), "page");
+  const page = requireFound(await findPage(trx, workspaceId, id), "page");
   await moveChildrenToParent(trx, id);
   await removePage(trx, id);
+  await recordPage(write, page, null);
   return write.answer(null, 204);
 }
+
+const recordPage = (write: Write, from: PageHead | null, to: PageHead | null): Promise<void> =>
+  recordChange(write.trx, write, { kind: "page_changed", data: { from, to } });
 
 const wrongParent = (message: string): Error => invalid(message, [{ path: "body.parentId", message }]);
 

@@ -30,6 +30,7 @@ import {
   type ReleaseContext,
   type ReleaseOutcome,
 } from "./release-action.ts";
+import { recordRelease } from "./releases.ts";
 
 interface Version {
   readonly repositoryId: string;
@@ -254,11 +255,14 @@ function notedIn(
 async function record(
   trx: Trx,
   { action }: ReleaseContext,
-  { id, name }: ReleaseHead,
+  release: ReleaseHead,
   cards: readonly ReleasedCard[],
   tagged: readonly Tagged[],
 ): Promise<void> {
+  const { id, name, workspaceId } = release;
   await completeScope(trx, id);
+  const by = { workspaceId, userId: action.actorId };
+  await recordRelease(trx, by, release, { from: release.frozenAt ? "frozen" : "open", to: "completed" });
   const tags = tagged.map(({ fullName, tagName, sha }) => ({ fullName, tagName, sha }));
   await recordEvents(
     trx,

@@ -26,6 +26,7 @@ import {
   type ReleaseContext,
   type ReleaseOutcome,
 } from "./release-action.ts";
+import { recordRelease } from "./releases.ts";
 
 /**
  * Freezes a release: fixes its scope and creates `release/{slug}` in every repository of its
@@ -62,7 +63,14 @@ export async function runFreeze(deps: Deps, context: ReleaseContext): Promise<Re
     await saveActionProgress(deps, context, { refused: message });
     return undo(deps, context, message);
   }
-  return { state: "done", record: (trx) => freezeScope(trx, release.id) };
+  const by = { workspaceId: release.workspaceId, userId: action.actorId };
+  return {
+    state: "done",
+    record: async (trx) => {
+      await freezeScope(trx, release.id);
+      if (!release.frozenAt) await recordRelease(trx, by, release, { from: "open", to: "frozen" });
+    },
+  };
 }
 
 /** Creates the release's branch in a repository. Null when it exists, else why it does not. */
@@ -155,6 +163,8 @@ export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<
       const repositoryIds = branches.map(({ repositoryId }) => repositoryId);
       await removeReleaseBranches(trx, release.id, repositoryIds);
       await unfreezeScope(trx, release.id);
+      const by = { workspaceId: release.workspaceId, userId: context.action.actorId };
+      await recordRelease(trx, by, release, { from: "frozen", to: "open" });
     },
   };
 }

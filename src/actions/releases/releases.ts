@@ -21,6 +21,7 @@ import {
   removeRelease,
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
@@ -39,6 +40,7 @@ export async function createRelease(
   const taken = await listReleaseSlugs(trx, project.id);
   const slug = freeSlug(slugOf(name) || "release", (candidate) => taken.has(candidate));
   await insertRelease(trx, { id, projectId: project.id, name, slug, createdBy: write.userId });
+  await recordRelease(trx, write, { id, name }, { from: null, to: "open" });
   return write.answer(await readRelease(trx, id), 201);
 }
 
@@ -62,6 +64,7 @@ export async function deleteRelease(write: Write, release: ReleaseHead): Promise
     );
   }
   await removeRelease(trx, current.id);
+  await recordRelease(trx, write, current, { from: "open", to: null });
   return write.answer(null, 204);
 }
 
@@ -100,8 +103,21 @@ export async function setReleaseCards(
         data: { releaseId, releaseName },
       })),
   );
+  const data = { releaseId, releaseName, taskNumbers };
+  await recordChange(trx, write, { kind: "release_changed", data });
   return write.answer(null, 204);
 }
+
+type ReleaseState = "open" | "frozen" | "completed" | null;
+
+/** Records the new state of a release; null before it exists and after it is deleted. */
+export const recordRelease = (
+  trx: Trx,
+  by: { readonly workspaceId: string; readonly userId: string },
+  { id: releaseId, name: releaseName }: Pick<ReleaseHead, "id" | "name">,
+  change: { readonly from: ReleaseState; readonly to: ReleaseState },
+): Promise<void> =>
+  recordChange(trx, by, { kind: "release_changed", data: { releaseId, releaseName, ...change } });
 
 function requireOfProject(
   { projectId }: ReleaseHead,

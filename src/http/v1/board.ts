@@ -6,7 +6,7 @@ import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { projectQuery } from "./lookups.ts";
 import { card } from "./cards.ts";
-import { cardLabel, priority, role, rule, user } from "./shapes.ts";
+import { cardLabel, FEED_SEQ_HEADER, feedHeaders, priority, role, rule, user } from "./shapes.ts";
 
 const boardTask = z
   .object({
@@ -43,10 +43,14 @@ export const boardRoutes: readonly Route[] = [
     description: "The columns of a project in flow order with their cards, without the backlog.",
     tag: "Board",
     query: projectQuery,
-    responses: { 200: { description: "The board", schema: board } },
+    responses: { 200: { description: "The board", schema: board, headers: feedHeaders } },
     confirms: true,
-    handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }) => {
-      const read = (id: string | null) => deps.boards.read(deps.db, cached, { workspaceId, projectId: id });
+    handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }, { response }) => {
+      const read = async (id: string | null) => {
+        const found = await deps.boards.read(deps.db, cached, { workspaceId, projectId: id });
+        if (found) response.set(FEED_SEQ_HEADER, String(found.feedSeq));
+        return found?.answer;
+      };
       const ready = await read(projectId ?? null);
       if (ready) return ready;
       // Throws if the project is missing or ambiguous, unless that changed in between.

@@ -10,7 +10,18 @@ import { readRoute, writeRoute, type Route } from "../route.ts";
 import { JsonText } from "../json.ts";
 import { day, id, text } from "../validate.ts";
 import { blocked, timelineItem } from "./details.ts";
-import { cardLabel, checksState, landed, priority, problem, promotion, timestamp, user } from "./shapes.ts";
+import {
+  FEED_SEQ_HEADER,
+  cardLabel,
+  checksState,
+  feedHeaders,
+  landed,
+  priority,
+  problem,
+  promotion,
+  timestamp,
+  user,
+} from "./shapes.ts";
 
 const cardRepository = z
   .object({
@@ -129,12 +140,13 @@ export const cardRoutes: readonly Route[] = [
     summary: "Get a card",
     tag: "Cards",
     params: cardParams,
-    responses: { 200: { description: "The card", schema: card } },
+    responses: { 200: { description: "The card", schema: card, headers: feedHeaders } },
     confirms: true,
-    handle: async (deps, { cached, board, params: { number } }) => {
+    handle: async (deps, { cached, board, params: { number } }, { response }) => {
       const found = await readCardJson(deps.db, cached, board.workspaceId, number);
       if (found === null) throw cardNotFound(number);
-      return new JsonText(found);
+      response.set(FEED_SEQ_HEADER, String(found.feedSeq));
+      return new JsonText(found.card);
     },
   }),
   writeRoute({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { BROKEN_KINDS, REFUSAL_REASONS, type RefusalReason } from "../../flow/refusal.ts";
-import type { EventKind } from "../../store/events/timeline.ts";
+import type { EventKind } from "../../store/events/event-kinds.ts";
 import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import { actor, checksState, reviewState, timestamp } from "./shapes.ts";
 

@@ -5,6 +5,7 @@ import { cardRoutes } from "./cards.ts";
 import { checkRoutes } from "./checks.ts";
 import { commentRoutes } from "./comments.ts";
 import { docRoutes } from "./docs.ts";
+import { eventRoutes } from "./events.ts";
 import { featureRoutes } from "./features.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { labelRoutes } from "./labels.ts";
@@ -32,5 +33,6 @@ export const routes: readonly Route[] = [
   ...releaseRoutes,
   ...releaseActionRoutes,
   ...inboxRoutes,
+  ...eventRoutes,
   ...trunkRoutes,
 ];

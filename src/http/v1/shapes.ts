@@ -81,3 +81,12 @@ export const problem = z
       ],
     },
   });
+
+export const FEED_SEQ_HEADER = "X-Feed-Seq";
+
+export const feedHeaders = z.object({
+  [FEED_SEQ_HEADER]: z.string().meta({
+    description: "The newest event of the feed when this was read; continue with the events after it",
+    example: "123",
+  }),
+});

@@ -58,7 +58,13 @@ export interface CachedBoards {
    * The board: from the cache if no transaction has changed it, otherwise from PostgreSQL. Null
    * unless exactly one project matches. Confirms the credential.
    */
-  read(db: Db, cached: CachedCredential, question: BoardQuestion): Promise<RenderedAnswer | null>;
+  read(db: Db, cached: CachedCredential, question: BoardQuestion): Promise<ReadBoard | null>;
+}
+
+export interface ReadBoard {
+  readonly answer: RenderedAnswer;
+  /** The newest event of the feed when the board was read: the board has the effect of it. */
+  readonly feedSeq: number;
 }
 
 /** A cached board. It is valid until a transaction outside its snapshot changes the board. */
@@ -91,11 +97,11 @@ export function createCachedBoards(): CachedBoards {
     const start = performance.now();
     const found = await readBoard(db, clientId, question);
     if (!found) return null;
-    const { stamp, text, ...rest } = found;
-    if (text === null) return { stamp, answer: null };
+    const { stamp, text, feedSeq, ...rest } = found;
+    if (text === null) return { stamp, feedSeq, answer: null };
     const answer = new RenderedAnswer(text);
     cache.set(key, { ...rest, answer }, { start });
-    return { stamp, answer };
+    return { stamp, feedSeq, answer };
   }
 
   const join = createCoalescer();
@@ -110,19 +116,24 @@ export function createCachedBoards(): CachedBoards {
         const check = () => checkBoard(db, clientId, question, known);
         const checked = await join(`${clientId} ${key} ${server} ${snapshot}`, check);
         if (checked) cached.confirm(checked.stamp);
-        if (checked?.isValid) return known.answer;
+        if (checked?.isValid) return { answer: known.answer, feedSeq: checked.feedSeq };
       }
       const board = await join(`${clientId} ${key}`, () => load(db, clientId, key, question));
       if (!board) return null;
       cached.confirm(board.stamp);
-      return board.answer;
+      const { answer, feedSeq } = board;
+      return answer && { answer, feedSeq };
     },
   };
 }
 
 interface Stamped {
   readonly stamp: string | null;
+  readonly feedSeq: number;
 }
+
+/** SQL for the newest event of the board of the project `p`. */
+const FEED_SEQ = `(select f.head from feeds f where f.workspace_id = p.workspace_id) as "feedSeq"`;
 
 interface LoadedBoard extends Stamped {
   /** Null if several projects match. */
@@ -130,7 +141,7 @@ interface LoadedBoard extends Stamped {
 }
 
 const CHECK_BOARD = `
-  select ${STAMP} as stamp, p.id as "projectId",
+  select ${STAMP} as stamp, ${FEED_SEQ}, p.id as "projectId",
          pg_postmaster_start_time()::text = :server
          and not exists (select 1 from board_changes b
                        where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
@@ -160,7 +171,7 @@ async function checkBoard(
 }
 
 const READ_BOARD = `
-  select ${STAMP} as stamp, p.id as "projectId", pg_current_snapshot()::text as snapshot,
+  select ${STAMP} as stamp, ${FEED_SEQ}, p.id as "projectId", pg_current_snapshot()::text as snapshot,
          pg_postmaster_start_time()::text as server,
          case when p.candidates = 1 then ${boardText("p.id", "p.workspace_id")} end as text
     from (select id, workspace_id, count(*) over () as candidates from projects

@@ -68,25 +68,28 @@ export async function readChangedCard(trx: Trx, workspaceId: string, number: num
 
 const CARD_JSON = `
   select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as "columnToCount",
+         (select f.head from feeds f where f.workspace_id = c.workspace_id) as "feedSeq",
          (select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text as card ${SHOWN_CARD}`;
 
-/** The card as JSON text, or null. If it is found, the same statement confirms the credential. */
+/** The card as JSON text and the newest event of the feed then, or null. If it is found, the same statement confirms the credential. */
 export async function readCardJson(
   db: Db,
   cached: CachedCredential,
   workspaceId: string,
   number: number,
-): Promise<string | null> {
+): Promise<{ readonly card: string; readonly feedSeq: number } | null> {
   if (!isCardNumber(number)) return null;
-  const row = await firstRow<{ stamp: string | null; columnToCount: string | null; card: string }>(
-    db,
-    CARD_JSON,
-    { workspaceId, number, clientId: cached.credential.clientId },
-  );
+  const row = await firstRow<{
+    stamp: string | null;
+    columnToCount: string | null;
+    card: string;
+    feedSeq: number;
+  }>(db, CARD_JSON, { workspaceId, number, clientId: cached.credential.clientId });
   if (!row) return null;
   cached.confirm(row.stamp);
   if (row.columnToCount !== null) await countColumn(db, row.columnToCount);
-  return row.card;
+  const { card, feedSeq } = row;
+  return { card, feedSeq };
 }
 
 const BACKLOG = "(select s.id from stages s where s.project_id = :projectId and s.kind = 'backlog')";

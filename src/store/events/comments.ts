@@ -1,6 +1,8 @@
 import { hasUsableLink } from "../forge/repositories.ts";
 import { firstRow, type Db } from "../db/connect.ts";
-import type { Actor, TimelineActor } from "./timeline.ts";
+import { feedTimelineItems } from "./feed.ts";
+import type { TimelineActor } from "./event-kinds.ts";
+import type { Actor } from "./timeline.ts";
 
 /** A comment as the API shows it to its author. */
 interface Comment {
@@ -53,6 +55,9 @@ export async function readComment(db: Db, commentId: string): Promise<Comment> {
   return comment;
 }
 
+/** The id of the comment and, if it was written on GitHub, the number of its pull request. */
+const COMMENT_DATA = "t.data || jsonb_build_object('commentId', t.id)";
+
 interface NewComment {
   readonly id: string;
   readonly cardId: string;
@@ -98,6 +103,7 @@ const INSERT = `
      where c.id = :cardId and c.deleted_at is null
     on conflict (card_id, natural_key) where natural_key is not null do nothing
     returning *),
+  fed as (${feedTimelineItems("added", { kind: "'comment'", data: COMMENT_DATA, at: "t.at" })}),
   mirrored as (
     insert into comment_mirrors (comment_id, repository_id, pr_number)
     select added.id, p.repository_id, p.number from added
@@ -114,7 +120,8 @@ export async function changeComment(db: Db, commentId: string, body: string): Pr
     `with changed as (
        update timeline_items set body = :body, revision = revision + 1, edited_at = now()
         where id = :commentId and body <> :body and deleted_at is null
-       returning id)
+       returning *),
+     fed as (${feedTimelineItems("changed", { kind: "'comment_edited'", data: COMMENT_DATA, at: "t.edited_at" })})
      update comment_mirrors m set tries = 0 from changed where m.comment_id = changed.id`,
     { commentId, body },
   );
@@ -148,15 +155,22 @@ const forgeBindings = ({ author, ...comment }: ForgeComment): Record<string, unk
  */
 export async function saveForgeComment(db: Db, comment: ForgeComment, isEdited: boolean): Promise<void> {
   await db.raw(
-    `insert into timeline_items as t
-            (id, card_id, type, actor_id, login, repository_id, data, body, at, edited_at, event_at, natural_key)
-     values (:id, :cardId, 'comment', :actorId, :login, :repositoryId, cast(:data as jsonb), :body,
-             coalesce(cast(:writtenAt as timestamptz), now()),
-             case when :isEdited then coalesce(cast(:heardAt as timestamptz), now()) end, :heardAt, :naturalKey)
-     on conflict (card_id, natural_key) where natural_key is not null do update
-       set body = excluded.body, edited_at = excluded.edited_at, event_at = excluded.event_at
-       where :isEdited and t.deleted_at is null
-         and (t.event_at is null or excluded.event_at is null or t.event_at <= excluded.event_at)`,
+    `with saved as (
+       insert into timeline_items as t
+              (id, card_id, type, actor_id, login, repository_id, data, body, at, edited_at, event_at, natural_key)
+       values (:id, :cardId, 'comment', :actorId, :login, :repositoryId, cast(:data as jsonb), :body,
+               coalesce(cast(:writtenAt as timestamptz), now()),
+               case when :isEdited then coalesce(cast(:heardAt as timestamptz), now()) end, :heardAt, :naturalKey)
+       on conflict (card_id, natural_key) where natural_key is not null do update
+         set body = excluded.body, edited_at = excluded.edited_at, event_at = excluded.event_at
+         where :isEdited and t.deleted_at is null
+           and (t.event_at is null or excluded.event_at is null or t.event_at <= excluded.event_at)
+       returning *)
+     ${feedTimelineItems("saved", {
+       kind: "case when t.id = :id then 'comment' else 'comment_edited' end",
+       data: COMMENT_DATA,
+       at: "case when t.id = :id then t.at else t.edited_at end",
+     })}`,
     { ...forgeBindings(comment), isEdited },
   );
 }
@@ -164,12 +178,15 @@ export async function saveForgeComment(db: Db, comment: ForgeComment, isEdited: 
 /** Deletes the text of a comment. Its row prevents that a late event restores it. */
 export async function removeForgeComment(db: Db, comment: ForgeComment): Promise<void> {
   await db.raw(
-    `insert into timeline_items as t
-            (id, card_id, type, actor_id, login, repository_id, data, body, natural_key, deleted_at)
-     values (:id, :cardId, 'comment', :actorId, :login, :repositoryId, cast(:data as jsonb), '', :naturalKey, now())
-     on conflict (card_id, natural_key) where natural_key is not null do update
-       set body = '', deleted_at = now()
-       where t.deleted_at is null`,
+    `with removed as (
+       insert into timeline_items as t
+              (id, card_id, type, actor_id, login, repository_id, data, body, natural_key, deleted_at)
+       values (:id, :cardId, 'comment', :actorId, :login, :repositoryId, cast(:data as jsonb), '', :naturalKey, now())
+       on conflict (card_id, natural_key) where natural_key is not null do update
+         set body = '', deleted_at = now()
+         where t.deleted_at is null
+       returning *)
+     ${feedTimelineItems("removed", { kind: "'comment_deleted'", data: COMMENT_DATA, at: "t.deleted_at" })}`,
     forgeBindings(comment),
   );
 }

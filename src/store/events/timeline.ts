@@ -2,35 +2,9 @@ import { newId } from "../../new-id.ts";
 import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder } from "../db/transaction.ts";
 import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
-import { userKindSql, type UserKind } from "../tenancy/users.ts";
-
-export const EVENT_KINDS = [
-  "created",
-  "updated",
-  "status_changed",
-  "branch_created",
-  "branch_adopted",
-  "branch_deleted",
-  "pushed",
-  "pull_request_opened",
-  "pull_request_ready",
-  "pull_request_merged",
-  "pull_request_closed",
-  "pull_request_reopened",
-  "promotion_refused",
-  "checks_changed",
-  "review_submitted",
-  "repository_linked",
-  "repository_unlinked",
-  "backmerge_opened",
-  "release_added",
-  "release_picked",
-  "release_completed",
-  "proposal_opened",
-  "proposal_accepted",
-  "agent_gave_up",
-] as const;
-export type EventKind = (typeof EVENT_KINDS)[number];
+import { userKindSql } from "../tenancy/users.ts";
+import type { EventKind, TimelineActor } from "./event-kinds.ts";
+import { feedTimelineItems } from "./feed.ts";
 
 export interface Actor {
   readonly userId: string;
@@ -51,13 +25,19 @@ export interface NewEvent {
 }
 
 const INSERT_EVENT = `
-  insert into timeline_items (id, card_id, type, kind, actor_id, login, repository_id, data, at, natural_key)
-  values (:id, :cardId, 'event', :kind, :actorId, :login, :repositoryId, :data,
-          coalesce(cast(:at as timestamptz), now()), :naturalKey)
-  on conflict (card_id, natural_key) where natural_key is not null do nothing
-  returning id`;
+  with added as (
+    insert into timeline_items (id, card_id, type, kind, actor_id, login, repository_id, data, at, natural_key)
+    values (:id, :cardId, 'event', :kind, :actorId, :login, :repositoryId, :data,
+            coalesce(cast(:at as timestamptz), now()), :naturalKey)
+    on conflict (card_id, natural_key) where natural_key is not null do nothing
+    returning *),
+  fed as (${feedTimelineItems("added", { kind: "t.kind", data: "t.data", at: "t.at" })})
+  select id from added`;
 
-/** Records events in order, except those whose natural key is recorded. Returns their number. */
+/**
+ * Records events on the timeline and in the feed in order, except those whose natural key is
+ * recorded. Returns their number.
+ */
 export async function recordEvents(trx: Trx, events: readonly NewEvent[]): Promise<number> {
   const recorded = await allInOrder(
     events.map((event) =>
@@ -75,11 +55,6 @@ export async function recordEvents(trx: Trx, events: readonly NewEvent[]): Promi
     ),
   );
   return recorded.flat().length;
-}
-
-export interface TimelineActor {
-  readonly user: { readonly id: string; readonly name: string; readonly kind: UserKind };
-  readonly login: string | null;
 }
 
 export type TimelineItem =

@@ -1,5 +1,5 @@
 import { firstRow, isoTime, type Db } from "../db/connect.ts";
-import type { TimelineActor } from "../events/timeline.ts";
+import type { TimelineActor } from "../events/event-kinds.ts";
 import type { ReleaseTag } from "../releases/releases.ts";
 import { userKindSql } from "../tenancy/users.ts";
 import { trunksSql } from "./trunks.ts";

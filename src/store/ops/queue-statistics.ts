@@ -10,6 +10,8 @@ interface QueueStatistics {
   readonly waiting: number;
   readonly waitingAge: number;
   readonly parked: number;
+  /** Committed events that have no number yet. */
+  readonly eventsAge: number;
 }
 
 /** Reads graphile-worker's table, because its view lacks the indexed column `is_available`. */
@@ -24,6 +26,7 @@ export async function readQueueStatistics(db: Db): Promise<QueueStatistics> {
      select due.depth as "queueDepth", ${ageOf("due.since")} as "queueAge",
             waiting.depth as "waiting", ${ageOf("waiting.since")} as "waitingAge",
             (select count(*) from deliveries where state = 'parked') as "parked",
+            ${ageOf("(select min(at) from events where seq is null)")} as "eventsAge",
             (select count(*) from graphile_worker._private_jobs
               where attempts >= max_attempts and locked_at is null) as "failedJobs"
        from due, waiting`,

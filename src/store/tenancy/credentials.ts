@@ -214,6 +214,12 @@ export class CachedCredential {
     this.confirm(await firstValue<string>(db, `select ${STAMP} as stamp`, { clientId }));
   }
 
+  /** Reads the stamp again, for a call that has waited. Throws `StaleCredential`. */
+  async confirmAgain(db: Db): Promise<void> {
+    this.#isConfirmed = false;
+    await this.revalidate(db);
+  }
+
   /** Runs `work`, then confirms the credential. Throws `StaleCredential`. */
   async revalidateAfter<T>(db: Db, work: () => Promise<T>): Promise<T> {
     try {

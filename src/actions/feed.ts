@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Db } from "../store/db/connect.ts";
+import { hasPendingEvents, numberEvents, readHeads } from "../store/events/feed.ts";
+
+/** Numbers events after their commit and wakes those who wait for them. */
+export interface Feed {
+  /**
+   * Resolves when the board has an event after `seq`, after `ms` milliseconds, when `signal`
+   * aborts, or when the process shuts down.
+   */
+  waitForEvent(workspaceId: string, seq: number, ms: number, signal: AbortSignal): Promise<void>;
+  /** Aborts when the process shuts down: streams end, and waits return. */
+  readonly closing: AbortSignal;
+  /** The pause between the comments of a stream, in milliseconds. */
+  readonly keepAliveMs: number;
+  /** Begins numbering. */
+  start(): void;
+  /** Ends all waits and streams. */
+  close(): void;
+  /** Stops numbering. Another process, or the next one, goes on. */
+  stop(): Promise<void>;
+}
+
+/** The pause between two looks while somebody waits, in milliseconds. */
+const BUSY_PAUSE_MS = 40;
+const IDLE_PAUSE_MS = 250;
+/** How long the short pause outlasts the last wait, in milliseconds: readers come back. */
+const READERS_RETURN_MS = 30_000;
+
+/** Proxies close connections that are silent for a minute. */
+const KEEP_ALIVE_MS = 15_000;
+
+interface Waiter {
+  readonly workspaceId: string;
+  readonly seq: number;
+  readonly wake: () => void;
+}
+
+/**
+ * Every process runs this loop. It looks for new events instead of being notified: a NOTIFY in each
+ * write would make all commits wait for each other.
+ */
+export function createFeed(
+  db: Db,
+  log: Logger,
+  { keepAliveMs = KEEP_ALIVE_MS }: { readonly keepAliveMs?: number } = {},
+): Feed {
+  const waiters = new Set<Waiter>();
+  const closing = new AbortController();
+  const ending = new AbortController();
+  let lastWaitAt = 0;
+
+  async function look(): Promise<void> {
+    if (await hasPendingEvents(db)) await numberEvents(db);
+    if (waiters.size === 0) return;
+    const waiting = [...waiters];
+    const heads = await readHeads(db, [...new Set(waiting.map(({ workspaceId }) => workspaceId))]);
+    for (const { workspaceId, seq, wake } of waiting) if ((heads.get(workspaceId) ?? 0) > seq) wake();
+  }
+
+  async function run(): Promise<void> {
+    while (!ending.signal.aborted) {
+      await look().catch((error: unknown) => log.warn({ err: error }, "events could not be numbered"));
+      const isBusy = Date.now() - lastWaitAt < READERS_RETURN_MS || waiters.size > 0;
+      const pause = sleep(isBusy ? BUSY_PAUSE_MS : IDLE_PAUSE_MS, undefined, { signal: ending.signal });
+      await pause.catch(() => undefined);
+    }
+  }
+  let running = Promise.resolve();
+
+  return {
+    keepAliveMs,
+    start: () => {
+      running = run();
+    },
+    waitForEvent: async (workspaceId, seq, ms, signal) => {
+      lastWaitAt = Date.now();
+      const woken = new AbortController();
+      const waiter = { workspaceId, seq, wake: () => woken.abort() };
+      waiters.add(waiter);
+      const over = AbortSignal.any([signal, closing.signal, woken.signal]);
+      await sleep(ms, undefined, { signal: over }).catch(() => undefined);
+      waiters.delete(waiter);
+      lastWaitAt = Date.now();
+    },
+    closing: closing.signal,
+    close: () => closing.abort(),
+    stop: async () => {
+      closing.abort();
+      ending.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { allInOrder, transaction } from "../db/transaction.ts";
+import { userKindSql } from "../tenancy/users.ts";
+import { EVENT_KINDS, type TimelineActor } from "./event-kinds.ts";
+
+/** What happens to a comment of a card. */
+export const COMMENT_KINDS = ["comment", "comment_edited", "comment_deleted"] as const;
+
+/** Changes that appear in the feed and on no timeline. */
+export const CHANGE_KINDS = [
+  "card_created",
+  "card_deleted",
+  "blocked",
+  "unblocked",
+  "label_changed",
+  "feature_changed",
+  "page_changed",
+  "flow_changed",
+  "project_changed",
+  "member_changed",
+  "release_changed",
+  "inbox_dismissed",
+] as const;
+type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+/** All kinds, each once: some changes are also events of the timeline. */
+export const FEED_KINDS = [...EVENT_KINDS, ...COMMENT_KINDS, ...CHANGE_KINDS] as const;
+type FeedKind = (typeof FEED_KINDS)[number];
+
+/** An event of a board, in the field order of the API. */
+export interface FeedEvent {
+  readonly seq: number;
+  readonly id: string;
+  readonly kind: FeedKind;
+  readonly at: Date;
+  readonly card: { readonly number: number; readonly title: string } | null;
+  readonly actor: TimelineActor | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** SQL for the user `u` and the expression `login` as the actor of an event on the board. */
+const actorSql = (workspaceId: string, login: string): string =>
+  `json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', ${userKindSql(workspaceId, "u")}),
+                     'login', ${login})`;
+
+/**
+ * SQL that adds to the feed what a statement adds to the timeline. `items` is a CTE with rows of
+ * `timeline_items`; the other arguments are expressions of its alias `t`, never input.
+ */
+export const feedTimelineItems = (
+  items: string,
+  { kind, data, at }: { readonly kind: string; readonly data: string; readonly at: string },
+): string => `
+  insert into events (workspace_id, card_number, card_title, kind, actor, data, at)
+  select c.workspace_id, c.number, c.title, ${kind}, ${actorSql("c.workspace_id", "t.login")}, ${data}, ${at}
+    from ${items} t join cards c on c.id = t.card_id join users u on u.id = t.actor_id`;
+
+interface Change {
+  readonly kind: ChangeKind;
+  readonly cardId?: string;
+  /** Ids, numbers and names; no bodies. A change has `from` and `to`. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const INSERT_CHANGE = `
+  insert into events (workspace_id, card_number, card_title, kind, actor, data)
+  select cast(:workspaceId as uuid), c.number, c.title, :kind,
+         case when u.id is not null then ${actorSql("cast(:workspaceId as uuid)", "null")} end, cast(:data as jsonb)
+    from (select 1) one
+    left join cards c on c.id = cast(:cardId as uuid)
+    left join users u on u.id = cast(:userId as uuid)`;
+
+/**
+ * Records a change that appears on no timeline, in the transaction that makes it. `by` names the
+ * board and the user, null for a change by an operator.
+ */
+export async function recordChange(
+  trx: Trx,
+  { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string | null },
+  { kind, cardId, data }: Change,
+): Promise<void> {
+  await rows(trx, INSERT_CHANGE, {
+    workspaceId,
+    userId,
+    kind,
+    cardId: cardId ?? null,
+    data: JSON.stringify(data),
+  });
+}
+
+/** An arbitrary lock id: one process numbers events at a time. */
+const NUMBERING_LOCK = 7_411_206_002;
+const BATCH = 1_000;
+
+const NUMBER_EVENTS = `
+  with pending as (
+    select id, workspace_id, row_number() over (partition by workspace_id order by id) as place
+      from (select id, workspace_id from events where seq is null order by id limit :batch) p),
+  counts as (
+    select workspace_id, count(*) as added from pending group by workspace_id),
+  heads as (
+    update feeds f set head = f.head + c.added from counts c where f.workspace_id = c.workspace_id
+    returning f.workspace_id, f.head - c.added as base)
+  update events e set seq = h.base + p.place, numbered_at = clock_timestamp()
+    from pending p join heads h on h.workspace_id = p.workspace_id
+   where e.id = p.id
+  returning 1`;
+
+/**
+ * Numbers the committed events. Only these are visible, so an open transaction delays no other
+ * event, and an event that commits later gets a higher number. The lock is taken by an earlier
+ * statement, so that the second one sees what the previous holder committed.
+ */
+export async function numberEvents(db: Db): Promise<void> {
+  for (let isMore = true; isMore;) {
+    isMore = await transaction(db, async (trx) => {
+      const [, numbered] = await allInOrder([
+        rows(trx, "select pg_advisory_xact_lock(:lock)", { lock: NUMBERING_LOCK }),
+        rows(trx, NUMBER_EVENTS, { batch: BATCH }),
+      ]);
+      return numbered.length === BATCH;
+    });
+  }
+}
+
+/** Whether there are committed events without a number. */
+export const hasPendingEvents = async (db: Db): Promise<boolean> =>
+  (await firstRow(db, "select 1 from events where seq is null limit 1")) !== null;
+
+/** The number of the newest event of each of these boards. */
+export async function readHeads(db: Db, workspaceIds: readonly string[]): Promise<Map<string, number>> {
+  const heads = await rows<{ workspaceId: string; head: number }>(
+    db,
+    `select workspace_id as "workspaceId", head from feeds where workspace_id = any(cast(:workspaceIds as uuid[]))`,
+    { workspaceIds },
+  );
+  return new Map(heads.map(({ workspaceId, head }) => [workspaceId, head]));
+}
+
+export interface FeedBounds {
+  /** The number of the newest event; 0 before the first. */
+  readonly head: number;
+  /** The number of the oldest retained event; `head` + 1 if there is none. */
+  readonly oldest: number;
+}
+
+export async function readFeedBounds(db: Db, workspaceId: string): Promise<FeedBounds> {
+  const bounds = await firstRow<FeedBounds>(
+    db,
+    `select f.head, coalesce((select min(e.seq) from events e where e.workspace_id = f.workspace_id and e.seq is not null),
+                             f.head + 1) as oldest
+       from feeds f where f.workspace_id = :workspaceId`,
+    { workspaceId },
+  );
+  if (!bounds) throw new Error(`There is no feed of the board ${workspaceId}.`);
+  return bounds;
+}
+
+export interface FeedFilter {
+  /** Null for all kinds. */
+  readonly kinds: readonly string[] | null;
+  readonly cardNumber: number | null;
+}
+
+/** A statement reads at most so many events, so that a filter that matches little stays fast. */
+const MAX_SCANNED = 5_000;
+
+interface FeedRow extends Omit<FeedEvent, "card"> {
+  readonly isMatch: boolean;
+  readonly cardNumber: number | null;
+  readonly cardTitle: string | null;
+}
+
+/** Reads events after `after`. `next` is where the scan ended, even if the filter matched nothing. */
+export async function readEvents(
+  db: Db,
+  workspaceId: string,
+  { after, limit, kinds, cardNumber }: FeedFilter & { readonly after: number; readonly limit: number },
+): Promise<{ readonly events: FeedEvent[]; readonly next: number }> {
+  const scanned = await rows<FeedRow>(
+    db,
+    `with scanned as (
+       select *, (cast(:kinds as text[]) is null or kind = any(cast(:kinds as text[])))
+                 and (cast(:cardNumber as integer) is null or card_number = :cardNumber) as matches
+         from (select * from events where workspace_id = :workspaceId and seq > :after order by seq limit :scanned) e),
+     counted as (
+       select *, count(*) filter (where matches) over (order by seq) as nth, max(seq) over () as last from scanned)
+     select seq, workspace_id || '-' || seq as id, kind, at, card_number as "cardNumber", card_title as "cardTitle",
+            actor, data, matches as "isMatch"
+       from counted where (matches and nth <= :limit) or (seq = last and nth < :limit) order by seq`,
+    {
+      workspaceId,
+      after,
+      limit,
+      kinds,
+      cardNumber,
+      scanned: kinds || cardNumber !== null ? MAX_SCANNED : limit,
+    },
+  );
+  const events = scanned.flatMap(
+    ({ isMatch, cardNumber: number, cardTitle: title, ...event }): FeedEvent[] => {
+      if (!isMatch) return [];
+      const { seq, id, kind, at, actor, data } = event;
+      const card = number === null || title === null ? null : { number, title };
+      return [{ seq, id, kind, at, card, actor, data }];
+    },
+  );
+  return { events, next: scanned.at(-1)?.seq ?? after };
+}
