@@ -3,6 +3,7 @@ import type { BoardKnowledge } from "../actors/board-knowledge.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 import { nothingAcknowledgedIsLost } from "./acknowledged.ts";
+import { endedAccessHasNoEffects, repositoriesHaveOneBoard } from "./effects.ts";
 import { rateLimitsAreRespected } from "./rate-limits.ts";
 import { checksMatchForge, nothingIsLeftOver } from "./after-repair.ts";
 import { tenantsAreIsolated, noSecretIsExposed } from "./secrets.ts";
@@ -27,6 +28,8 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I10: noSecretIsExposed,
   I11: rateLimitsAreRespected,
   I12: checksMatchForge,
+  I13: endedAccessHasNoEffects,
+  I14: repositoriesHaveOneBoard,
 };
 
 /** Checks all invariants of a finished run. Starts again if a reused connection was closed. */

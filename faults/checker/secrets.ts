@@ -21,7 +21,8 @@ export const tenantsAreIsolated: Invariant = async ({ world, history, known }) =
      union all select 'card ' || c.number || ' has a label of another board' from card_labels l
        join cards c on c.id = l.card_id join labels b on b.id = l.label_id where b.workspace_id <> c.workspace_id
      union all select 'card ' || c.number || ' has a repository of another project' from card_repositories l
-       join cards c on c.id = l.card_id join repositories r on r.id = l.repository_id where r.project_id <> c.project_id`,
+       join cards c on c.id = l.card_id join repositories r on r.id = l.repository_id
+       where l.project_id is not null and r.project_id <> c.project_id`,
   );
   return [...found, ...foreign.map(({ what }) => `changed by another tenant: ${what}`)];
 };
