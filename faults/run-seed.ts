@@ -10,9 +10,11 @@ import { isSuccess } from "./checker/subject.ts";
 import { makeDice, type Dice } from "./dice.ts";
 import { openHistory, countEvents, type History } from "./history.ts";
 import { repairAndWait, waitUntilIdle } from "./idle.ts";
+import { ACCESS_ENDED, endAccess } from "./injected/access.ts";
 import { endForgeFaults, injectForgeFaults } from "./injected/forge.ts";
 import { endWebhookFaults, injectWebhookFaults } from "./injected/webhooks.ts";
 import { crashDatabase, killProcesses } from "./injected/processes.ts";
+import { changeHands, GIVEN_AWAY } from "./injected/repositories.ts";
 import type { CrashingPostgres } from "./world/postgres.ts";
 import { secretOf, startFaultWorld, type FaultWorld } from "./world/world.ts";
 
@@ -46,6 +48,8 @@ const PROLOGUE_MS = 60_000;
 const SUCCESSES_PER_SECOND = 3;
 const FAULTS_PER_SECOND = 2;
 const MAX_FACTOR = 6;
+/** These take several calls, so that a short run may end without them. */
+const MUST_HAPPEN = [ACCESS_ENDED, GIVEN_AWAY];
 
 /** Runs one seed: agents, people and faults for some seconds, then repair, then all checks. */
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
@@ -61,7 +65,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     for (const place of prologues) for (const intrude of foreignRequests(place)) await intrude();
     const agents = await makeAgents(world, known, dice, history, () => faultPhase.retryUntil());
     const faultPhase = startFaultPhase(history, options);
-    const { isOver } = faultPhase;
+    const { isOver, retryUntil } = faultPhase;
     const work = Promise.all(agents.map((agent) => runAgent(agent, isOver)));
     const people = startPeople(world, known, dice, history, isOver);
     const faults = [
@@ -70,13 +74,20 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
       injectForgeFaults(world, dice.for("forge"), history, isOver),
       injectWebhookFaults(world, dice.for("webhooks"), history, isOver),
     ];
+    // They end later than the faults: unfinished calls go on, and the repository returns home.
+    const changes = [
+      ...known.map((own, at) =>
+        endAccess({ world, own, dice: dice.for(`access ${at}`), history, retryUntil }, isOver),
+      ),
+      changeHands({ world, dice: dice.for("hands"), history, retryUntil }, isOver),
+    ];
     while (!isOver()) await sleep(100);
     await Promise.all([...faults, people]);
     endForgeFaults(world);
     await endWebhookFaults(world);
     for (const process of world.processes) while (!process.isUp()) await process.start();
     history.event("note", "the faults have stopped");
-    await work;
+    await Promise.all([work, ...changes]);
     await waitUntilIdle(world, options.idleTimeoutSeconds);
     for (let round = 1; round <= 2; round++) await repairAndWait(world, options.idleTimeoutSeconds);
     const violations = await check(world, history, known);
@@ -152,7 +163,8 @@ function startFaultPhase(
     const { successes, faults } = count();
     return (
       successes - before.successes >= seconds * SUCCESSES_PER_SECOND &&
-      faults - before.faults >= seconds * FAULTS_PER_SECOND
+      faults - before.faults >= seconds * FAULTS_PER_SECOND &&
+      MUST_HAPPEN.every((fault) => events.some(({ name }) => name === fault))
     );
   };
   return {

@@ -3,6 +3,7 @@ import { listRefs } from "../../sandbox/forge/git/refs.ts";
 import type { PullRequestRow, RepositoryRow } from "../../sandbox/forge/rows.ts";
 import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
+import { SHARED } from "../world/shared-repository.ts";
 import type { FaultWorld } from "../world/world.ts";
 import { uniqueText, type BoardKnowledge } from "./board-knowledge.ts";
 
@@ -58,7 +59,9 @@ async function chooseRepository(place: PersonPlace, action: string): Promise<Rep
   const { context } = world.forge;
   const [account] = context.state.accounts.in(own.board.owner);
   const repository = dice.pick(
-    context.state.repositories.all().filter(({ ownerId }) => ownerId === account?.id),
+    context.state.repositories
+      .all()
+      .filter(({ ownerId, name }) => ownerId === account?.id && name !== SHARED),
   );
   if (!repository) return null;
   const refs = await listRefs(context.git.repository(repository.id), "refs/heads/");

@@ -3,6 +3,7 @@ import type { BoardKnowledge } from "../actors/board-knowledge.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 import { nothingAcknowledgedIsLost } from "./acknowledged.ts";
+import { endedAccessHasNoEffects, repositoriesHaveOneBoard } from "./effects.ts";
 import { rateLimitsAreRespected } from "./rate-limits.ts";
 import { checksMatchForge, nothingIsLeftOver } from "./after-repair.ts";
 import { tenantsAreIsolated, noSecretIsExposed } from "./secrets.ts";
@@ -16,6 +17,11 @@ export interface Violation {
   readonly text: string;
 }
 
+const allOf =
+  (...parts: readonly Invariant[]): Invariant =>
+  async (subject) =>
+    (await Promise.all(parts.map((part) => part(subject)))).flat();
+
 const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I1: nothingAcknowledgedIsLost,
   I2: nothingIsDuplicated,
@@ -23,7 +29,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I5: timelinesOnlyGrow,
   I6: mergesByOthersAreReported,
   I8: nothingIsLeftOver,
-  I9: tenantsAreIsolated,
+  I9: allOf(tenantsAreIsolated, endedAccessHasNoEffects, repositoriesHaveOneBoard),
   I10: noSecretIsExposed,
   I11: rateLimitsAreRespected,
   I12: checksMatchForge,

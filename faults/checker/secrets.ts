@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { rows, type Db } from "../../src/store/db/connect.ts";
 import type { Invariant } from "./subject.ts";
 
-// Invariant: I9 No credential reads or changes another tenant's data
+// Invariant: I9 Nobody without access reads or changes anything, here or on GitHub
 export const tenantsAreIsolated: Invariant = async ({ world, history, known }) => {
   const found: string[] = [];
   for (const { owner, path, method, text } of history.calls) {
@@ -21,7 +21,8 @@ export const tenantsAreIsolated: Invariant = async ({ world, history, known }) =
      union all select 'card ' || c.number || ' has a label of another board' from card_labels l
        join cards c on c.id = l.card_id join labels b on b.id = l.label_id where b.workspace_id <> c.workspace_id
      union all select 'card ' || c.number || ' has a repository of another project' from card_repositories l
-       join cards c on c.id = l.card_id join repositories r on r.id = l.repository_id where r.project_id <> c.project_id`,
+       join cards c on c.id = l.card_id join repositories r on r.id = l.repository_id
+       where l.project_id is not null and r.project_id <> c.project_id`,
   );
   return [...found, ...foreign.map(({ what }) => `changed by another tenant: ${what}`)];
 };

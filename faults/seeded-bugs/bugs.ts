@@ -157,4 +157,31 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       },
     ],
   },
+  {
+    name: "unfinished moves and promotions go on after a revocation",
+    invariant: "I9",
+    edits: [
+      {
+        file: "actions/moves/may-enter.js",
+        find: "return role !== null && mayAct(role, roleToEnter(stage));",
+        replace: "return role !== null || stage !== null;",
+      },
+    ],
+  },
+  {
+    name: "cards may use repositories that have left their project",
+    invariant: "I9",
+    edits: [
+      {
+        file: "store/forge/repositories.js",
+        find: `export const IS_USABLE = "cr.project_id is not null";`,
+        replace: `export const IS_USABLE = "true";`,
+      },
+      {
+        file: "store/forge/repositories.js",
+        find: "and usable.project_id is not null)`;",
+        replace: ")`;",
+      },
+    ],
+  },
 ];

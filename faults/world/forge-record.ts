@@ -2,6 +2,7 @@ import { isWrite } from "../../sandbox/forge/control/call-counts.ts";
 import type { ApiCall } from "../../sandbox/forge/hooks.ts";
 import type { ForgeResponse } from "../../sandbox/forge/server/api-error.ts";
 import type { RunningForge } from "../../sandbox/forge/start-forge.ts";
+import { effectOf, type ForgeEffect } from "./forge-effects.ts";
 
 /** One call of an installation. */
 export interface ForgeCall {
@@ -31,6 +32,7 @@ interface ForgeHold {
 export interface ForgeRecord {
   readonly calls: readonly ForgeCall[];
   readonly limits: readonly ForgeHold[];
+  readonly effects: readonly ForgeEffect[];
   /** Every installation token it issued. */
   readonly tokens: ReadonlySet<string>;
 }
@@ -38,6 +40,7 @@ export interface ForgeRecord {
 export function recordForge({ control, context }: RunningForge): ForgeRecord {
   const calls: ForgeCall[] = [];
   const holds: ForgeHold[] = [];
+  const effects: ForgeEffect[] = [];
   const tokens = new Set<string>();
   const installationOf = ({ headers }: ApiCall): number | null => {
     const given = String(headers["authorization"] ?? "").replace(/^\w+\s+/, "");
@@ -49,14 +52,11 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       if (installationId === null) return;
       const isGraphql = call.route === "POST /graphql";
       const at = Date.now();
-      calls.push({
-        installationId,
-        receivedAt: at,
-        sentAt: Number(call.headers["x-sent-at"] ?? at),
-        isWrite: isWrite(call),
-        isGraphql,
-        route: call.route ?? `${call.method} ${call.path}`,
-      });
+      const sentAt = Number(call.headers["x-sent-at"] ?? at);
+      const route = call.route ?? `${call.method} ${call.path}`;
+      calls.push({ installationId, receivedAt: at, sentAt, isWrite: isWrite(call), isGraphql, route });
+      const effect = effectOf(call);
+      if (effect) effects.push({ ...effect, sentAt, route });
     },
     onResponse: (call, answer) => {
       if (call.path.endsWith("/access_tokens")) addToken(tokens, answer);
@@ -73,7 +73,7 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       }, STORE_LIMIT_MS).unref();
     },
   });
-  return { calls, limits: holds, tokens };
+  return { calls, limits: holds, effects, tokens };
 }
 
 function addToken(tokens: Set<string>, { body }: ForgeResponse): void {

@@ -11,6 +11,7 @@ import { prepareCluster, readPassword, type ClusterPlace } from "../../sandbox/p
 import { launch } from "../../sandbox/postgres/launch.ts";
 import { connectionStringFor, type Listener } from "../../sandbox/postgres/listeners.ts";
 import type { TiedProcess } from "../../sandbox/postgres/tied-process.ts";
+import { AUDIT } from "./audit.ts";
 import { freePorts } from "../../test/support/free-ports.ts";
 import { connect } from "../../src/store/db/connect.ts";
 import { migrate } from "../../src/store/db/migrate.ts";
@@ -51,6 +52,7 @@ export async function startCrashingPostgres(): Promise<CrashingPostgres> {
   await run(`create database ${TEMPLATE}`);
   const db = connect({ connectionString: urlOf(TEMPLATE), onError: () => undefined });
   await migrate(db, urlOf(TEMPLATE));
+  await db.raw(AUDIT);
   await db.destroy();
   return {
     password,

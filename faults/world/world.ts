@@ -13,6 +13,7 @@ import type { Dice } from "../dice.ts";
 import type { History } from "../history.ts";
 import { recordForge, type ForgeRecord } from "./forge-record.ts";
 import type { CrashingPostgres } from "./postgres.ts";
+import { createShared, type SharedRepository } from "./shared-repository.ts";
 import { makeServiceProcess, serviceEnvironment, type ServiceProcess } from "./service-process.ts";
 
 /** Two processes of the service, their forge, and some boards. */
@@ -24,6 +25,7 @@ export interface FaultWorld {
   readonly deps: Deps;
   readonly processes: readonly ServiceProcess[];
   readonly boards: readonly TestBoard[];
+  readonly shared: SharedRepository;
   /** Secrets that must not occur in logs, tables and answers: name → text. */
   readonly secrets: Map<string, string>;
   readonly logFolder: string;
@@ -82,6 +84,9 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
   for (let made = 0; made < options.boards; made++) {
     boards.push(await makeBoard(forge, { deps, baseUrl }, { repositories: REPOSITORIES }));
   }
+  const [home, foreign] = boards;
+  if (!home || !foreign) throw new Error("the shared repository needs two boards");
+  const shared = await createShared(forge, deps, home, foreign);
   return {
     postgres,
     forge,
@@ -89,6 +94,7 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
     deps,
     processes,
     boards,
+    shared,
     logFolder: folder,
     secrets: new Map([
       ["the webhook secret", forge.app.webhookSecret],
@@ -96,6 +102,9 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
       ["the database's password", postgres.password],
       ["the metrics token", metricsToken],
       ...boards.map(({ owner, api }) => [`an API key of ${owner}`, secretOf(api.apiKey)] as const),
+      ...shared.keepers.map(
+        ({ name, apiKey }) => [`the API key of the keeper at ${name}`, secretOf(apiKey)] as const,
+      ),
       ...forge.users.map(({ login, token }) => [`the token of ${login}`, token] as const),
     ]),
     stop: async () => {

@@ -37,6 +37,11 @@ import type { ReleaseForge } from "./releasing.ts";
  * answered in the order asked.
  */
 export interface Forge extends ReleaseForge {
+  /**
+   * The same forge, which asks `mayWrite` directly before it sends a write: a write may wait for its
+   * turn for many seconds. Throws `ForgeUnavailable` instead of sending when the answer is false.
+   */
+  onlyWhile(mayWrite: () => Promise<boolean>): Forge;
   /** Cached after the first answer. */
   identity(): Promise<ForgeIdentity>;
   /** Succeeds only with a valid App id and key. */

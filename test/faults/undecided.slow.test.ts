@@ -1,4 +1,9 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { markMerged } from "../../sandbox/forge/actions/close-pull-request.ts";
+import { readRef, updateRef } from "../../sandbox/forge/git/refs.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
+import { onForge, repositoryOf } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
@@ -8,6 +13,7 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
+afterEach(() => world.forge.control.reset());
 afterAll(() => world.stop());
 
 // Fault: C8
@@ -21,3 +27,25 @@ it("a forge that does not make up its mind for twenty looks is asked to merge, a
   expect(await kindsOf(board, number)).not.toContain("promotion_refused");
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
 }, 120_000);
+
+// Fault: C8
+it("a merge that GitHub shows only after a slow inspection is no refusal", async () => {
+  const board = await world.board();
+  const { number } = await openCard(world, board);
+  const { context } = world.forge;
+  const { id } = repositoryOf(world, board);
+  const [pull] = context.state.pullRequests.in(id);
+  if (!pull) throw new Error("the card has no pull request");
+  const git = context.git.repository(id);
+  const baseSha = (await readRef(git, "refs/heads/main")) ?? "";
+  // As in the middle of a merge: the target has the commits, the pull request is open.
+  await updateRef(git, "refs/heads/main", pull.headSha, baseSha);
+  const slow = holdCalls(world, { operation: "Inspect" }, "after");
+  const moving = board.api.move(number, board.stages.Done);
+  await slow.met();
+  await sleep(3_000);
+  const { by } = onForge(world, board);
+  slow.letGo();
+  await markMerged(context, pull, { by, sha: pull.headSha, baseSha });
+  expect(await moving).toMatchObject({ status: 200, body: { alreadyMerged: [{ prNumber: 1 }] } });
+}, 60_000);

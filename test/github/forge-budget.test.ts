@@ -8,7 +8,7 @@ const HOLD = { installationId: 7, from: 0, until: 3_000, budget: null };
 
 async function foundIn(call: Pick<ForgeCall, "sentAt" | "receivedAt">): Promise<readonly string[]> {
   const made = { installationId: 7, isWrite: false, isGraphql: false, route: "GET /x", ...call };
-  const record: ForgeRecord = { calls: [made], limits: [HOLD], tokens: new Set() };
+  const record: ForgeRecord = { calls: [made], limits: [HOLD], effects: [], tokens: new Set() };
   return await rateLimitsAreRespected({ world: { record } } as unknown as Subject);
 }
 

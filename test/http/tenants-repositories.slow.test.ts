@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { rows } from "../../src/store/db/connect.ts";
+import { eventually } from "../support/api.ts";
 import { onForge, repositoryOf } from "../support/forge/installations.ts";
 import { headOf, mergedCard } from "../support/stories/merged-card.ts";
 import { secondBoard, setRepositories, type SecondBoard } from "../support/stories/second-board.ts";
@@ -118,6 +119,35 @@ describe("a card whose repository belongs to another board now", () => {
     expect((await board.api.move(card.number, board.stages.Done)).status).toBe(200);
   });
 });
+
+it("a draft pull request that waits for its turn is not opened after the repository got another board", async () => {
+  const paced = await startWorld({ paceWrites: true });
+  try {
+    const board = await paced.board();
+    const second = await secondBoard(paced.service.deps, board);
+    const { number } = await board.api.card({ repositoryIds: Object.values(board.repositories) });
+    expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
+    const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
+    await board.db("forge_turns").update({ next_write_at: board.db.raw("now() + interval '6 seconds'") });
+    await writeFile(board, "web", branch, "work.txt", "work\n");
+    const opening = { kind: "open_pull_request" };
+    await eventually(
+      () => board.db("forge_intents").where(opening),
+      ({ length }) => length === 1,
+    );
+    await setRepositories(board.api, board.projectId, []);
+    await setRepositories(second.api, second.projectId, Object.values(board.repositories));
+    const free = board.db("forge_turns").whereRaw("next_write_at < now() - interval '1 second'");
+    await eventually(
+      () => free.clone(),
+      ({ length }) => length === 1,
+      20_000,
+    );
+    expect((await board.person("ada", "GET", `/repos/${board.owner}/web/pulls`)).body).toEqual([]);
+  } finally {
+    await paced.stop();
+  }
+}, 60_000);
 
 it("the database refuses a usable link between a card and a repository of another project", async () => {
   const { board, number } = await cardOfLostRepository();

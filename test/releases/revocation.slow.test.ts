@@ -1,22 +1,32 @@
 /** Work that a credential started ends after its revocation. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { resumeReleaseAction } from "../../src/actions/releases/resume-release-action.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { revokeCredential, setMembership } from "../../src/store/tenancy/credentials.ts";
 import { eventually, type Api } from "../support/api.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { cardInReview, headOf } from "../support/stories/merged-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 let board: TestBoard;
+/** Its writes to GitHub are a second apart. */
+let pacedWorld: TestWorld;
+let paced: TestBoard;
 beforeAll(async () => {
   world = await startWorld();
   board = await world.board();
+  pacedWorld = await startWorld({ paceWrites: true });
+  paced = await pacedWorld.board();
 });
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
+afterAll(async () => {
+  await world.stop();
+  await pacedWorld.stop();
+});
 
 const clientIdOf = ({ apiKey }: Api): string => apiKey.split("_")[1] ?? "";
 const revoke = (api: Api): Promise<boolean> => revokeCredential(board.db, clientIdOf(api));
@@ -105,6 +115,68 @@ it("another caller can finish the unfinished move of a revoked one", async () =>
   await revoke(member);
   world.forge.control.faults.clear();
   expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+});
+
+it("a merge that waits for its turn is not sent after the revocation", async () => {
+  const member = await paced.as({ role: "member" });
+  const number = await cardInReview(pacedWorld, paced, { web: { "paced.txt": "work\n" } });
+  const main = await headOf(paced, "web", "main");
+  await paced.db("forge_turns").update({ next_write_at: paced.db.raw("now() + interval '4 seconds'") });
+  const moving = member.move(number, paced.stages.Done);
+  await eventually(
+    () => paced.db("forge_intents").where({ kind: "merge" }),
+    ({ length }) => length === 1,
+  );
+  await revokeCredential(paced.db, clientIdOf(member));
+  expect((await moving).status).toBe(503);
+  const { blocked } = await eventually(
+    async () => {
+      await resumeOrphanedMoves(pacedWorld.service.deps);
+      return paced.api.readCard(number);
+    },
+    (card) => card.blocked !== null,
+  );
+  expect(blocked).toMatchObject({ reason: "not_permitted" });
+  expect(await headOf(paced, "web", "main")).toBe(main);
+}, 60_000);
+
+describe("a freeze in two repositories whose credential is revoked after the first branch", () => {
+  const CREATE = { method: "POST", path: "/repositories/*/git/refs" };
+
+  async function halfFrozen() {
+    const both = await world.board({ repositories: ["web", "api"] });
+    const maintainer = await both.as({ role: "maintainer" });
+    const { body } = await both.api.post<{ id: string }>(`/v1/releases?projectId=${both.projectId}`, {
+      name: "1.0",
+    });
+    const freeze = `/v1/releases/${body.id}/freeze`;
+    const first = holdCalls(world, CREATE, "after");
+    const freezing = maintainer.post(freeze);
+    await first.met();
+    await revokeCredential(both.db, clientIdOf(maintainer));
+    first.letGo();
+    expect((await freezing).status).toBe(503);
+    const frozen = async () => {
+      const { body: release } = await both.api.get<{ frozenAt: string | null }>(`/v1/releases/${body.id}`);
+      const heads = [await headOf(both, "web", "release/1-0"), await headOf(both, "api", "release/1-0")];
+      return { isFrozen: release.frozenAt !== null, branches: heads.filter((head) => head !== null).length };
+    };
+    const { id: actionId } = await both.db("release_actions").where({ release_id: body.id }).first("id");
+    return { both, freeze, frozen, actionId: String(actionId) };
+  }
+
+  it("is undone", async () => {
+    const { frozen, actionId } = await halfFrozen();
+    expect(await frozen()).toEqual({ isFrozen: false, branches: 1 });
+    await resumeReleaseAction(world.service.deps, actionId);
+    expect(await frozen()).toEqual({ isFrozen: false, branches: 0 });
+  });
+
+  it("is finished by another caller", async () => {
+    const { both, freeze, frozen } = await halfFrozen();
+    expect((await both.api.post(freeze)).status).toBe(200);
+    expect(await frozen()).toEqual({ isFrozen: true, branches: 2 });
+  });
 });
 
 it("a write that waits for a lock commits before a revocation is complete, or not at all", async () => {

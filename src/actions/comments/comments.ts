@@ -18,6 +18,7 @@ import { addJob } from "../../store/db/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { recordGiveUpOnCard } from "../events/give-up.ts";
+import { whileLinked } from "../while-linked.ts";
 import type { Write } from "../write.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
 
@@ -107,7 +108,8 @@ async function tryMirror(deps: Deps, secret: Buffer, mirror: DueMirror, waitMs: 
   const { commentId, prNumber, revision } = mirror;
   let isUnsure = false;
   try {
-    const written = await writeMirror(deps, secret, mirror, waitMs);
+    const linked = whileLinked(deps, mirror.cardId, mirror.repositoryId);
+    const written = await writeMirror(linked, secret, mirror, waitMs);
     if (!written.ok) {
       const { reason, message } = written.refusal;
       deps.log.warn({ commentId, prNumber, reason, message }, "GitHub refused to mirror a comment");

@@ -102,11 +102,13 @@ const isBare = (answer: BranchAnswer | undefined): boolean =>
 export async function inspectUntilDecided(deps: Deps, transition: Transition): Promise<Inspection> {
   const startedAt = performance.now();
   let inspection = await inspectCard(deps, transition);
+  // A slow first answer may be as old as the whole wait, and the merge finished since.
+  const inspectedAt = performance.now();
   for (let pause = 250; ; pause *= 2) {
     const { reasons, isUndecided, isLanding } = inspection.plan;
     const mergeabilityWait = isUndecided && reasons.length === 0 ? MERGEABILITY_WAIT_MS : 0;
-    const wait = isLanding ? LANDING_WAIT_MS : mergeabilityWait;
-    if (performance.now() + pause > startedAt + wait) return inspection;
+    const until = isLanding ? inspectedAt + LANDING_WAIT_MS : startedAt + mergeabilityWait;
+    if (performance.now() + pause > until) return inspection;
     await sleep(pause);
     inspection = await inspectCard(deps, transition);
   }

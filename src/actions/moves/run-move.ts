@@ -71,7 +71,8 @@ export async function runMove(deps: Deps, transition: Transition, move: MoveAtte
   }
 }
 
-async function inspectAndRun(deps: Deps, entered: Transition, move: MoveAttempt): Promise<MoveOutcome> {
+async function inspectAndRun(all: Deps, entered: Transition, move: MoveAttempt): Promise<MoveOutcome> {
+  const deps: Deps = { ...all, forge: all.forge.onlyWhile(() => mayEnter(all.db, move.actorId, entered)) };
   const transition: Transition = { ...entered, headShas: move.headShas };
   const until = performance.now() + MERGE_WAIT_MS;
   const context: Context = { ...transition, actorId: move.actorId, operation: move };

@@ -8,6 +8,7 @@ import { findLastActor } from "../../store/events/timeline.ts";
 import { setHeadSha } from "../../store/forge/branches.ts";
 import { findOpenOperation, findLastMover } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
+import { whileLinked } from "../while-linked.ts";
 import type { Transition } from "../moves/start-move.ts";
 import { readoptBranch } from "../moves/card-branch.ts";
 import { inspectCard, inspectStoredState } from "../moves/inspect-card.ts";
@@ -84,7 +85,12 @@ async function restoreBranches(deps: Deps, transition: Transition): Promise<void
   for (const step of plan.steps) {
     const link = links.find(({ repository }) => repository.id === step.repositoryId);
     if (!link || step.action !== "restore_branch") continue;
-    await runStep(deps, { ...transition, actorId, operation: null }, link, step);
+    await runStep(
+      whileLinked(deps, card.id, step.repositoryId),
+      { ...transition, actorId, operation: null },
+      link,
+      step,
+    );
   }
 }
 
@@ -102,7 +108,7 @@ async function runLateSteps(deps: Deps, transition: Transition): Promise<void> {
     if (!link || step.action === "merge" || step.action === "mark_ready") continue;
     const linkerId = action === "create_branch" && (await linkerOf(deps, card.id, step.repositoryId));
     const context = { ...transition, actorId: linkerId || moverId, operation: null };
-    const outcome = await runStep(deps, context, link, step);
+    const outcome = await runStep(whileLinked(deps, card.id, step.repositoryId), context, link, step);
     // The card has got its former branch, which may have commits for a pull request.
     if (outcome === "changed" && action === "create_branch") await catchUpSoon(deps.db, card.id);
     // A push may leave a branch without commits of its own, which is no reason for a warning.

@@ -28,6 +28,7 @@ import {
   type Backmerge,
 } from "../../store/releases/release-cards.ts";
 import type { Deps } from "../deps.ts";
+import { whileLinked } from "../while-linked.ts";
 
 export const BACK_MERGE = "back-merge-hotfix";
 export const SWEEP_BACK_MERGES = "sweep-back-merges";
@@ -63,7 +64,14 @@ export async function backMergeCard(deps: Deps, cardId: string): Promise<void> {
   if (card.hotfix) for (const link of links) await planBackmerges(deps, card, project.flow, link, actorId);
   for (const backmerge of await listOpenBackmerges(deps.db, cardId)) {
     const link = links.find(({ repository }) => repository.id === backmerge.repositoryId);
-    if (link?.repository.ref) await runBackmerge(deps, card, link, link.repository.ref, backmerge);
+    if (!link?.repository.ref) continue;
+    await runBackmerge(
+      whileLinked(deps, cardId, backmerge.repositoryId),
+      card,
+      link,
+      link.repository.ref,
+      backmerge,
+    );
   }
 }
 

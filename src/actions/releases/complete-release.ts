@@ -127,7 +127,8 @@ interface Tagged extends PlannedTag {
 
 /** Inspects all repositories, then writes missing tags, then publishes missing releases. */
 export async function runComplete(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
-  const { release, action } = context;
+  const { release, action, stop } = context;
+  if (stop !== null) return { state: "refused", message: stop };
   const known = await listBoardRepositories(deps.db, release.workspaceId);
   const repositories = new Map(known.map((repository) => [repository.id, repository]));
   let { plan, tried } = progressOf.parse(action.progress);

@@ -53,8 +53,8 @@ const freezeProgress = z.object({ refused: z.string().optional() });
 
 export async function runFreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { release, project, action } = context;
-  const { refused } = freezeProgress.parse(action.progress);
-  if (refused !== undefined) return undo(deps, context, refused);
+  const refused = freezeProgress.parse(action.progress).refused ?? context.stop;
+  if (refused !== null) return undo(deps, context, refused);
   const existing = await repositoriesWithBranch(deps.db, release);
   for (const repository of await listProjectRepositories(deps.db, project.id)) {
     if (existing.has(repository.id)) continue;
@@ -145,7 +145,7 @@ export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<
   const { release, action } = context;
   const branches = await listReleaseBranches(deps.db, release.id);
   const { isRemoving } = unfreezeProgress.parse(action.progress);
-  const obstacle = await findObstacle(deps, branches);
+  const obstacle = context.stop ?? (await findObstacle(deps, branches));
   if (obstacle !== null) return restore(deps, context, branches, obstacle, isRemoving);
   await saveActionProgress(deps, context, { isRemoving: true });
   for (const branch of branches) {

@@ -27,6 +27,7 @@ import {
 import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { releaseWithRetry, type Write } from "../write.ts";
+import { mayContinue, NO_LONGER_ALLOWED } from "./may-continue.ts";
 
 /**
  * Reads a release and locks it, with the project's other open releases, until the transaction ends.
@@ -94,14 +95,16 @@ async function takeOverSame(
   trx: Trx,
   release: ReleaseHead,
   open: ReleaseAction,
-  { kind, input, requestId }: ReleaseActionRequest,
+  { kind, input, requestId, actorId }: ReleaseActionRequest,
 ): Promise<RunningAction> {
   const isSame = open.kind === kind && isDeepStrictEqual(open.input, input);
   const isNewAfterCancel = open.isCancelled && open.requestId !== requestId;
   if (open.isHeld || !isSame || isNewAfterCancel) throw busyRelease(release, open);
-  const taken = await takeOverAction(trx, open, { holder: deps.instanceId, requestId });
+  // A revoked user's unfinished action goes on as that of the caller who repeats it.
+  const actor = (await mayContinue(trx, release, open)) ? open.actorId : actorId;
+  const taken = await takeOverAction(trx, open, { holder: deps.instanceId, requestId, actorId: actor });
   if (!taken) throw busyRelease(release, open);
-  return { ...open, attempt: taken.attempt };
+  return { ...open, actorId: actor, attempt: taken.attempt };
 }
 
 const ONGOING: Readonly<Record<ReleaseActionKind, string>> = {
@@ -127,6 +130,8 @@ export interface ReleaseContext {
   readonly release: ReleaseHead;
   readonly project: Project;
   readonly action: RunningAction;
+  /** Why the action must be undone and refused; null while its user may go on with it. */
+  readonly stop: string | null;
 }
 
 export type ReleaseOutcome =
@@ -197,7 +202,11 @@ export async function runAndFinish<T>(
   try {
     const project = await findProject(deps.db, head.workspaceId, head.projectId);
     if (!project) throw new Error(`release ${head.id} without its project`);
-    const outcome = await run(deps, { release: head, project, action });
+    const isAllowed = () => mayContinue(deps.db, head, action);
+    // What is undone is no effect of the user.
+    const stop = (await isAllowed()) ? null : NO_LONGER_ALLOWED;
+    const forge = stop === null ? deps.forge.onlyWhile(isAllowed) : deps.forge;
+    const outcome = await run({ ...deps, forge }, { release: head, project, action, stop });
     return await transaction(deps.db, async (trx) => {
       const release = await lockOpenRelease(trx, head);
       const isOurs = await finishAction(trx, action, outcome.state);

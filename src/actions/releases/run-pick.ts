@@ -56,11 +56,14 @@ export async function runPick(deps: Deps, context: ReleaseContext): Promise<Rele
       branch.ref ? [[branch.repositoryId, { ...branch, ref: branch.ref }] as const] : [],
     ),
   );
+  const { stop } = context;
+  if (stop !== null && !progress.inRepositories) return { state: "refused", message: stop };
   const planned =
     progress.inRepositories ?? planPick(context, await listLinks(deps.db, cardId), known, card.number);
   if ("message" in planned) return { state: "refused", ...planned };
   const run: PickRun = { deps, context, branches: known, picks: [...planned] };
-  const refused = progress.refused ?? (await prepareAll(run)) ?? (await moveBranches(run));
+  const stopped = stop === null ? null : { message: stop, body: {} };
+  const refused = progress.refused ?? stopped ?? (await prepareAll(run)) ?? (await moveBranches(run));
   if (refused) return undo(run, refused);
   return {
     state: "done",

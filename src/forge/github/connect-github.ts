@@ -70,14 +70,16 @@ function connect(options: GitHubForgeOptions): RepositoryDeps {
 }
 
 /** The port for GitHub.com or a GitHub Enterprise Server. */
-export function createGitHubForge(options: GitHubForgeOptions): Forge {
-  const deps = connect(options);
+export const createGitHubForge = (options: GitHubForgeOptions): Forge => forgeOf(connect(options));
+
+function forgeOf(deps: RepositoryDeps): Forge {
   const { client, clock, identity } = deps;
   const on = (ref: RepositoryRef, withinMs?: number) => openRepository(deps, ref, withinMs);
   const forPick = (ref: RepositoryRef) => (commits: number) =>
     on(ref, PICK_WITHIN_MS + (commits - 1) * PICK_WITHIN_MS_PER_COMMIT);
 
   return {
+    onlyWhile: (mayWrite) => forgeOf({ ...deps, client: client.onlyWhile(mayWrite) }),
     identity,
     app: () => readApp(client, clock),
     webhook: () => readWebhook(client),

@@ -5,6 +5,7 @@ import {
   noSuchOperation,
 } from "../../actions/releases/cancel-promotion.ts";
 import { completeRelease } from "../../actions/releases/complete-release.ts";
+import { ROLE_OF_ACTION } from "../../actions/releases/may-continue.ts";
 import { freezeRelease, unfreezeRelease } from "../../actions/releases/freeze.ts";
 import { pickCard } from "../../actions/releases/pick-card.ts";
 import { promoteRelease } from "../../actions/releases/promote-release.ts";
@@ -92,7 +93,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Creates the branch `release/{slug}` in every repository of the project, from the target of the flow's first merge stage. Afterwards, cards can only be added by pick. If one repository refuses, all new branches are deleted again. Freezing a frozen release creates the missing branches.",
     tag: "Releases",
-    role: "maintainer",
+    role: ROLE_OF_ACTION.freeze,
     ...releaseInPath,
     responses: {
       200: { description: "The frozen release", schema: release },
@@ -108,7 +109,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Deletes all its branches, if nothing was picked or pushed onto any of them. Does nothing if the release is not frozen.",
     tag: "Releases",
-    role: "maintainer",
+    role: ROLE_OF_ACTION.unfreeze,
     ...releaseInPath,
     responses: {
       200: { description: "The unfrozen release", schema: release },
@@ -127,7 +128,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "The only way to add a card to a frozen release. Cherry-picks the card's merged commits in order onto the release branch of each of its repositories, in all of them or in none. Succeeds if the branches already have the commits.",
     tag: "Releases",
-    role: "member",
+    role: ROLE_OF_ACTION.pick,
     ...releaseInPath,
     body: z.strictObject({ taskNumber: taskNumber }),
     responses: {
@@ -147,7 +148,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Moves the cards of the release into a stage, one after the other, each to the end of the column. A refused card stays in its stage and does not affect the others. The call answers within 55 seconds. Pending cards are moved afterwards; `GET /v1/operations/{operationId}` shows the progress.",
     tag: "Releases",
-    role: "member",
+    role: ROLE_OF_ACTION.promote,
     ...releaseInPath,
     body: z.strictObject({
       statusId: id().meta({ description: "The stage, from GET /v1/board" }),
@@ -168,7 +169,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Creates a tag and a GitHub release in each repository: at the release branch if the release is frozen, otherwise at the target of the flow's last merge stage. All versions are checked first. The notes list the cards with their pull requests and mark the cards that the tag is known to lack. If the call is interrupted, the same call completes the rest.",
     tag: "Releases",
-    role: "maintainer",
+    role: ROLE_OF_ACTION.complete,
     ...releaseInPath,
     body: z.strictObject({
       versions: z

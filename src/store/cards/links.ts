@@ -1,6 +1,6 @@
-import { firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { IS_FRESH, type LinkedPullRequest } from "../forge/pull-requests.ts";
-import { IS_USABLE, linkedRepositoryJson, type Repository } from "../forge/repositories.ts";
+import { hasUsableLink, IS_USABLE, linkedRepositoryJson, type Repository } from "../forge/repositories.ts";
 
 /** A card's link to a repository, with its branch and pull requests there. */
 export interface Link {
@@ -32,6 +32,10 @@ export async function countLinks(db: Db, cardId: string): Promise<number> {
   const links = "select count(*) from card_repositories where card_id = :cardId";
   return (await firstValue<number>(db, links, { cardId })) ?? 0;
 }
+
+/** Whether a card is linked to a repository that belongs to its project. */
+export const isLinkUsable = (db: Db, cardId: string, repositoryId: string): Promise<boolean> =>
+  exists(db, `select 1 where ${hasUsableLink(":cardId", ":repositoryId")}`, { cardId, repositoryId });
 
 /** Links a card to repositories. Existing links are not changed. */
 export async function insertLinks(db: Db, cardId: string, repositoryIds: readonly string[]): Promise<void> {

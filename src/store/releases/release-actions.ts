@@ -135,17 +135,18 @@ const PROGRESS = `
 export async function takeOverAction(
   db: Db,
   action: OwnedAction,
-  by: { holder: string; requestId: string | null },
+  by: { holder: string; requestId: string | null; actorId?: string },
 ): Promise<Takeover | null> {
   return firstRow<Takeover>(
     db,
     `update release_actions a
         set holder = :holder, attempt = a.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, a.request_id), progress_digest = ${PROGRESS},
+            request_id = coalesce(:requestId, a.request_id),
+            actor_id = coalesce(cast(:actorId as uuid), a.actor_id), progress_digest = ${PROGRESS},
             deaths = case when a.holder is null then a.deaths when a.progress_digest = ${PROGRESS} then a.deaths + 1 else 1 end
       where a.id = :id and a.attempt = :attempt and a.state = 'running' and not ${isAliveSql("a.holder")}
       returning attempt, deaths`,
-    { ...by, id: action.id, attempt: action.attempt },
+    { actorId: null, ...by, id: action.id, attempt: action.attempt },
   );
 }
 

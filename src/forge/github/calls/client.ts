@@ -45,10 +45,16 @@ export interface GitHubCaller {
 
 export interface GitHubClient {
   as(account: Account, withinMs?: number): GitHubCaller;
+  /** A client that sends a write only if `mayWrite` is true then, and else throws. */
+  onlyWhile(mayWrite: MayWrite): GitHubClient;
 }
+
+export type MayWrite = () => Promise<boolean>;
 
 interface Deps extends CallDeps, Pacing {
   readonly onRefused: OnRefused;
+  /** Absent: every write may be sent. */
+  readonly mayWrite?: MayWrite;
   readonly log: Logger;
 }
 
@@ -72,6 +78,7 @@ export function createClient(deps: Deps): GitHubClient {
       };
       return { read: rest(false), write: rest(true), query: graphql(false), mutate: graphql(true) };
     },
+    onlyWhile: (mayWrite) => createClient({ ...deps, mayWrite }),
   };
 }
 
@@ -106,11 +113,20 @@ async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
   const progress = {
     isSent: false,
     isAbandoned: false,
-    mayAsk: () => assertNotLimited(deps, call, checkedAt),
+    mayAsk: async () => {
+      await assertNotLimited(deps, call, checkedAt);
+      await assertPermitted(deps, call);
+    },
   };
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
   if ("status" in ended && ended.status < 500) return await toAnswer(deps, call, ended);
   throw unavailable(deps, call, progress.isSent, ended);
+}
+
+/** The permission may have ended while the write waited for its turn or a token. */
+async function assertPermitted({ mayWrite }: Deps, { isWrite }: GitHubCall): Promise<void> {
+  if (!isWrite || mayWrite === undefined || (await mayWrite())) return;
+  throw new ForgeUnavailable("The permission for this write ended before it was sent", { retryAfter: 1 });
 }
 
 /** Throws for rate limits and refused credentials. */

@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
+import { transferRepository } from "../../sandbox/forge/actions/change-repository.ts";
+import { onForge } from "../../test/support/forge/installations.ts";
+import { makeCaller, type Caller } from "../actors/caller.ts";
+import type { Dice } from "../dice.ts";
+import type { History } from "../history.ts";
+import { installationIdOf, SHARED, type Keeper } from "../world/shared-repository.ts";
+import type { FaultWorld } from "../world/world.ts";
+
+interface HandsPlace {
+  readonly world: FaultWorld;
+  readonly dice: Dice;
+  readonly history: History;
+  readonly retryUntil: () => number;
+}
+
+/** A board with what it has done in the shared repository. */
+interface Hand extends Keeper, HandsPlace {
+  readonly caller: Caller;
+  readonly cards: { readonly number: number; readonly branch: string }[];
+}
+
+interface ListedRepository {
+  readonly id: string;
+  readonly fullName: string;
+  readonly projectId: string | null;
+}
+
+/** The event that a board has lost the shared repository. */
+export const GIVEN_AWAY = "repository given away";
+
+/** The number of tries to hand the repository over. Open pull requests and moves prevent it. */
+const MAX_TRIES = 12;
+
+/**
+ * Lets the shared repository change hands: to another board of its organization or to another
+ * organization, and back, while both boards use it. At the end it is at home.
+ */
+export async function changeHands(place: HandsPlace, isOver: () => boolean): Promise<void> {
+  const [home, neighbor, foreign] = place.world.shared.keepers.map((keeper) => handOf(place, keeper));
+  if (!home || !neighbor || !foreign) throw new Error("the shared repository has three keepers");
+  await claim(home);
+  while (!isOver()) {
+    const other = place.dice.chance(0.6) ? neighbor : foreign;
+    await work(home);
+    if (!(await handOver(home, other))) continue;
+    const meanwhile = useOldCards(home);
+    await work(other);
+    await meanwhile;
+    while (!(await handOver(other, home))) await sleep(500);
+    await useOldCards(other);
+  }
+}
+
+function handOf(place: HandsPlace, keeper: Keeper): Hand {
+  const { world, dice, history, retryUntil } = place;
+  const { name, apiKey } = keeper;
+  const actor = `keeper-${name}`;
+  const own = dice.for(actor);
+  const { processes } = world;
+  const caller = makeCaller({ actor, owner: name, apiKey, processes, dice: own, history, retryUntil });
+  return { ...place, ...keeper, dice: own, caller, cards: [] };
+}
+
+/** Creates cards in the shared repository, with commits, and moves them on. */
+async function work(hand: Hand): Promise<void> {
+  const { caller, dice, projectId, stages, cards } = hand;
+  const repository = await findShared(hand);
+  if (!repository) return;
+  for (let count = dice.between(1, 2); count > 0; count--) {
+    const nth = cards.length + 1;
+    const created = await caller.write("POST", "/v1/cards", {
+      title: `Shared work ${nth}`,
+      description: `shared work ${nth} of ${hand.name}`,
+      projectId,
+      statusId: stages["In progress"],
+      repositoryIds: [repository.id],
+    });
+    if (created.status !== 201) continue;
+    const { number, repositories } = created.body as {
+      number: number;
+      repositories: readonly { branchName: string | null }[];
+    };
+    const branch = repositories[0]?.branchName ?? "";
+    cards.push({ number, branch });
+    if (branch !== "") await commit(hand, branch);
+    await moveCard(hand, number, dice.pick(["In review", "Done", "Done"]) ?? "Done");
+  }
+}
+
+/** What a board still does with cards whose repository it may have lost. */
+async function useOldCards(hand: Hand): Promise<void> {
+  const { caller, cards, dice } = hand;
+  for (const { number, branch } of cards.slice(-3)) {
+    if (branch !== "" && dice.chance(0.5)) await commit(hand, branch);
+    const body = `From ${hand.name}, remark ${cards.length} on ${number}: ${dice.between(1, 1e9)}`;
+    await caller.write("POST", `/v1/cards/${number}/comments`, { body });
+    for (const stage of ["To do", "In progress", "In review", "Done"])
+      if (dice.chance(0.7)) await moveCard(hand, number, stage);
+  }
+}
+
+const moveCard = ({ caller, stages }: Hand, number: number, stage: string) =>
+  caller.write("POST", `/v1/cards/${number}/move`, { statusId: stages[stage], index: 0 });
+
+/** Gives the repository to another board. False if its cards prevent it. */
+async function handOver(from: Hand, to: Hand): Promise<boolean> {
+  const { dice, history, world } = from;
+  const isTransfer = from.organization !== to.organization;
+  // A move may be in progress meanwhile.
+  const last = from.cards.at(-1);
+  const moving = last && dice.chance(0.6) ? moveCard(from, last.number, "Done") : null;
+  if (!isTransfer && dice.chance(0.7)) await endPullRequests(from);
+  const isArchived = dice.chance(0.4) && (await setArchived(from, true));
+  if (isTransfer) {
+    const { context, by } = onForge(world, from.organization);
+    const { account } = onForge(world, to.organization);
+    await transferRepository(context, world.shared.forgeId, by, account, { isUntold: dice.chance(0.3) });
+  }
+  const isGiven = isTransfer || (await remove(from));
+  if (isGiven) history.event("fault", GIVEN_AWAY, { from: from.name, to: to.name });
+  const owner = isGiven ? to : from;
+  const isEarly = isArchived && dice.chance(0.5);
+  if (isEarly) await setArchived(owner, false);
+  if (isGiven) {
+    await claim(to);
+    history.event("note", "repository taken over", { by: to.name });
+  }
+  if (isArchived && !isEarly) await setArchived(owner, false);
+  await moving;
+  return isGiven;
+}
+
+/** Removes the repository from its project. False if open pull requests or moves prevent it. */
+async function remove(hand: Hand): Promise<boolean> {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    const kept = (await listOwn(hand)).filter(({ fullName }) => !isShared(fullName));
+    const { status } = await putRepositories(hand, kept);
+    if (status === 200) return true;
+    await endPullRequests(hand);
+    await sleep(400);
+  }
+  return false;
+}
+
+/** Adds the repository to the project. An account that has received it may have to be synced. */
+async function claim(hand: Hand): Promise<void> {
+  const { world, projectId, organization } = hand;
+  for (let tries = 1; tries <= 60; tries++) {
+    const repository = await findShared(hand);
+    if (repository?.projectId === projectId) return;
+    if (repository) await putRepositories(hand, [...(await listOwn(hand)), repository]);
+    else if (tries % 6 === 0) {
+      const installationId = installationIdOf(world.forge, organization.owner);
+      await syncInstallation(world.deps, installationId).catch(() => undefined);
+    }
+    await sleep(500);
+  }
+  throw new Error(`${hand.name} does not get the shared repository`);
+}
+
+const isShared = (fullName: string): boolean => fullName.endsWith(`/${SHARED}`);
+
+async function listed({ caller }: Hand, path: string): Promise<readonly ListedRepository[]> {
+  const { status, body } = await caller.get(path);
+  return status === 200 ? (body as readonly ListedRepository[]) : [];
+}
+
+async function findShared(hand: Hand): Promise<ListedRepository | undefined> {
+  return (await listed(hand, "/v1/repositories")).find(({ fullName }) => isShared(fullName));
+}
+
+/** The repositories of the project. Repeats a failed read: what is missing would be removed. */
+async function listOwn(hand: Hand): Promise<readonly ListedRepository[]> {
+  for (;;) {
+    const { status, body } = await hand.caller.get(`/v1/projects/${hand.projectId}/repositories`);
+    if (status === 200) return body as readonly ListedRepository[];
+    await sleep(200);
+  }
+}
+
+const putRepositories = ({ caller, projectId }: Hand, repositories: readonly ListedRepository[]) =>
+  caller.write("PUT", `/v1/projects/${projectId}/repositories`, {
+    repositories: repositories.map(({ id, fullName }) => ({
+      id,
+      ...(isShared(fullName) && { linkByDefault: false }),
+    })),
+  });
+
+const pathOf = ({ organization: { owner } }: Hand): string => `/repos/${owner}/${SHARED}`;
+
+async function commit(hand: Hand, branch: string): Promise<void> {
+  const name = `shared-${hand.dice.between(1, 1e9)}.txt`;
+  const content = { message: "Work", branch, content: "" };
+  await person(hand, "commit", "PUT", `/contents/${name}`, content);
+}
+
+/** Merges or closes all open pull requests. */
+async function endPullRequests(hand: Hand): Promise<void> {
+  const { world, dice } = hand;
+  for (const { number, state } of world.forge.context.state.pullRequests.in(world.shared.forgeId)) {
+    if (state !== "open") continue;
+    const isMerged =
+      dice.chance(0.5) && (await person(hand, "merge", "PUT", `/pulls/${number}/merge`, {})) < 300;
+    if (!isMerged) await person(hand, "close", "PATCH", `/pulls/${number}`, { state: "closed" });
+  }
+}
+
+async function setArchived(hand: Hand, archived: boolean): Promise<boolean> {
+  return (await person(hand, archived ? "archive" : "unarchive", "PATCH", "", { archived })) < 300;
+}
+
+async function person(hand: Hand, action: string, method: string, path: string, body: unknown) {
+  const { organization, history } = hand;
+  const { status } = await organization.person("ada", method, `${pathOf(hand)}${path}`, body);
+  history.event("person", `${SHARED}: ${action}`, { asked: `${method} ${path}`, status, body });
+  return status;
+}

@@ -1,0 +1,27 @@
+import { mayAct, type Role } from "../../flow/roles.ts";
+import type { Db } from "../../store/db/connect.ts";
+import type { ReleaseActionKind } from "../../store/releases/release-actions.ts";
+import { findActingRole } from "../../store/tenancy/credentials.ts";
+
+/** The lowest role for each action on a release. A promotion also needs the role of its stage. */
+export const ROLE_OF_ACTION: Readonly<Record<ReleaseActionKind, Role>> = {
+  freeze: "maintainer",
+  unfreeze: "maintainer",
+  pick: "member",
+  promote: "member",
+  complete: "maintainer",
+};
+
+/** Whether the user who started an action may still do it, after a revocation or a change of roles. */
+export async function mayContinue(
+  db: Db,
+  { workspaceId }: { readonly workspaceId: string },
+  { kind, actorId }: { readonly kind: ReleaseActionKind; readonly actorId: string },
+): Promise<boolean> {
+  const role = await findActingRole(db, workspaceId, actorId);
+  return role !== null && mayAct(role, ROLE_OF_ACTION[kind]);
+}
+
+/** Why an action is undone whose user may not go on with it. */
+export const NO_LONGER_ALLOWED =
+  "The credential that started this was revoked, or its role no longer suffices. Start it again with a valid one.";
