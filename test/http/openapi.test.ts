@@ -43,15 +43,15 @@ const operations = Object.entries(generated.paths).flatMap(([path, methods]) =>
 );
 
 describe("the document", () => {
-  it("that is committed is the one of what is served", () => {
+  it("matches the committed file", () => {
     const committed: unknown = JSON.parse(
       readFileSync(join(import.meta.dirname, "../../openapi.json"), "utf8"),
     );
-    // Where this fails, `npm run openapi` writes it anew.
+    // If this fails, run `npm run openapi`.
     expect(committed).toEqual(generated);
   });
 
-  it("is served to everybody", async () => {
+  it("needs no API key", async () => {
     const response = await fetch(`${board.api.baseUrl}/v1/openapi.json`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(generated);
@@ -74,12 +74,12 @@ describe("the document", () => {
     expect(serialized).toEqual([]);
   });
 
-  it("gives the server relative to its own address", () => {
+  it("has a server URL relative to its own", () => {
     expect(generated.servers.map(({ url }) => url)).toEqual(["/"]);
   });
 
   // Contract: Errors and versions: Every path starts with `/v1`
-  it("holds every route, and nothing else", () => {
+  it("has every route and no other", () => {
     expect(operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).toSorted()).toEqual(
       sampleCalls.map(({ name }) => name).toSorted(),
     );
@@ -89,7 +89,7 @@ describe("the document", () => {
     operations.map(
       ({ path, method, operation }) => [`${method.toUpperCase()} ${path}`, method, path, operation] as const,
     ),
-  )("says of %s what it takes and gives", (_, method, path, operation) => {
+  )("has parameters, bodies and responses of %s", (_, method, path, operation) => {
     const required = (operation.parameters ?? []).filter(({ required: must }) => must === true);
     const named = (place: string) => required.filter((each) => each.in === place).map(({ name }) => name);
     expect(named("path")).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
@@ -101,7 +101,7 @@ describe("the document", () => {
   });
 
   // Contract: Conventions: Field names are camelCase; enumerated values are lowercase
-  it("names fields in camelCase and values in lower case", () => {
+  it("has field names in camelCase and values in lower case", () => {
     const names = new Set<string>();
     const values = new Set<string>();
     const walk = (node: unknown): void => {
@@ -118,7 +118,7 @@ describe("the document", () => {
   });
 
   // Contract: Conventions: Timestamps are ISO 8601 in UTC with milliseconds
-  it("says of every timestamp that it has milliseconds", () => {
+  it("says that every timestamp has milliseconds", () => {
     const schemas = JSON.stringify(generated).match(/"format":"date-time","pattern":"[^"]*"/g) ?? [];
     expect(schemas.length).toBeGreaterThan(5);
     for (const schema of schemas) {
@@ -129,11 +129,11 @@ describe("the document", () => {
   });
 
   // Contract: Errors and versions: The OpenAPI document tells clients to skip timeline kinds they do not know
-  it("tells clients to skip kinds of events they do not know", () => {
+  it("tells clients to skip unknown kinds of events", () => {
     expect(JSON.stringify(generated)).toContain("Skip a kind you do not know");
   });
 
-  it("has a shape for the data of every kind of event, and one for those of every refusal", () => {
+  it("has a schema for the data of each kind of event and of each refusal", () => {
     const event = (kind: string, data: object) => [
       {
         type: "event",
@@ -166,7 +166,7 @@ describe("the document", () => {
     expect(() => move(refusal("conflicts", { files: "app.txt" }))).toThrow("/details/files");
   });
 
-  it("has a shape for the data of every kind of inbox item", () => {
+  it("has a schema for the data of each kind of inbox item", () => {
     const item = (kind: string, data: object) => [
       {
         id: ANY_ID,
@@ -190,14 +190,14 @@ describe("the document", () => {
     }
   });
 
-  it("gives every operation a name of its own", () => {
+  it("gives every operation a unique id", () => {
     const names = operations.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => !/^[a-z][A-Za-z]*$/.test(name))).toEqual([]);
   });
 
   // Contract: Conventions: Every response matches the OpenAPI document
-  it("knows what is in an answer and what is not", () => {
+  it("has schemas that accept real responses and refuse others", () => {
     const me = { clientId: "x", name: "x", scopes: ["read"], boards: [], answering: null };
     expect(holdDocumented("GET", "/v1/me", 200, me)).toBe("GET /v1/me");
     expect(() => holdDocumented("GET", "/v1/me", 200, { ...me, scopes: ["admin"] })).toThrow("/scopes/0");
@@ -211,11 +211,11 @@ describe("the document", () => {
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   // Contract: Conventions: Every response matches the OpenAPI document
   // Contract: Errors and versions: An error is a JSON object with `message`, `error` and `statusCode`
   it.each(sampleCalls.map((sample) => [sample.name, sample] as const))(
-    "that refuse %s are as documented",
+    "that refuse %s match the document",
     async (_, sample) => {
       const { method, path, name } = sample;
       const apis = [
