@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import type { Api, ApiAnswer } from "../support/api.ts";
+import { create, UNKNOWN_ID } from "../support/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -30,13 +31,8 @@ interface Page extends Summary {
   readonly tasks: readonly { readonly number: number }[];
 }
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
-async function write(fields: Readonly<Record<string, unknown>>, api: Api = board.api): Promise<Page> {
-  const created = await api.post<Page>("/v1/docs", fields);
-  if (created.status !== 201) throw new Error(`creating the page failed: ${created.text}`);
-  return created.body;
-}
+const write = (fields: Readonly<Record<string, unknown>>, api: Api = board.api) =>
+  create<Page>(api, "/v1/docs", fields);
 
 const list = async (api: Api): Promise<Summary[]> => (await api.get<Summary[]>("/v1/docs")).body;
 const read = async (id: string, api: Api = board.api): Promise<Page> =>
@@ -131,9 +127,9 @@ describe("a page", () => {
   // Contract: Pages: An unknown page id is 404; a slug in its place is 400
   it("is not found by an id that does not exist", async () => {
     const answers = [
-      await board.api.get(`/v1/docs/${UNKNOWN}`),
-      await change(UNKNOWN, { titel: "not even looked at" }),
-      await board.api.delete(`/v1/docs/${UNKNOWN}`),
+      await board.api.get(`/v1/docs/${UNKNOWN_ID}`),
+      await change(UNKNOWN_ID, { titel: "not even looked at" }),
+      await board.api.delete(`/v1/docs/${UNKNOWN_ID}`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
   });
@@ -141,7 +137,7 @@ describe("a page", () => {
   it("is not found on another board, with the same message as for an unknown id", async () => {
     const other = await newBoard();
     const { id } = await write({ title: "Theirs" }, other.api);
-    const unknown = await board.api.get(`/v1/docs/${UNKNOWN}`);
+    const unknown = await board.api.get(`/v1/docs/${UNKNOWN_ID}`);
     for (const answer of [
       await board.api.get(`/v1/docs/${id}`),
       await change(id, { title: "Mine" }),
@@ -174,7 +170,7 @@ describe("a page", () => {
     ["a body that is not text", { title: "Odd", body: ["x"] }, "body.body"],
     ["NUL in its body", { title: "Odd", body: "a\0b" }, "body.body"],
     ["a parent by its slug", { title: "Odd", parentId: "how-we-ship" }, "body.parentId"],
-    ["a parent that does not exist", { title: "Odd", parentId: UNKNOWN }, "body.parentId"],
+    ["a parent that does not exist", { title: "Odd", parentId: UNKNOWN_ID }, "body.parentId"],
     ["a misspelt field", { title: "Odd", parentID: null }, "body.parentID"],
     ["a slug", { title: "Odd", slug: "mine" }, "body.slug"],
   ])("is refused with %s", async (_what, fields, path) => {
@@ -403,10 +399,10 @@ describe("the pages of a board", () => {
     const other = await newBoard();
     const { id: foreign } = await write({ title: "Theirs" }, other.api);
     const { id } = await write({ title: "Ours" });
-    const unknown = await change(id, { parentId: UNKNOWN });
+    const unknown = await change(id, { parentId: UNKNOWN_ID });
     const refused = await change(id, { parentId: foreign });
     expect(refused.status).toBe(400);
-    expect(refused.text.replaceAll(foreign, UNKNOWN)).toBe(unknown.text);
+    expect(refused.text.replaceAll(foreign, UNKNOWN_ID)).toBe(unknown.text);
     expect((await board.api.post("/v1/docs", { title: "New", parentId: foreign })).status).toBe(400);
   });
 
@@ -586,7 +582,7 @@ describe("a card", () => {
     const own = await write({ title: "Ours" }, ours.api);
     const foreign = await write({ title: "Theirs" }, theirs.api);
     const { number } = await ours.api.card({ title: "Before" });
-    for (const wrong of [UNKNOWN, foreign.id]) {
+    for (const wrong of [UNKNOWN_ID, foreign.id]) {
       for (const answer of [
         await ours.api.post("/v1/cards", { title: "New", docIds: [own.id, wrong] }),
         await ours.api.patch(`/v1/cards/${number}`, { title: "After", docIds: [own.id, wrong] }),

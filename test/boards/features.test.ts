@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
+import { create, expectUnknownHere, UNKNOWN_ID } from "../support/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,13 +19,7 @@ interface Feature {
   readonly doneCount: number;
 }
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
-async function makeFeature(name: string, api: Api = board.api): Promise<Feature> {
-  const created = await api.post<Feature>("/v1/features", { name });
-  if (created.status !== 201) throw new Error(`no feature was created: ${created.text}`);
-  return created.body;
-}
+const makeFeature = (name: string, api: Api = board.api) => create<Feature>(api, "/v1/features", { name });
 
 const list = async (api: Api = board.api, query = ""): Promise<Feature[]> =>
   (await api.get<Feature[]>(`/v1/features${query}`)).body;
@@ -205,7 +200,7 @@ describe("the cards of a feature", () => {
     const other = await world.board();
     const foreign = await makeFeature("Theirs", other.api);
     const { number } = await board.api.card();
-    for (const featureId of [foreign.id, UNKNOWN]) {
+    for (const featureId of [foreign.id, UNKNOWN_ID]) {
       for (const refused of [
         await board.api.patch(`/v1/cards/${number}`, { featureId }),
         await board.api.post("/v1/cards", { title: "No", featureId }),
@@ -279,17 +274,11 @@ describe("the role for features", () => {
   it("does not reach features of another board, which are unknown", async () => {
     const other = await world.board();
     const foreign = await makeFeature("Theirs", other.api);
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.patch(`/v1/features/${id}`, { name: "Mine" }, options),
-      (id: string) => api.patch(`/v1/features/${id}`, { nonsense: true }, options),
-      (id: string) => api.delete(`/v1/features/${id}`, options),
-    ]) {
-      const [there, nowhere] = [await call(foreign.id), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [foreign.id, (id) => `/v1/features/${id}`],
+      [["PATCH", { name: "Mine" }], ["PATCH", { nonsense: true }], ["DELETE"]],
+    );
     expect(await list(other.api)).toEqual([foreign]);
   });
 });

@@ -14,6 +14,7 @@ import {
 import { eventually } from "../support/api.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
+import { expectUnknownHere, UNKNOWN_ID } from "../support/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -27,8 +28,6 @@ const mergeStage = (name: string, into: string): Stage => ({
   ...newStage(name),
   rule: { type: "merge", into },
 });
-
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 
 describe("the flow of a project", () => {
   it("is the default flow at first, and a viewer can read it", async () => {
@@ -240,7 +239,7 @@ describe("an invalid flow", () => {
     ],
     [
       "with a stage of another flow",
-      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, { ...newStage("Theirs"), id: UNKNOWN }) }),
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, { ...newStage("Theirs"), id: UNKNOWN_ID }) }),
       "stages.1.id",
       /Stage 2 \(Theirs\) has an id that this flow does not have/,
     ],
@@ -371,15 +370,10 @@ describe("the role that changes a flow", () => {
 
   it("does not reach projects of another board, which are unknown", async () => {
     const [board, other] = [await world.board(), await world.board()];
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.get(`/v1/projects/${id}/flow`, options),
-      (id: string) => api.put(`/v1/projects/${id}/flow`, { nonsense: true }, options),
-    ]) {
-      const [there, nowhere] = [await call(other.projectId), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [other.projectId, (id) => `/v1/projects/${id}/flow`],
+      [["GET"], ["PUT", { nonsense: true }]],
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
+import { create, expectUnknownHere, UNKNOWN_ID } from "../support/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -17,13 +18,8 @@ interface Label {
   readonly taskCount: number;
 }
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
-async function makeLabel(name: string, color?: string, api: Api = board.api): Promise<Label> {
-  const created = await api.post<Label>("/v1/labels", { name, ...(color && { color }) });
-  if (created.status !== 201) throw new Error(`no label was created: ${created.text}`);
-  return created.body;
-}
+const makeLabel = (name: string, color?: string, api: Api = board.api) =>
+  create<Label>(api, "/v1/labels", { name, ...(color && { color }) });
 
 const list = async (api: Api = board.api): Promise<Label[]> => (await api.get<Label[]>("/v1/labels")).body;
 const labelsOf = async (number: number, api: Api = board.api): Promise<unknown> =>
@@ -203,18 +199,16 @@ describe("a label of another board", () => {
   it("is unknown, even if the key reaches both boards", async () => {
     const other = await world.board();
     const foreign = await makeLabel("Theirs", "red", other.api);
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.patch(`/v1/labels/${id}`, { name: "Mine" }, options),
-      // The label is looked up before the body is validated.
-      (id: string) => api.patch(`/v1/labels/${id}`, { nonsense: true }, options),
-      (id: string) => api.delete(`/v1/labels/${id}`, options),
-    ]) {
-      const [there, nowhere] = [await call(foreign.id), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [foreign.id, (id) => `/v1/labels/${id}`],
+      [
+        ["PATCH", { name: "Mine" }],
+        // The label is looked up before the body is validated.
+        ["PATCH", { nonsense: true }],
+        ["DELETE"],
+      ],
+    );
     expect(await list(other.api)).toEqual([foreign]);
     expect((await board.api.delete("/v1/labels/bug")).status).toBe(400);
   });
@@ -269,7 +263,7 @@ describe("the labels of a card", () => {
     const foreign = await makeLabel("Foreign", "red", other.api);
     const label = await makeLabel("Ours");
     const { number } = await board.api.card({ labelIds: [label.id] });
-    for (const wrong of [foreign.id, UNKNOWN]) {
+    for (const wrong of [foreign.id, UNKNOWN_ID]) {
       for (const refused of [
         await board.api.patch(`/v1/cards/${number}`, { title: "No", labelIds: [label.id, wrong] }),
         await board.api.post("/v1/cards", { title: "No", labelIds: [wrong] }),

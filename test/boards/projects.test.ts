@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
 import { duringTransaction } from "../support/during.ts";
+import { create, expectUnknownHere, UNKNOWN_ID } from "../support/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -24,15 +25,9 @@ interface Flow {
   readonly stages: readonly { readonly id: string; readonly name: string; readonly kind: string }[];
 }
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
 const list = async (api: Api = board.api): Promise<Project[]> =>
   (await api.get<Project[]>("/v1/projects")).body;
-async function makeProject(body: unknown, api: Api = board.api): Promise<Project> {
-  const created = await api.post<Project>("/v1/projects", body);
-  if (created.status !== 201) throw new Error(`no project was created: ${created.text}`);
-  return created.body;
-}
+const makeProject = (fields: unknown, api: Api = board.api) => create<Project>(api, "/v1/projects", fields);
 const flowOf = async (projectId: string, api: Api = board.api): Promise<Flow> =>
   (await api.get<Flow>(`/v1/projects/${projectId}/flow`)).body;
 
@@ -176,7 +171,7 @@ describe("a new project", () => {
   it("cannot copy the flow of another board, which is unknown", async () => {
     const other = await world.board();
     const answers = [];
-    for (const flowFrom of [other.projectId, UNKNOWN]) {
+    for (const flowFrom of [other.projectId, UNKNOWN_ID]) {
       answers.push(await board.api.post("/v1/projects", { name: "Spy", flowFrom }));
     }
     expect(answers[0]?.status).toBe(404);
@@ -318,17 +313,11 @@ describe("the role for projects", () => {
 
   it("does not reach projects of another board, which are unknown", async () => {
     const other = await world.board();
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.patch(`/v1/projects/${id}`, { name: "Mine" }, options),
-      (id: string) => api.patch(`/v1/projects/${id}`, { nonsense: true }, options),
-      (id: string) => api.delete(`/v1/projects/${id}`, options),
-    ]) {
-      const [there, nowhere] = [await call(other.projectId), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [other.projectId, (id) => `/v1/projects/${id}`],
+      [["PATCH", { name: "Mine" }], ["PATCH", { nonsense: true }], ["DELETE"]],
+    );
     expect((await list(other.api)).map(({ name }) => name)).toEqual([other.owner]);
     expect((await board.api.delete("/v1/projects/second")).status).toBe(400);
   });

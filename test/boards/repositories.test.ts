@@ -14,6 +14,7 @@ import {
   work,
   type Repository,
 } from "../support/forge/repositories.ts";
+import { expectUnknownHere, UNKNOWN_ID } from "../support/resources.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -22,8 +23,6 @@ beforeAll(async () => {
 });
 afterEach(() => world.forge.control.faults.clear());
 afterAll(() => world.stop());
-
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 
 describe("the repositories of a board", () => {
   it("are those of the installation, by name, for a viewer", async () => {
@@ -138,7 +137,7 @@ describe("the repositories of a project", () => {
     const { board, web } = await webAndApi(world);
     const other = await world.board();
     const [theirs] = await granted(other.api);
-    for (const id of [theirs?.id, UNKNOWN]) {
+    for (const id of [theirs?.id, UNKNOWN_ID]) {
       const refused = await putRepositories(board, [{ id: web }, { id }]);
       expect(refused).toMatchObject({
         status: 400,
@@ -156,10 +155,10 @@ describe("the repositories of a project", () => {
     [{ repositories: [{}] }, "body.repositories.0.id"],
     [{ repositories: ["web"] }, "body.repositories.0"],
     [{ repositories: [{ id: "acme/web" }] }, "body.repositories.0.id"],
-    [{ repositories: [{ id: UNKNOWN, link: true }] }, "body.repositories.0.link"],
-    [{ repositories: [{ id: UNKNOWN }, { id: UNKNOWN }] }, "body.repositories.1.id"],
+    [{ repositories: [{ id: UNKNOWN_ID, link: true }] }, "body.repositories.0.link"],
+    [{ repositories: [{ id: UNKNOWN_ID }, { id: UNKNOWN_ID }] }, "body.repositories.1.id"],
     [{ repositories: [], repositoryIds: [] }, "body.repositoryIds"],
-    [{ repositories: Array.from({ length: 1_001 }, () => ({ id: UNKNOWN })) }, "body.repositories"],
+    [{ repositories: Array.from({ length: 1_001 }, () => ({ id: UNKNOWN_ID })) }, "body.repositories"],
   ])("are not changed by %j", async (body, path) => {
     const board = await world.board();
     const refused = await board.api.put(`/v1/projects/${board.projectId}/repositories`, body);
@@ -172,16 +171,11 @@ describe("the repositories of a project", () => {
     const member = await board.as({ role: "member" });
     const path = `/v1/projects/${board.projectId}/repositories`;
     expect((await member.put(path, { repositories: [] })).status).toBe(403);
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.get(`/v1/projects/${id}/repositories`, options),
-      (id: string) => api.put(`/v1/projects/${id}/repositories`, { nonsense: true }, options),
-    ]) {
-      const [there, nowhere] = [await call(other.projectId), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [other.projectId, (id) => `/v1/projects/${id}/repositories`],
+      [["GET"], ["PUT", { nonsense: true }]],
+    );
   });
 });
 

@@ -3,6 +3,7 @@ import { routes } from "../../src/http/v1/routes.ts";
 import { inputFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { sampleCalls } from "../support/routes.ts";
+import { UNKNOWN_ID } from "../support/resources.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -14,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const ANY_ID = "019a0000-0000-7000-8000-000000000000";
 /** Words of zod's own messages, which are meant for programmers. */
 const RAW = /invalid|received|expected|too (big|small)|undefined|must match|unrecognized/i;
 const HOSTILE: readonly unknown[] = [
@@ -80,7 +80,7 @@ describe("any value in a field", () => {
     [{ title: "x", parentNumber: 2 ** 53 }, "body.parentNumber", "must be at most 9,007,199,254,740,991"],
     [{ title: "x", dueDate: "tomorrow" }, "body.dueDate", "must be a date (YYYY-MM-DD)"],
     [
-      { title: "x", labelIds: Array.from({ length: 101 }, () => ANY_ID) },
+      { title: "x", labelIds: Array.from({ length: 101 }, () => UNKNOWN_ID) },
       "body.labelIds",
       "must have at most 100 entries",
     ],
@@ -139,7 +139,7 @@ describe("any value in a field", () => {
   );
 
   it("a cursor with a time in the year 0, which PostgreSQL does not have, is not valid", async () => {
-    const key = ["0000-01-01T00:00:00.000Z", ANY_ID];
+    const key = ["0000-01-01T00:00:00.000Z", UNKNOWN_ID];
     const cursor = Buffer.from(JSON.stringify(["/v1/inbox", key])).toString("base64url");
     const message = "is not a cursor of this list; take it from the Link header of an answer, or omit it";
     expect(await board.api.get(`/v1/inbox?cursor=${cursor}`)).toMatchObject({

@@ -9,9 +9,8 @@ import { DERIVED_KINDS, STORED_KINDS } from "../../src/store/inbox/list-inbox.ts
 import { makeApi } from "../support/api.ts";
 import { documentedAnswer, holdDocumented } from "../support/documented.ts";
 import { sampleCalls } from "../support/routes.ts";
+import { UNKNOWN_ID } from "../support/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
-
-const ANY_ID = "019a0000-0000-7000-8000-000000000000";
 
 let world: TestWorld;
 let board: TestBoard;
@@ -137,7 +136,7 @@ describe("the document", () => {
     const event = (kind: string, data: object) => [
       {
         type: "event",
-        id: ANY_ID,
+        id: UNKNOWN_ID,
         kind,
         actor,
         repositoryFullName: null,
@@ -145,7 +144,7 @@ describe("the document", () => {
         at: "2026-01-31T09:30:00.000Z",
       },
     ];
-    const actor = { user: { id: ANY_ID, name: "Ada", kind: "human" }, login: "ada" };
+    const actor = { user: { id: UNKNOWN_ID, name: "Ada", kind: "human" }, login: "ada" };
     const hold = (body: unknown) => holdDocumented("GET", "/v1/cards/1/timeline", 200, body);
     expect(hold(event("created", { number: 1 }))).toBe("GET /v1/cards/{number}/timeline");
     for (const kind of EVENT_KINDS) {
@@ -154,7 +153,7 @@ describe("the document", () => {
     }
     const refusal = (reason: string, details: object) => {
       const one = { reason, message: "x", repository: "acme/web" };
-      const blocked = { ...one, reasons: [{ ...one, details }], statusId: ANY_ID, headSha: null, at };
+      const blocked = { ...one, reasons: [{ ...one, details }], statusId: UNKNOWN_ID, headSha: null, at };
       return { message: "x", error: "Conflict", statusCode: 409, blocked, promoted: [] };
     };
     const at = "2026-01-31T09:30:00.000Z";
@@ -169,10 +168,10 @@ describe("the document", () => {
   it("has a schema for the data of each kind of inbox item", () => {
     const item = (kind: string, data: object) => [
       {
-        id: ANY_ID,
+        id: UNKNOWN_ID,
         kind,
         detail: "x",
-        projectId: ANY_ID,
+        projectId: UNKNOWN_ID,
         card: null,
         repository: null,
         dismissible: false,

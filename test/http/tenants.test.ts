@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { databaseContent, settled } from "../support/database/database-content.ts";
 import { idFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
 import { boardCalls, writeCalls } from "../support/routes.ts";
+import { UNKNOWN_ID } from "../support/resources.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
-const UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000";
 const UNKNOWN_NUMBER = 4711;
 /** The number of a card that only the other board has. */
 const THEIR_NUMBER = 90_000;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { boardCalls } from "../support/routes.ts";
+import { UNKNOWN_ID } from "../support/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -15,8 +16,6 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const on = (workspaceId: string) => ({ headers: { "x-service-workspace": workspaceId } });
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
 describe("the workspace header", () => {
   // Contract: Authentication: `X-Service-Workspace` names the board; it is optional when the credential reaches only one
   it("is optional if the credential reaches one board", async () => {
@@ -52,7 +51,7 @@ describe("the workspace header", () => {
     ["two ids", () => `${one.workspaceId}, ${two.workspaceId}`, /takes a workspace id/],
     ["an id that is not reached", () => foreign.workspaceId, /does not reach the workspace/],
     ["an id of an unknown version", () => "11111111-1111-1111-1111-111111111111", /does not reach/],
-    ["an id that does not exist", () => UNKNOWN, /does not reach the workspace/],
+    ["an id that does not exist", () => UNKNOWN_ID, /does not reach the workspace/],
     ["the id of something else", () => one.projectId, /does not reach the workspace/],
   ];
   // Contract: Authentication: With several boards, a missing or wrong workspace id is 400 and lists the reachable ids
@@ -73,7 +72,7 @@ describe("the workspace header", () => {
   it("gets the same message for another board's id as for an unknown one", async () => {
     const api = await one.as({});
     const answers = await Promise.all(
-      [foreign.workspaceId, UNKNOWN].map(async (id) => {
+      [foreign.workspaceId, UNKNOWN_ID].map(async (id) => {
         const { status, text } = await api.get("/v1/board", on(id));
         return { status, text: text.replaceAll(id, "ID") };
       }),
