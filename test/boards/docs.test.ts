@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import type { Api, ApiAnswer } from "../support/api.ts";
-import { create, UNKNOWN_ID } from "../support/resources.ts";
+import { create, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -14,7 +14,7 @@ import {
 import { eventually } from "../support/api.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
-import { expectUnknownHere, UNKNOWN_ID } from "../support/resources.ts";
+import { expectUnknownHere, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

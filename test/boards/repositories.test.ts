@@ -14,7 +14,7 @@ import {
   work,
   type Repository,
 } from "../support/forge/repositories.ts";
-import { expectUnknownHere, UNKNOWN_ID } from "../support/resources.ts";
+import { expectUnknownHere, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

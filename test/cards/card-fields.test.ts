@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api, ApiAnswer } from "../support/api.ts";
-import { UNKNOWN_ID } from "../support/resources.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

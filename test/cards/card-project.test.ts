@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { DEFAULT_FLOW } from "../../src/flow/flow.ts";
 import { insertProject } from "../../src/store/cards/projects.ts";
-import { UNKNOWN_ID } from "../support/resources.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

@@ -8,7 +8,7 @@ import {
   webAndApi,
   work,
 } from "../support/forge/repositories.ts";
-import { UNKNOWN_ID } from "../support/resources.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 

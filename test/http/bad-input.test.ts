@@ -3,7 +3,7 @@ import { routes } from "../../src/http/v1/routes.ts";
 import { inputFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { sampleCalls } from "../support/routes.ts";
-import { UNKNOWN_ID } from "../support/resources.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 

@@ -9,7 +9,7 @@ import { DERIVED_KINDS, STORED_KINDS } from "../../src/store/inbox/list-inbox.ts
 import { makeApi } from "../support/api.ts";
 import { documentedAnswer, holdDocumented } from "../support/documented.ts";
 import { sampleCalls } from "../support/routes.ts";
-import { UNKNOWN_ID } from "../support/resources.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;

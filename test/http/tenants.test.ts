@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { databaseContent, settled } from "../support/database/database-content.ts";
 import { idFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
 import { boardCalls, writeCalls } from "../support/routes.ts";
-import { UNKNOWN_ID } from "../support/resources.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 

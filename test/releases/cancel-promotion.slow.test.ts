@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { UNKNOWN_ID } from "../support/resources.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { cardInReview } from "../support/stories/merged-card.ts";
 import { freeze, makeRelease, promote, type PromotionAnswer } from "../support/stories/releases.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";

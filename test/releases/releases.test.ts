@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { flowPath, readFlow } from "../support/flows.ts";
-import { UNKNOWN_ID } from "../support/resources.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { makeRelease, readRelease, setCards, type ReleaseAnswer } from "../support/stories/releases.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
-import type { Api } from "./api.ts";
-import type { TestBoard } from "./world.ts";
+import type { Api } from "../api.ts";
+import type { TestBoard } from "../world.ts";
 
 /** A valid id that no resource has. */
 export const UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000";
