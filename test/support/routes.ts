@@ -1,6 +1,6 @@
 import { routes } from "../../src/http/v1/routes.ts";
 
-/** One call to a route, with something in the place of every parameter. */
+/** A call of a route with values for all path parameters. */
 export interface SampleCall {
   /** `POST /v1/cards/{number}/move` */
   readonly name: string;
@@ -10,7 +10,7 @@ export interface SampleCall {
   readonly role: string;
 }
 
-/** A call to everything `/v1` serves, so that a new route is held to the rules of all. No card 4711 exists on a test's board. */
+/** A call of each route of `/v1`, also of new ones. Card 4711 does not exist. */
 export const sampleCalls: readonly SampleCall[] = routes.map(({ definition }) => {
   const { method, path, about, role } = definition;
   return {

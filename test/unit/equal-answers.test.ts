@@ -11,6 +11,6 @@ describe("the responses to one idempotency key", () => {
 
   it("are reported if they differ by a byte or were executed twice", () => {
     expect(faultsOf(answer("a", "x", false), answer("a", "x ", true))).toHaveLength(1);
-    expect(faultsOf(answer("a", "x", false), answer("a", "x", false))).toEqual(["a was carried out 2 times"]);
+    expect(faultsOf(answer("a", "x", false), answer("a", "x", false))).toEqual(["a was executed 2 times"]);
   });
 });

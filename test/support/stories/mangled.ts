@@ -1,4 +1,4 @@
-/** The value with one thing in it, somewhere, gone or replaced. */
+/** The value with one part removed or replaced. */
 export function mangled(value: unknown, path: readonly number[], by: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== "object" || value === null) return by;
