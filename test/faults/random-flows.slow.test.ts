@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { play, stories } from "../support/stories/random-flows.ts";
+import { runStory, stories } from "../support/stories/random-flows.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -11,6 +11,6 @@ afterEach(() => world.forge.control.reset());
 afterAll(() => world.stop());
 
 it("after any number of random steps, the board matches git", async () => {
-  const property = fc.asyncProperty(stories(24), (story) => play(world, story));
+  const property = fc.asyncProperty(stories(24), (story) => runStory(world, story));
   await expect(fc.assert(property, { numRuns: 20, endOnFailure: true })).resolves.toBeUndefined();
 }, 3_600_000);

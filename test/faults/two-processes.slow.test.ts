@@ -9,7 +9,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
-import { apisOf, silenced } from "../support/processes/two-processes.ts";
+import { apisOf, expireHeartbeat } from "../support/processes/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -43,7 +43,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-const silenceOther = () => silenced(world, other);
+const silenceOther = () => expireHeartbeat(world, other);
 const keep = (match: CallMatch, effect: "before" | "after", times: number) =>
   holdCalls(world, match, effect, times);
 

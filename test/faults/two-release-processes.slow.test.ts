@@ -9,7 +9,7 @@ import { mergedCard } from "../support/stories/merged-card.ts";
 import { complete, freeze, makeRelease, pick, readRelease, unfreeze } from "../support/stories/releases.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
-import { apisOf, silenced } from "../support/processes/two-processes.ts";
+import { apisOf, expireHeartbeat } from "../support/processes/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -112,7 +112,7 @@ it.each(Object.keys(STORIES))(
     const first = act(there, board, id, key);
     await call.met();
     const finished = async () => {
-      await silenced(world, other);
+      await expireHeartbeat(world, other);
       return act(here, board, id, key);
     };
     const done = await eventually(finished, ({ status }) => status === 200, 30_000);

@@ -7,7 +7,7 @@ import { routes } from "../../src/http/v1/routes.ts";
 import { EVENT_KINDS } from "../../src/store/events/timeline.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../src/store/inbox/list-inbox.ts";
 import { makeApi } from "../support/api.ts";
-import { documentedAnswer, holdDocumented } from "../support/documented.ts";
+import { documentedAnswer, checkDocumented } from "../support/documented.ts";
 import { sampleCalls } from "../support/routes.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -145,7 +145,7 @@ describe("the document", () => {
       },
     ];
     const actor = { user: { id: UNKNOWN_ID, name: "Ada", kind: "human" }, login: "ada" };
-    const hold = (body: unknown) => holdDocumented("GET", "/v1/cards/1/timeline", 200, body);
+    const hold = (body: unknown) => checkDocumented("GET", "/v1/cards/1/timeline", 200, body);
     expect(hold(event("created", { number: 1 }))).toBe("GET /v1/cards/{number}/timeline");
     for (const kind of EVENT_KINDS) {
       expect(() => hold(event(kind, {}))).toThrow("/0/data");
@@ -157,7 +157,7 @@ describe("the document", () => {
       return { message: "x", error: "Conflict", statusCode: 409, blocked, promoted: [] };
     };
     const at = "2026-01-31T09:30:00.000Z";
-    const move = (body: unknown) => holdDocumented("POST", "/v1/cards/1/move", 409, body);
+    const move = (body: unknown) => checkDocumented("POST", "/v1/cards/1/move", 409, body);
     for (const reason of REFUSAL_REASONS) {
       expect(move(refusal(reason, {}))).toBe("POST /v1/cards/{number}/move");
       expect(() => move(refusal(reason, { unknown: 1 }))).toThrow("/details");
@@ -179,7 +179,7 @@ describe("the document", () => {
         data,
       },
     ];
-    const hold = (body: unknown) => holdDocumented("GET", "/v1/inbox", 200, body);
+    const hold = (body: unknown) => checkDocumented("GET", "/v1/inbox", 200, body);
     const permissions = { broken: "permissions", missing: ["workflows: write"] };
     expect(hold(item("connection_broken", permissions))).toBe("GET /v1/inbox");
     expect(hold(item("connection_broken", { broken: "suspended" }))).toBe("GET /v1/inbox");
@@ -198,15 +198,15 @@ describe("the document", () => {
   // Contract: Conventions: Every response matches the OpenAPI document
   it("has schemas that accept real responses and refuse others", () => {
     const me = { clientId: "x", name: "x", scopes: ["read"], boards: [], answering: null };
-    expect(holdDocumented("GET", "/v1/me", 200, me)).toBe("GET /v1/me");
-    expect(() => holdDocumented("GET", "/v1/me", 200, { ...me, scopes: ["admin"] })).toThrow("/scopes/0");
-    expect(() => holdDocumented("GET", "/v1/me", 200, { ...me, secretHash: "x" })).toThrow("secretHash");
+    expect(checkDocumented("GET", "/v1/me", 200, me)).toBe("GET /v1/me");
+    expect(() => checkDocumented("GET", "/v1/me", 200, { ...me, scopes: ["admin"] })).toThrow("/scopes/0");
+    expect(() => checkDocumented("GET", "/v1/me", 200, { ...me, secretHash: "x" })).toThrow("secretHash");
     const refusal = { message: "x", error: "Unauthorized", statusCode: 401 };
-    expect(holdDocumented("GET", "/v1/me", 401, refusal)).toBe("GET /v1/me");
-    expect(() => holdDocumented("GET", "/v1/me", 403, refusal)).toThrow("not the status");
-    expect(() => holdDocumented("GET", "/v1/me", 401, { message: "x" })).toThrow("statusCode");
-    expect(() => holdDocumented("DELETE", "/v1/cards/1", 204, {})).toThrow("a body");
-    expect(holdDocumented("GET", "/v1/nothing", 200, {})).toBeUndefined();
+    expect(checkDocumented("GET", "/v1/me", 401, refusal)).toBe("GET /v1/me");
+    expect(() => checkDocumented("GET", "/v1/me", 403, refusal)).toThrow("not the status");
+    expect(() => checkDocumented("GET", "/v1/me", 401, { message: "x" })).toThrow("statusCode");
+    expect(() => checkDocumented("DELETE", "/v1/cards/1", 204, {})).toThrow("a body");
+    expect(checkDocumented("GET", "/v1/nothing", 200, {})).toBeUndefined();
   });
 });
 
@@ -235,7 +235,7 @@ describe("responses", () => {
         });
         const text = await response.text();
         const body: unknown = text === "" ? undefined : JSON.parse(text);
-        expect(holdDocumented(method, path, response.status, body)).toBe(name);
+        expect(checkDocumented(method, path, response.status, body)).toBe(name);
       }
     },
   );

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { holdDocumented } from "./documented.ts";
-import { assertGrown } from "./stories/duplicate-events.ts";
+import { checkDocumented } from "./documented.ts";
+import { checkAppendOnly } from "./stories/duplicate-events.ts";
 
 export interface ApiAnswer<Body = unknown> {
   readonly status: number;
@@ -148,8 +148,9 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
     const answer: unknown = isJson ? JSON.parse(text) : undefined;
-    holdDocumented(method, path, response.status, answer);
-    if (WHOLE_TIMELINE.test(path) && response.ok) assertGrown(`${apiKey} ${path}`, answer as TimelineEvent[]);
+    checkDocumented(method, path, response.status, answer);
+    if (WHOLE_TIMELINE.test(path) && response.ok)
+      checkAppendOnly(`${apiKey} ${path}`, answer as TimelineEvent[]);
     const { status, ok } = response;
     const sentKey = sent["idempotency-key"];
     if (ok && sentKey !== undefined) {

@@ -50,7 +50,7 @@ function validatorOf({ path, method, responses }: RouteDefinition, status: numbe
 }
 
 /** Throws unless the response matches the document. Returns its operation, if the call is known. */
-export function holdDocumented(
+export function checkDocumented(
   method: string,
   path: string,
   status: number,

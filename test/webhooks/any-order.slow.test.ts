@@ -15,7 +15,7 @@ import {
   editPullComment,
 } from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { clearReadings } from "../support/stories/duplicate-events.ts";
+import { forgetTimelines } from "../support/stories/duplicate-events.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const ORDERS = 500;
@@ -93,7 +93,7 @@ async function replayable() {
   const lane = `repository:${world.forge.repository(`${board.owner}/web`).id}`;
 
   const reset = async (): Promise<void> => {
-    clearReadings();
+    forgetTimelines();
     await db("timeline_items").where({ card_id: cardId }).where("seq", ">", seen?.["last"]).delete();
     await db("pull_requests").where({ card_id: cardId }).delete();
     await db("deliveries").where({ lane }).delete();

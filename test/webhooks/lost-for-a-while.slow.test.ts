@@ -1,6 +1,6 @@
 /** Boards recover automatically after any webhook failure. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { anHourPasses } from "../support/an-hour.ts";
+import { simulateHour } from "../support/simulate-hour.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { commentsOf, forgeComments } from "../support/stories/comments.ts";
 import { openCard } from "../support/stories/open-card.ts";
@@ -108,8 +108,8 @@ it.each([
     world.forge.control.webhooks.clear();
     await world.forge.control.webhooks.release("shuffled");
 
-    await anHourPasses(world);
-    await anHourPasses(world);
+    await simulateHour(world);
+    await simulateHour(world);
     for (const { number, branchName, pull } of cards) {
       const [link] = (await board.api.readCard(number)).repositories;
       const { prState, checksState } = await onForge(board, branchName, pull);
@@ -130,7 +130,7 @@ it.each([
     }
     await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
     const before = await Promise.all(cards.map(({ number }) => board.api.timeline(number)));
-    await anHourPasses(world);
+    await simulateHour(world);
     expect(await Promise.all(cards.map(({ number }) => board.api.timeline(number)))).toEqual(before);
   },
   120_000,

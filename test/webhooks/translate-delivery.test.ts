@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { translateDelivery } from "../../src/forge/github/deliveries/translate-delivery.ts";
-import { mangled } from "../support/stories/mangled.ts";
+import { withRandomChange } from "../support/stories/random-change.ts";
 
 const SHA = "a".repeat(40);
 const OLD = "b".repeat(40);
@@ -479,7 +479,7 @@ describe("any payload", () => {
           fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true }),
         ),
         ([event, payload], path, by) => {
-          const { deliveryEvent } = translateDelivery(event, mangled(payload, path, by));
+          const { deliveryEvent } = translateDelivery(event, withRandomChange(payload, path, by));
           expect(KINDS).toContain(deliveryEvent.type);
           const at = "at" in deliveryEvent ? deliveryEvent.at : null;
           expect(at === null || new Date(at).toISOString() === at).toBe(true);

@@ -34,9 +34,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       transform: (call: Buffer, _, done) => {
         const passOn = (): void => done(null, call);
         if (keeping === null || !call.includes(keeping.text)) return passOn();
-        const { keep: delayed } = keeping;
+        const { keep: hold } = keeping;
         keeping = null;
-        delayed(passOn);
+        hold(passOn);
       },
     });
   const keep = (socket: Socket): void => {
@@ -82,8 +82,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
         losing = { text, lost };
       }),
     keepCallWith: (text) => {
-      const kept = new Promise<() => void>((delayed) => {
-        keeping = { text, keep: delayed };
+      const kept = new Promise<() => void>((hold) => {
+        keeping = { text, keep: hold };
       });
       return {
         met: kept.then(() => undefined),

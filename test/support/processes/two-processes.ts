@@ -19,7 +19,7 @@ export async function apisOf(
 }
 
 /** As after 15 seconds without a heartbeat of the other process. */
-export const silenced = ({ service: { deps } }: TestWorld, other: RunningService) =>
+export const expireHeartbeat = ({ service: { deps } }: TestWorld, other: RunningService) =>
   deps
     .db("instances")
     .where({ id: other.deps.instanceId })

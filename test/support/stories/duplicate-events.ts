@@ -90,7 +90,7 @@ interface Item {
 const readings = new Map<string, readonly string[]>();
 
 /** Compares a timeline with earlier ones: events are only appended. Comments may be deleted. */
-export function assertGrown(name: string, timeline: readonly Item[]): void {
+export function checkAppendOnly(name: string, timeline: readonly Item[]): void {
   const now = timeline.filter(({ type }) => type === "event").map(({ id }) => id);
   const before = readings.get(name) ?? [];
   const [shorter, longer] = now.length < before.length ? [now, before] : [before, now];
@@ -102,4 +102,4 @@ export function assertGrown(name: string, timeline: readonly Item[]): void {
 }
 
 /** For tests that delete events themselves. */
-export const clearReadings = (): void => readings.clear();
+export const forgetTimelines = (): void => readings.clear();

@@ -92,7 +92,7 @@ interface Scenario {
 const NAMES = ["web", "api"];
 
 /** Runs a story on a new board and compares the board with Git. */
-export async function play(world: TestWorld, story: Story): Promise<void> {
+export async function runStory(world: TestWorld, story: Story): Promise<void> {
   const stage = await startScenario(world, story);
   for (const act of story.acts) await runAction(stage, act);
   world.forge.control.reset();

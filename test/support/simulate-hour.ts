@@ -15,7 +15,7 @@ const timetable = TIMETABLE.trim()
   .toSorted((a, b) => a.minute - b.minute);
 
 /** Simulates an hour: ages changes, runs each job of the timetable once, and runs the jobs they add. */
-export async function anHourPasses(world: TestWorld): Promise<void> {
+export async function simulateHour(world: TestWorld): Promise<void> {
   const { db } = world.service.deps;
   await world.forge.waitUntilIdle();
   for (const table of ["card_repositories", "pull_requests"]) {
