@@ -20,7 +20,7 @@ export interface Violation {
 const allOf =
   (...parts: readonly Invariant[]): Invariant =>
   async (subject) =>
-    (await Promise.all(parts.map((part) => part(subject)))).flat();
+    (await Promise.all(parts.map(async (part) => part(subject)))).flat();
 
 const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I1: nothingAcknowledgedIsLost,

@@ -116,7 +116,7 @@ async function handOver(from: Hand, to: Hand): Promise<boolean> {
   if (isTransfer) {
     const { context, by } = onForge(world, from.organization);
     const { account } = onForge(world, to.organization);
-    await transferRepository(context, world.shared.forgeId, by, account, { isUntold: dice.chance(0.3) });
+    await transferRepository(context, world.shared.forgeId, by, account, { omitsEvent: dice.chance(0.3) });
   }
   const isGiven = isTransfer || (await remove(from));
   if (isGiven) history.event("fault", GIVEN_AWAY, { from: from.name, to: to.name });

@@ -20,7 +20,7 @@ const on = (board: TestBoard, login: string): string[] => [
   login,
 ];
 
-/** The kind of user somebody is among the members, on a card of theirs, and on the board. */
+/** The user's kind in the list of members, on a card and on the board. */
 async function kindsOf({ api, stages }: TestBoard, userId: string): Promise<(string | undefined)[]> {
   const members = (await api.get<{ id: string; kind: string }[]>("/v1/members")).body;
   const { number } = await api.card({ title: "Theirs", assigneeId: userId, statusId: stages["To do"] });
@@ -36,20 +36,20 @@ interface Assigned {
   readonly assignee: { readonly kind: string };
 }
 
-/** The kind of user that the newest comment on a card is by. */
-const commenterOn = async (board: TestBoard, number: number): Promise<string> => {
+/** The kind of the author of a card's newest comment. */
+const kindOfCommenter = async (board: TestBoard, number: number): Promise<string> => {
   await board.api.eventWhen(number, ({ type }) => type === "comment");
-  return (await commentsOf(board.api, number)).at(-1)?.author.user.kind ?? "nobody";
+  return (await commentsOf(board.api, number)).at(-1)?.author.user.kind ?? "none";
 };
 
 describe("an agent", () => {
-  it("that a board registered is one there, for what it did before too, and a human to every other board", async () => {
-    const [board, neighbour] = [await world.board(), await world.board()];
-    const cards = [await openCard(world, board), await openCard(world, neighbour)] as const;
-    const helper = makeForgeAccount(world, "house-helper[bot]", [board, neighbour]);
-    for (const each of [board, neighbour])
+  it("is an agent on the board that registered it only, its earlier comments included", async () => {
+    const [board, otherBoard] = [await world.board(), await world.board()];
+    const cards = [await openCard(world, board), await openCard(world, otherBoard)] as const;
+    const helper = makeForgeAccount(world, "house-helper[bot]", [board, otherBoard]);
+    for (const each of [board, otherBoard])
       expect((await helper.call(each, "POST", "/issues/1/comments", { body: "On it." })).status).toBe(201);
-    expect(await commenterOn(board, cards[0].number)).toBe("human");
+    expect(await kindOfCommenter(board, cards[0].number)).toBe("human");
 
     const added = await line.json<{ id: string; login: string }>(
       "agent",
@@ -58,29 +58,29 @@ describe("an agent", () => {
     );
     expect(added).toEqual({ workspaceId: board.workspaceId, id: expect.any(String), login: helper.login });
     await line.json("agent", "add", ...on(board, helper.login));
-    expect(await commenterOn(board, cards[0].number)).toBe("agent");
-    expect(await commenterOn(neighbour, cards[1].number)).toBe("human");
+    expect(await kindOfCommenter(board, cards[0].number)).toBe("agent");
+    expect(await kindOfCommenter(otherBoard, cards[1].number)).toBe("human");
 
-    for (const each of [board, neighbour])
+    for (const each of [board, otherBoard])
       await line.json("member", "add", ...on(each, helper.login), "--role", "member");
     expect(await kindsOf(board, added.id)).toEqual(["agent", "agent", "agent"]);
-    expect(await kindsOf(neighbour, added.id)).toEqual(["human", "human", "human"]);
+    expect(await kindsOf(otherBoard, added.id)).toEqual(["human", "human", "human"]);
 
     const listed = await line.json<unknown[]>("agent", "list");
     expect(listed).toEqual([added]);
-    expect(await line.json("agent", "list", "--workspace", neighbour.workspaceId)).toEqual([]);
+    expect(await line.json("agent", "list", "--workspace", otherBoard.workspaceId)).toEqual([]);
     await line.json("agent", "remove", ...on(board, helper.login));
-    expect(await commenterOn(board, cards[0].number)).toBe("human");
+    expect(await kindOfCommenter(board, cards[0].number)).toBe("human");
     expect((await line.run(["agent", "remove", ...on(board, helper.login)])).code).toBe(1);
   });
 
   // Contract: Timeline and comments: An agent's events have user kind `agent`
-  it("that everybody knows is one on every board, without being registered", async () => {
+  it("that is a known agent is one on every board without registration", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const claude = makeForgeAccount(world, "claude[bot]", [board]);
     await claude.call(board, "POST", "/issues/1/comments", { body: "Done." });
-    expect(await commenterOn(board, number)).toBe("agent");
+    expect(await kindOfCommenter(board, number)).toBe("agent");
     expect(await line.json("agent", "list", "--workspace", board.workspaceId)).toEqual([]);
   });
 
@@ -89,12 +89,12 @@ describe("an agent", () => {
     const { number } = await openCard(world, board);
     const person = makeForgeAccount(world, "copilot", [board], "User");
     await person.call(board, "POST", "/issues/1/comments", { body: "/give-up not mine" });
-    expect(await commenterOn(board, number)).toBe("human");
+    expect(await kindOfCommenter(board, number)).toBe("human");
     const { body } = await board.api.get<{ kind: string }[]>("/v1/inbox");
     expect(body.map(({ kind }) => kind)).not.toContain("agent_gave_up");
   });
 
-  it("is refused where the forge has no such account", async () => {
+  it("is refused if GitHub has no such account", async () => {
     const board = await world.board();
     const refused = await line.run(["agent", "add", ...on(board, "no-such-bot[bot]")]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import type { Api, ApiAnswer } from "../support/api.ts";
+import { create, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 let board: TestBoard;
-/** Pages need no repository, and a board without one is made faster. */
+/** Pages need no repository, and a board without one is created faster. */
 const newBoard = (): Promise<TestBoard> => world.board({ repositories: [] });
 beforeAll(async () => {
   world = await startWorld();
@@ -30,13 +31,8 @@ interface Page extends Summary {
   readonly tasks: readonly { readonly number: number }[];
 }
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
-async function write(fields: Readonly<Record<string, unknown>>, api: Api = board.api): Promise<Page> {
-  const created = await api.post<Page>("/v1/docs", fields);
-  if (created.status !== 201) throw new Error(`no page was written: ${created.text}`);
-  return created.body;
-}
+const write = (fields: Readonly<Record<string, unknown>>, api: Api = board.api) =>
+  create<Page>(api, "/v1/docs", fields);
 
 const list = async (api: Api): Promise<Summary[]> => (await api.get<Summary[]>("/v1/docs")).body;
 const read = async (id: string, api: Api = board.api): Promise<Page> =>
@@ -51,7 +47,7 @@ const messageOf = (answer: ApiAnswer): unknown => (answer.body as { message: unk
 const tasksOf = async (id: string, api: Api): Promise<number[]> =>
   (await read(id, api)).tasks.map(({ number }) => number);
 
-/** A: A1 (A1a), A2. B. */
+/** The top level has A and B, A has A1 and A2, and A1 has A1a. */
 async function tree(): Promise<{ api: Api; ids: Record<"A" | "A1" | "A1a" | "A2" | "B", string> }> {
   const { api } = await newBoard();
   const { id: A } = await write({ title: "A" }, api);
@@ -63,7 +59,7 @@ async function tree(): Promise<{ api: Api; ids: Record<"A" | "A1" | "A1a" | "A2"
 }
 
 describe("a page", () => {
-  it("is written by a member, under its name, and answers with all of it", async () => {
+  it("is created by a member and returned with all fields", async () => {
     const api = await board.as({ role: "member" });
     const created = await api.post("/v1/docs", { title: "  How we ship ", body: "Carefully." });
     expect(created.status).toBe(201);
@@ -83,7 +79,7 @@ describe("a page", () => {
     expect(await read(String(created.body["id"]))).toEqual(created.body);
   });
 
-  it("is answered in full by every call", async () => {
+  it("is returned in full by every call", async () => {
     const { api } = await newBoard();
     const parent = await write({ title: "Target" }, api);
     const fields = { title: "Full", body: "[[Target]] [[Missing]]", parentId: parent.id };
@@ -108,12 +104,12 @@ describe("a page", () => {
     });
   });
 
-  it("may be without a body", async () => {
+  it("may have no body", async () => {
     expect((await write({ title: "Empty" })).body).toBe("");
   });
 
   // Contract: Pages: `createdBy` and `updatedBy` are names
-  it("names who changed it last beside who wrote it", async () => {
+  it("names who created it and who last changed it", async () => {
     const { id } = await write({ title: "Handed on" });
     const member = await board.as({ role: "member" });
     expect((await change(id, { body: "More." }, member)).body).toMatchObject({
@@ -123,25 +119,25 @@ describe("a page", () => {
     });
   });
 
-  it("is found under its id in either case", async () => {
+  it("is found by its id in upper and lower case", async () => {
     const { id } = await write({ title: "Loud" });
     expect((await read(id.toUpperCase())).title).toBe("Loud");
   });
 
   // Contract: Pages: An unknown page id is 404; a slug in its place is 400
-  it("is not found under an id nobody has written", async () => {
+  it("is not found by an id that does not exist", async () => {
     const answers = [
-      await board.api.get(`/v1/docs/${UNKNOWN}`),
-      await change(UNKNOWN, { titel: "not even looked at" }),
-      await board.api.delete(`/v1/docs/${UNKNOWN}`),
+      await board.api.get(`/v1/docs/${UNKNOWN_ID}`),
+      await change(UNKNOWN_ID, { titel: "not even looked at" }),
+      await board.api.delete(`/v1/docs/${UNKNOWN_ID}`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
   });
 
-  it("is not found on another board, with the same words as an unknown one", async () => {
+  it("is not found on another board, with the same message as for an unknown id", async () => {
     const other = await newBoard();
     const { id } = await write({ title: "Theirs" }, other.api);
-    const unknown = await board.api.get(`/v1/docs/${UNKNOWN}`);
+    const unknown = await board.api.get(`/v1/docs/${UNKNOWN_ID}`);
     for (const answer of [
       await board.api.get(`/v1/docs/${id}`),
       await change(id, { title: "Mine" }),
@@ -153,7 +149,7 @@ describe("a page", () => {
   });
 
   // Contract: Pages: An unknown page id is 404; a slug in its place is 400
-  it("has no address by its slug, and the message says what to use", async () => {
+  it("has no URL with its slug, and the message says to use the id", async () => {
     const { slug } = await write({ title: "By its name" });
     for (const answer of [
       await board.api.get(`/v1/docs/${slug}`),
@@ -171,19 +167,19 @@ describe("a page", () => {
     ["a title of spaces", { title: "   " }, "body.title"],
     ["a title of 201 characters", { title: "x".repeat(201) }, "body.title"],
     ["a body of 200,001 characters", { title: "Long", body: "x".repeat(200_001) }, "body.body"],
-    ["a body that is no text", { title: "Odd", body: ["x"] }, "body.body"],
+    ["a body that is not text", { title: "Odd", body: ["x"] }, "body.body"],
     ["NUL in its body", { title: "Odd", body: "a\0b" }, "body.body"],
     ["a parent by its slug", { title: "Odd", parentId: "how-we-ship" }, "body.parentId"],
-    ["a parent nobody has written", { title: "Odd", parentId: UNKNOWN }, "body.parentId"],
+    ["a parent that does not exist", { title: "Odd", parentId: UNKNOWN_ID }, "body.parentId"],
     ["a misspelt field", { title: "Odd", parentID: null }, "body.parentID"],
-    ["a slug of its own choice", { title: "Odd", slug: "mine" }, "body.slug"],
+    ["a slug", { title: "Odd", slug: "mine" }, "body.slug"],
   ])("is refused with %s", async (_what, fields, path) => {
     const answer = await board.api.post("/v1/docs", fields);
     expect(answer).toMatchObject({ status: 400, body: { issues: [{ path }] } });
     expect((await list(board.api)).filter(({ title }) => title === "Odd")).toEqual([]);
   });
 
-  it("takes a title of 200 characters and a body of 200,000, whatever the script", async () => {
+  it("has a title of up to 200 and a body of up to 200,000 characters in any script", async () => {
     const title = "日".repeat(200);
     const body = "🚀".repeat(200_000);
     const page = await write({ title, body });
@@ -193,9 +189,9 @@ describe("a page", () => {
 
   it.each([
     ["an empty title", { title: " " }],
-    ["no title at all", { title: null }],
+    ["no title", { title: null }],
     ["a body of 200,001 characters", { body: "x".repeat(200_001) }],
-    ["a position before the first", { position: -1 }],
+    ["a negative position", { position: -1 }],
     ["half a position", { position: 0.5 }],
     ["an unknown field", { slug: "mine" }],
   ])("is not changed by %s", async (_what, fields) => {
@@ -205,7 +201,7 @@ describe("a page", () => {
     expect(await read(id)).toEqual(before);
   });
 
-  it("stays as it is when nothing is asked of it", async () => {
+  it("does not change without fields", async () => {
     const page = await write({ title: "Untouched", body: "text" });
     const member = await board.as({ role: "member" });
     expect(await change(page.id, {}, member)).toMatchObject({ status: 200, body: page });
@@ -220,7 +216,7 @@ describe("a page", () => {
     expect((await list(board.api)).some((page) => page.id === id)).toBe(false);
   });
 
-  it("is read but neither written, changed nor deleted by a viewer", async () => {
+  it("is read, but not created, changed or deleted, by a viewer", async () => {
     const { id } = await write({ title: "For all to read" });
     const viewer = await board.as({ role: "viewer" });
     expect((await read(id, viewer)).title).toBe("For all to read");
@@ -234,7 +230,7 @@ describe("a page", () => {
     }
   });
 
-  it("is written once however often the request is made", async () => {
+  it("is created once, however often the request is repeated", async () => {
     const key = `test-${randomUUID()}`;
     const first = await board.api.post("/v1/docs", { title: "Only once" }, { key });
     const again = await board.api.post("/v1/docs", { title: "Only once" }, { key });
@@ -245,20 +241,20 @@ describe("a page", () => {
 });
 
 describe("a slug", () => {
-  it("gets a number behind it where another page has it", async () => {
+  it("gets a number if another page has it", async () => {
     const { api } = await newBoard();
     const slugs = [];
     for (const title of ["Setup", "setup!", "Sétup"]) slugs.push((await write({ title }, api)).slug);
     expect(slugs).toEqual(["setup", "setup-2", "setup-3"]);
   });
 
-  it("is a board's own", async () => {
+  it("is unique on its board only", async () => {
     const [one, two] = [await newBoard(), await newBoard()];
     expect((await write({ title: "Setup" }, one.api)).slug).toBe("setup");
     expect((await write({ title: "Setup" }, two.api)).slug).toBe("setup");
   });
 
-  it("stays different where long titles differ only at their ends", async () => {
+  it("differs if long titles differ only at their ends", async () => {
     const { api } = await newBoard();
     const long = "word ".repeat(39);
     const first = await write({ title: `${long}one` }, api);
@@ -271,7 +267,7 @@ describe("a slug", () => {
   });
 
   // Contract: Pages: A page's slug is derived from its title and follows it
-  it("follows the title, and stays where the title stays", async () => {
+  it("follows the title, and does not change while the title stays the same", async () => {
     const { api } = await newBoard();
     const { id } = await write({ title: "Setup" }, api);
     expect((await change(id, { title: "Setup" }, api)).body.slug).toBe("setup");
@@ -282,7 +278,7 @@ describe("a slug", () => {
     expect((await change(id, { title: "Setup" }, api)).body.slug).toBe("setup");
   });
 
-  it("is free for another page once it has moved on", async () => {
+  it("is free for another page after its page has another title", async () => {
     const { api } = await newBoard();
     const old = await write({ title: "Setup" }, api);
     await change(old.id, { title: "Installing" }, api);
@@ -290,14 +286,14 @@ describe("a slug", () => {
     expect((await change(old.id, { title: "Setup" }, api)).body.slug).toBe("setup-2");
   });
 
-  it("is free again once its page is deleted", async () => {
+  it("is free after its page is deleted", async () => {
     const { api } = await newBoard();
     const { id } = await write({ title: "Setup" }, api);
     await api.delete(`/v1/docs/${id}`);
     expect((await write({ title: "Setup" }, api)).slug).toBe("setup");
   });
 
-  it("is never given twice, however many pages are written at once", async () => {
+  it("is unique among pages that are created concurrently", async () => {
     const { api } = await newBoard();
     const pages = await Promise.all(Array.from({ length: 8 }, () => write({ title: "Notes" }, api)));
     expect(pages.map(({ slug }) => slug).toSorted()).toEqual([
@@ -310,7 +306,7 @@ describe("a slug", () => {
 
 describe("the pages of a board", () => {
   // Contract: Pages: Pages are listed without bodies
-  it("are listed as a table of contents, without bodies", async () => {
+  it("are listed in their tree, without bodies", async () => {
     const { api, ids } = await tree();
     expect(await list(api)).toEqual([
       { id: ids.A, title: "A", slug: "a", parentId: null, position: 0 },
@@ -321,7 +317,7 @@ describe("the pages of a board", () => {
     ]);
   });
 
-  it("are the board's own", async () => {
+  it("belong to one board", async () => {
     const { api } = await newBoard();
     expect(await list(api)).toEqual([]);
   });
@@ -330,7 +326,7 @@ describe("the pages of a board", () => {
     ["to the front", { position: 0 }, ["0 three", "1 one", "2 two"]],
     ["between two others", { position: 1 }, ["0 one", "1 three", "2 two"]],
     ["past the end", { position: 99 }, ["0 one", "1 two", "2 three"]],
-    ["where it stands", { position: 2 }, ["0 one", "1 two", "2 three"]],
+    ["to their own position", { position: 2 }, ["0 one", "1 two", "2 three"]],
   ])("are put %s", async (_where, fields, order) => {
     const { api } = await newBoard();
     const ids = [];
@@ -340,7 +336,7 @@ describe("the pages of a board", () => {
     expect(outline(await list(api))).toEqual(order);
   });
 
-  it("keep their order through a hundred moves to the same place", async () => {
+  it("keep their order after a hundred moves to the same position", async () => {
     const { api } = await newBoard();
     const ids = [];
     for (const title of ["one", "two", "three"]) ids.push((await write({ title }, api)).id);
@@ -349,7 +345,7 @@ describe("the pages of a board", () => {
     expect(outline(await list(api))[1]).toBe("1 two");
   });
 
-  it("go behind their new siblings, or where they are put among them", async () => {
+  it("are placed after their new siblings or at the given position", async () => {
     const { api, ids } = await tree();
     expect((await change(ids.B, { parentId: ids.A }, api)).body).toMatchObject({
       position: 2,
@@ -362,7 +358,7 @@ describe("the pages of a board", () => {
     expect(outline(await list(api))).toEqual(["0 A", "0 A1", "0 B", "1 A1a", "1 A2"]);
   });
 
-  it("come back to the top level with a parent of null", async () => {
+  it("return to the top level with a parent of null", async () => {
     const { api, ids } = await tree();
     expect((await change(ids.A1, { parentId: null }, api)).body).toMatchObject({
       parentId: null,
@@ -371,12 +367,12 @@ describe("the pages of a board", () => {
     expect(outline(await list(api))).toEqual(["0 A", "0 A2", "1 B", "2 A1", "0 A1a"]);
   });
 
-  it("stay in their place when the parent they have is named again", async () => {
+  it("keep their position if they get the parent that they have", async () => {
     const { api, ids } = await tree();
     expect((await change(ids.A1, { parentId: ids.A }, api)).body.position).toBe(0);
   });
 
-  it("stand neither below themselves nor below what is below them", async () => {
+  it("cannot be moved below themselves or their descendants", async () => {
     const { api, ids } = await tree();
     const before = await list(api);
     for (const parentId of [ids.A, ids.A1, ids.A1a]) {
@@ -386,7 +382,7 @@ describe("the pages of a board", () => {
     expect(await list(api)).toEqual(before);
   });
 
-  it("make no circle when two are put below each other at once", async () => {
+  it("form no cycle if two are moved below each other concurrently", async () => {
     const { api } = await newBoard();
     for (let round = 0; round < 5; round += 1) {
       const { id: one } = await write({ title: "one" }, api);
@@ -399,18 +395,18 @@ describe("the pages of a board", () => {
     }
   });
 
-  it("cannot be placed under a page of another board, which counts as unknown", async () => {
+  it("cannot be moved below a page of another board, which is unknown", async () => {
     const other = await newBoard();
     const { id: foreign } = await write({ title: "Theirs" }, other.api);
     const { id } = await write({ title: "Ours" });
-    const unknown = await change(id, { parentId: UNKNOWN });
+    const unknown = await change(id, { parentId: UNKNOWN_ID });
     const refused = await change(id, { parentId: foreign });
     expect(refused.status).toBe(400);
-    expect(refused.text.replaceAll(foreign, UNKNOWN)).toBe(unknown.text);
+    expect(refused.text.replaceAll(foreign, UNKNOWN_ID)).toBe(unknown.text);
     expect((await board.api.post("/v1/docs", { title: "New", parentId: foreign })).status).toBe(400);
   });
 
-  it("take the place of their parent when it is deleted, in their order", async () => {
+  it("move to the position of their deleted parent, in their order", async () => {
     const { api, ids } = await tree();
     expect((await api.delete(`/v1/docs/${ids.A}`)).status).toBe(204);
     expect(outline(await list(api))).toEqual(["0 A1", "0 A1a", "1 A2", "2 B"]);
@@ -419,7 +415,7 @@ describe("the pages of a board", () => {
     expect((await read(ids.A1a, api)).parentId).toBeNull();
   });
 
-  it("are handed to the parent above when theirs is deleted", async () => {
+  it("move to their grandparent if their parent is deleted", async () => {
     const { api, ids } = await tree();
     await write({ title: "A1b", parentId: ids.A1 }, api);
     await api.delete(`/v1/docs/${ids.A1}`);
@@ -433,7 +429,7 @@ describe("the pages of a board", () => {
 
 describe("a wiki link", () => {
   // Contract: Pages: A wiki link adds a backlink to the page it names
-  it("is a backlink of the page it leads to: by title, by slug, with a text of its own", async () => {
+  it("is a backlink of the page that it names by title or slug, with or without a text", async () => {
     const { api } = await newBoard();
     const target = await write({ title: "How we ship" }, api);
     const linking = [
@@ -447,7 +443,7 @@ describe("a wiki link", () => {
   });
 
   // Contract: Pages: `dangling` lists linked slugs that no page has
-  it("dangles until a page has the slug, and again once it is gone", async () => {
+  it("is dangling until a page has the slug, and again after that page is deleted", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Start", body: "[[Second]] [[First|one]] [[second]]" }, api);
     expect(page.dangling).toEqual(["second", "first"]);
@@ -458,7 +454,7 @@ describe("a wiki link", () => {
     expect((await read(page.id, api)).dangling).toEqual(["second", "first"]);
   });
 
-  it("follows its page through new titles, until another page takes the slug", async () => {
+  it("follows its page through new titles until another page has the slug", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Setup" }, api);
     const linking = await write({ title: "Start", body: "[[Setup]]" }, api);
@@ -488,7 +484,7 @@ describe("a wiki link", () => {
     expect((await read(linking.id, api)).dangling).toEqual([]);
   });
 
-  it("leads to its page by a new title as well as by the old one", async () => {
+  it("finds its page by the new title and by the old one", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Setup" }, api);
     const linking = await write({ title: "Start", body: "[[Setup]] [[Installing]]" }, api);
@@ -498,7 +494,7 @@ describe("a wiki link", () => {
     expect((await read(page.id, api)).backlinks).toEqual([shortly(linking)]);
   });
 
-  it("is gone with the text that held it, and with its page", async () => {
+  it("disappears with its text and with its page", async () => {
     const { api } = await newBoard();
     const target = await write({ title: "Target" }, api);
     const one = await write({ title: "One", body: "[[Target]]" }, api);
@@ -510,7 +506,7 @@ describe("a wiki link", () => {
     expect((await read(target.id, api)).backlinks).toEqual([]);
   });
 
-  it("leads to pages of its own board only", async () => {
+  it("finds pages of its own board only", async () => {
     const [ours, theirs] = [await newBoard(), await newBoard()];
     const target = await write({ title: "Target" }, theirs.api);
     const page = await write({ title: "Page", body: "[[Target]]" }, ours.api);
@@ -518,13 +514,13 @@ describe("a wiki link", () => {
     expect((await read(target.id, theirs.api)).backlinks).toEqual([]);
   });
 
-  it("from a page to itself neither dangles nor counts as a backlink", async () => {
+  it("from a page to itself is neither dangling nor a backlink", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Loop", body: "[[Loop]]" }, api);
     expect(page).toMatchObject({ dangling: [], backlinks: [] });
   });
 
-  it("counts among the first 500 of its page only", async () => {
+  it("is one of the first 500 of its page, or is ignored", async () => {
     const { api } = await newBoard();
     const links = Array.from({ length: 501 }, (_, at) => `[[page ${at}]]`).join("\n");
     const page = await write({ title: "Many", body: links }, api);
@@ -535,7 +531,7 @@ describe("a wiki link", () => {
 
 describe("a card", () => {
   // Contract: Pages: `tasks` lists the cards that carry the page
-  it("carries the pages it is given and those its description links to", async () => {
+  it("has the pages that it was given and those that its description links to", async () => {
     const { api, projectId, stages } = await newBoard();
     const page = await write({ title: "How we ship" }, api);
     const given = await api.card({ title: "Given", docIds: [page.id, page.id] });
@@ -552,14 +548,14 @@ describe("a card", () => {
     );
   });
 
-  it("is told once where it is given a page and links to it too", async () => {
+  it("is listed once if it was given the page and links to it too", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Twice" }, api);
     const { number } = await api.card({ description: "[[Twice]]", docIds: [page.id] });
     expect(await tasksOf(page.id, api)).toEqual([number]);
   });
 
-  it("takes the whole set of its pages, and leaves it where none is sent", async () => {
+  it("replaces all its pages, and keeps them if none are sent", async () => {
     const { api } = await newBoard();
     const [one, two] = [await write({ title: "One" }, api), await write({ title: "Two" }, api)];
     const { number } = await api.card({ docIds: [one.id] });
@@ -571,7 +567,7 @@ describe("a card", () => {
     expect(await tasksOf(two.id, api)).toEqual([]);
   });
 
-  it("follows its description when that is changed, and keeps what it was given", async () => {
+  it("follows its changed description and keeps the pages that it was given", async () => {
     const { api } = await newBoard();
     const [one, two] = [await write({ title: "One" }, api), await write({ title: "Two" }, api)];
     const { number } = await api.card({ description: "[[One]]", docIds: [two.id] });
@@ -579,13 +575,13 @@ describe("a card", () => {
     expect([await tasksOf(one.id, api), await tasksOf(two.id, api)]).toEqual([[], [number]]);
   });
 
-  it("carries a page that was written after the link to it", async () => {
+  it("has a page that was created after the link to it", async () => {
     const { api } = await newBoard();
     const { number } = await api.card({ description: "[[Later]]" });
     expect((await write({ title: "Later" }, api)).tasks).toMatchObject([{ number }]);
   });
 
-  it("tells on its timeline that its pages were changed", async () => {
+  it("has an event on its timeline when its pages change", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Page" }, api);
     const { number } = await api.card();
@@ -597,12 +593,12 @@ describe("a card", () => {
     });
   });
 
-  it("is refused pages that are unknown or another board's, and they are named", async () => {
+  it("is refused with the names of pages that are unknown or of another board", async () => {
     const [ours, theirs] = [await newBoard(), await newBoard()];
     const own = await write({ title: "Ours" }, ours.api);
     const foreign = await write({ title: "Theirs" }, theirs.api);
     const { number } = await ours.api.card({ title: "Before" });
-    for (const wrong of [UNKNOWN, foreign.id]) {
+    for (const wrong of [UNKNOWN_ID, foreign.id]) {
       for (const answer of [
         await ours.api.post("/v1/cards", { title: "New", docIds: [own.id, wrong] }),
         await ours.api.patch(`/v1/cards/${number}`, { title: "After", docIds: [own.id, wrong] }),
@@ -616,7 +612,7 @@ describe("a card", () => {
     expect(await tasksOf(own.id, ours.api)).toEqual([]);
   });
 
-  it("takes 100 pages and no more, by id", async () => {
+  it("has at most 100 pages, counted by id", async () => {
     const { api } = await newBoard();
     const { id } = await write({ title: "Page" }, api);
     const { number } = await api.card();
@@ -628,7 +624,7 @@ describe("a card", () => {
     expect((await api.patch(`/v1/cards/${number}`, { docIds: null })).status).toBe(400);
   });
 
-  it("is no task of a page any more once either is deleted", async () => {
+  it("is not listed as a task after it or its page is deleted", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Page" }, api);
     const one = await api.card({ docIds: [page.id], description: "[[Page]]" });
@@ -640,7 +636,7 @@ describe("a card", () => {
     expect((await write({ title: "Page" }, api)).tasks).toMatchObject([{ number: two.number }]);
   });
 
-  it("and its page may be changed, linked and deleted at once without an error of ours", async () => {
+  it("and its page can be changed, linked and deleted concurrently without an internal error", async () => {
     const { api } = await newBoard();
     for (let round = 0; round < 5; round += 1) {
       const page = await write({ title: "Page" }, api);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
+import { create, expectUnknownHere, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,20 +19,14 @@ interface Feature {
   readonly doneCount: number;
 }
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
-async function makeFeature(name: string, api: Api = board.api): Promise<Feature> {
-  const created = await api.post<Feature>("/v1/features", { name });
-  if (created.status !== 201) throw new Error(`no feature was created: ${created.text}`);
-  return created.body;
-}
+const makeFeature = (name: string, api: Api = board.api) => create<Feature>(api, "/v1/features", { name });
 
 const list = async (api: Api = board.api, query = ""): Promise<Feature[]> =>
   (await api.get<Feature[]>(`/v1/features${query}`)).body;
 const featureOf = async (number: number): Promise<unknown> =>
   (await board.api.get(`/v1/cards/${number}`)).body["featureId"];
 
-/** A board of its own with these features, and how they stand. */
+/** A new board with these features; `order` returns their order. */
 async function ordered(names: readonly string[]) {
   const own = await world.board();
   const ids: Record<string, string> = {};
@@ -49,7 +44,7 @@ async function ordered(names: readonly string[]) {
 }
 
 describe("a feature", () => {
-  it("is created by a member, gray and without a description unless they are given", async () => {
+  it("is created by a member, gray and without a description by default", async () => {
     const api = await board.as({ role: "member" });
     const created = await api.post("/v1/features", { name: " Search " });
     expect(created).toMatchObject({ status: 201, body: { name: "Search", description: "", color: "gray" } });
@@ -81,12 +76,12 @@ describe("a feature", () => {
     [{ name: "x", description: null }, "body.description"],
     [{ name: "x", archived: true }, "body.archived"],
     [{ name: "x", position: 0 }, "body.position"],
-  ])("is not created of %j", async (body, path) => {
+  ])("is not created from %j", async (body, path) => {
     const refused = await board.api.post("/v1/features", body);
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path }] } });
   });
 
-  it("sets what is given when it is changed, and leaves the rest", async () => {
+  it("changes the given fields only", async () => {
     const { id } = await makeFeature("Import");
     const patch = async (body: unknown) => (await board.api.patch(`/v1/features/${id}`, body)).body;
     expect(await patch({ description: "From CSV" })).toMatchObject({ id, name: "Import", color: "gray" });
@@ -114,7 +109,7 @@ describe("a feature", () => {
 
 describe("archived features", () => {
   // Contract: Labels and features: Archived features are listed only with `archived=1`
-  it("are listed only when asked for, and then behind the others", async () => {
+  it("are listed only if requested, after the others", async () => {
     const { own, patch, order } = await ordered(["A", "B", "C"]);
     expect((await patch("A", { archived: true })).body).toMatchObject({ archived: true, position: 2 });
     expect(await order("")).toBe("BC");
@@ -123,7 +118,7 @@ describe("archived features", () => {
     expect((await own.api.get("/v1/features?archived=yes")).status).toBe(400);
   });
 
-  it("come back to where they stood", async () => {
+  it("return to their position when they are no longer archived", async () => {
     const { patch, order } = await ordered(["A", "B", "C"]);
     await patch("A", { archived: true });
     await patch("A", { archived: false });
@@ -147,7 +142,7 @@ describe("the order of features", () => {
     expect(await order()).toBe(expected);
   });
 
-  it("has no gaps after a deletion, and new ones stand last", async () => {
+  it("has no gap after a deletion, and new ones come last", async () => {
     const { own, drop, order } = await ordered(["A", "B", "C"]);
     await drop("B");
     expect(await order()).toBe("AC");
@@ -155,7 +150,7 @@ describe("the order of features", () => {
     expect(await order()).toBe("ACD");
   });
 
-  it("passes over archived ones as if they were not there", async () => {
+  it("ignores archived features", async () => {
     const { patch, order } = await ordered(["A", "B", "C", "D", "E"]);
     await patch("B", { archived: true });
     await patch("D", { archived: true });
@@ -167,7 +162,7 @@ describe("the order of features", () => {
     expect(await order()).toBe("ECDBA");
   });
 
-  it("stays whole when several are moved at the same moment", async () => {
+  it("is complete after concurrent moves", async () => {
     const { patch, order } = await ordered(["A", "B", "C", "D"]);
     await Promise.all(["A", "B", "C", "D"].map((name, at) => patch(name, { position: 3 - at })));
     expect(
@@ -180,7 +175,7 @@ describe("the order of features", () => {
 
 describe("the cards of a feature", () => {
   // Contract: Cards: `PATCH` leaves omitted fields unchanged; `null` clears a field
-  it("are set when they are created or changed, cleared by null, and left alone otherwise", async () => {
+  it("are set at creation or by a change, cleared by null, and kept if omitted", async () => {
     const { id } = await makeFeature("Login");
     const { number } = await board.api.card({ featureId: id });
     expect(await featureOf(number)).toBe(id);
@@ -195,17 +190,17 @@ describe("the cards of a feature", () => {
     });
   });
 
-  it("may be in an archived one", async () => {
+  it("may have an archived feature", async () => {
     const { id } = await makeFeature("Finished");
     await board.api.patch(`/v1/features/${id}`, { archived: true });
     expect(await featureOf((await board.api.card({ featureId: id })).number)).toBe(id);
   });
 
-  it("may not be in another board's, nor in one that never was", async () => {
+  it("cannot have a feature of another board or one that does not exist", async () => {
     const other = await world.board();
     const foreign = await makeFeature("Theirs", other.api);
     const { number } = await board.api.card();
-    for (const featureId of [foreign.id, UNKNOWN]) {
+    for (const featureId of [foreign.id, UNKNOWN_ID]) {
       for (const refused of [
         await board.api.patch(`/v1/cards/${number}`, { featureId }),
         await board.api.post("/v1/cards", { title: "No", featureId }),
@@ -218,7 +213,7 @@ describe("the cards of a feature", () => {
   });
 
   // Contract: Labels and features: A feature's `doneCount` counts cards at the end of the flow, `taskCount` all cards
-  it("are counted, those at the end of the flow once more, deleted ones not at all", async () => {
+  it("are counted without deleted ones, those at the end of the flow also separately", async () => {
     const { id } = await makeFeature("Counted");
     const counts = async () => {
       const found = (await list()).find((feature) => feature.id === id);
@@ -237,7 +232,7 @@ describe("the cards of a feature", () => {
     expect(await counts()).toEqual([3, 0]);
   });
 
-  it("stay when it is deleted, without it", async () => {
+  it("stay without it when it is deleted", async () => {
     const { id } = await makeFeature("Dropped");
     const { number } = await board.api.card({ featureId: id });
     const deleted = await board.api.delete(`/v1/features/${id}`);
@@ -246,7 +241,7 @@ describe("the cards of a feature", () => {
     expect((await board.api.delete(`/v1/features/${id}`)).status).toBe(404);
   });
 
-  it("never keep one that is gone, however close they come", async () => {
+  it("never keep a feature that is deleted concurrently", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id } = await makeFeature(`Fleeting ${round}`);
       const { number } = await board.api.card({ featureId: round % 2 === 0 ? id : null });
@@ -261,8 +256,8 @@ describe("the cards of a feature", () => {
   });
 });
 
-describe("who may", () => {
-  it("delete a feature is a maintainer, and change one a member", async () => {
+describe("the role for features", () => {
+  it("is maintainer for deletion and member for changes", async () => {
     const { id } = await makeFeature("Guarded");
     const member = await board.as({ role: "member" });
     expect((await member.patch(`/v1/features/${id}`, { color: "red" })).status).toBe(200);
@@ -276,20 +271,14 @@ describe("who may", () => {
     expect((await writer.patch(`/v1/features/${id}`, { color: "red" })).status).toBe(403);
   });
 
-  it("reach another board's feature is nobody: it is as unknown as one that never was", async () => {
+  it("does not reach features of another board, which are unknown", async () => {
     const other = await world.board();
     const foreign = await makeFeature("Theirs", other.api);
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.patch(`/v1/features/${id}`, { name: "Mine" }, options),
-      (id: string) => api.patch(`/v1/features/${id}`, { nonsense: true }, options),
-      (id: string) => api.delete(`/v1/features/${id}`, options),
-    ]) {
-      const [there, nowhere] = [await call(foreign.id), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [foreign.id, (id) => `/v1/features/${id}`],
+      [["PATCH", { name: "Mine" }], ["PATCH", { nonsense: true }], ["DELETE"]],
+    );
     expect(await list(other.api)).toEqual([foreign]);
   });
 });

@@ -14,6 +14,7 @@ import {
 import { eventually } from "../support/api.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
+import { expectUnknownHere, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -22,16 +23,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** A stage that is not there yet and merges into a branch. */
+/** A new stage that merges into a branch. */
 const mergeStage = (name: string, into: string): Stage => ({
   ...newStage(name),
   rule: { type: "merge", into },
 });
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
 describe("the flow of a project", () => {
-  it("is the default one at first, as whoever may read sees it", async () => {
+  it("is the default flow at first, and a viewer can read it", async () => {
     const board = await world.board();
     const reader = await board.as({ role: "viewer", scopes: ["read"] });
     const found = await reader.get<Flow>(flowPath(board));
@@ -43,7 +42,7 @@ describe("the flow of a project", () => {
     expect(found.body.stages[0]?.id).toBe(board.stages.Backlog);
   });
 
-  it("is unchanged by putting back what was read", async () => {
+  it("does not change when it is replaced by itself", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const answer = await putFlow(board, flow);
@@ -51,7 +50,7 @@ describe("the flow of a project", () => {
     expect(await readFlow(board)).toEqual(flow);
   });
 
-  it("takes every setting", async () => {
+  it("accepts every setting", async () => {
     const board = await world.board();
     const settings = {
       releases: false,
@@ -65,7 +64,7 @@ describe("the flow of a project", () => {
     expect(await readFlow(board)).toMatchObject(settings);
   });
 
-  it("names the branches of the cards that start from then on", async () => {
+  it("names the branches of cards that start later", async () => {
     const board = await world.board();
     await putFlow(board, { ...(await readFlow(board)), branchPattern: "work/{number}/{slug}" });
     const { number } = await board.api.card({ title: "Say hello" });
@@ -75,7 +74,7 @@ describe("the flow of a project", () => {
 });
 
 describe("the stages of a flow", () => {
-  it("are renamed, reordered, added and removed in one go, and the cards stay where they stand", async () => {
+  it("are renamed, reordered, added and removed in one call, while cards keep their stages", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const [backlog, todo, progress, review, done] = flow.stages as [Stage, Stage, Stage, Stage, Stage];
@@ -113,7 +112,7 @@ describe("the stages of a flow", () => {
     expect((await board.api.readCard(draft.number)).statusId).toBe(backlog.id);
   });
 
-  it("trade places and names", async () => {
+  it("exchange their positions and names", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const renamed = flow.stages.map((stage) => {
@@ -130,7 +129,7 @@ describe("the stages of a flow", () => {
     ]);
   });
 
-  it("are not removed while they hold cards; the answer names them and counts", async () => {
+  it("are not removed while they have cards; the response names and counts them", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const cards = [];
@@ -152,7 +151,7 @@ describe("the stages of a flow", () => {
     expect(stageNames(await readFlow(board))).toEqual(["Backlog", "In progress", "Done"]);
   });
 
-  it("may be another backlog and another end, once the old ones are empty", async () => {
+  it("can have another backlog and another end after the old ones are empty", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const { number } = await board.api.card();
@@ -170,7 +169,7 @@ describe("the stages of a flow", () => {
     expect(answer.body.stages[0]?.id).not.toBe(board.stages.Backlog);
   });
 
-  it("do not block a card any more once they are gone", async () => {
+  it("no longer block a card after they are removed", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const { number } = await board.api.card();
@@ -181,7 +180,7 @@ describe("the stages of a flow", () => {
   });
 });
 
-describe("a flow that cannot be", () => {
+describe("an invalid flow", () => {
   let board: TestBoard;
   beforeAll(async () => {
     board = await world.board();
@@ -201,7 +200,7 @@ describe("a flow that cannot be", () => {
       /Stage 1 \(To do\).*backlog/,
     ],
     [
-      "with a rule that goes backwards",
+      "with a rule that goes back",
       (flow) => ({ ...flow, stages: flow.stages.toSpliced(4, 0, newStage("Check", "branch")) }),
       "stages.4.rule",
       /Stage 5 \(Check\) requires branch, less than pull_request/,
@@ -213,7 +212,7 @@ describe("a flow that cannot be", () => {
       /Stage 3 \(To do\) has the name of stage 2/,
     ],
     [
-      "with a target no branch can have",
+      "with a target that is not a valid branch name",
       (flow) => ({
         ...flow,
         stages: flow.stages.with(4, { ...(flow.stages[4] as Stage), rule: { type: "merge", into: "a b" } }),
@@ -228,7 +227,7 @@ describe("a flow that cannot be", () => {
       /Stage 6 \(Done\) merges into the same branch as stage 5 \(Staging\): main is the default branch of org-\w+\/web/,
     ],
     [
-      "with the default branch as a target twice, the name coming last",
+      "with the default branch as a target twice, by its name the second time",
       (flow) => ({
         ...flow,
         stages: flow.stages
@@ -240,12 +239,12 @@ describe("a flow that cannot be", () => {
     ],
     [
       "with a stage of another flow",
-      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, { ...newStage("Theirs"), id: UNKNOWN }) }),
+      (flow) => ({ ...flow, stages: flow.stages.toSpliced(1, 0, { ...newStage("Theirs"), id: UNKNOWN_ID }) }),
       "stages.1.id",
       /Stage 2 \(Theirs\) has an id that this flow does not have/,
     ],
     [
-      "with a pattern that names no branch",
+      "with a branch pattern without a branch name",
       (flow) => ({ ...flow, branchPattern: "{slug}/{number}" }),
       "branchPattern",
       /can give "\/1"/,
@@ -290,13 +289,13 @@ describe("a flow that cannot be", () => {
       "stages.1.limit",
       /unknown field/,
     ],
+    ["without a setting", (flow) => ({ ...flow, checks: undefined }), "checks", /one of required, ignored/],
     [
-      "with a setting left out",
-      (flow) => ({ ...flow, checks: undefined }),
-      "checks",
-      /one of required, ignored/,
+      "with zero days until cards are stale",
+      (flow) => ({ ...flow, staleAfterDays: 0 }),
+      "staleAfterDays",
+      /1 to 365/,
     ],
-    ["stale after no day", (flow) => ({ ...flow, staleAfterDays: 0 }), "staleAfterDays", /1 to 365/],
     ["stale after 366 days", (flow) => ({ ...flow, staleAfterDays: 366 }), "staleAfterDays", /1 to 365/],
     [
       "with agents that may be silent for 721 hours",
@@ -305,15 +304,18 @@ describe("a flow that cannot be", () => {
       /1 to 720/,
     ],
   ];
-  it.each(wrongs)("%s is told what and why, and nothing changes", async (_, wrong, path, why) => {
-    const flow = await readFlow(board);
-    const refused = await putFlow(board, wrong(flow));
-    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: `body.${path}` }] } });
-    expect(refused.body.message).toMatch(why);
-    expect(await readFlow(board)).toEqual(flow);
-  });
+  it.each(wrongs)(
+    "%s is refused with the field and the reason, and nothing changes",
+    async (_, wrong, path, why) => {
+      const flow = await readFlow(board);
+      const refused = await putFlow(board, wrong(flow));
+      expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: `body.${path}` }] } });
+      expect(refused.body.message).toMatch(why);
+      expect(await readFlow(board)).toEqual(flow);
+    },
+  );
 
-  it("two stages of which come to one branch since a default branch changed is not refused, and the second finds its work there", async () => {
+  it("is accepted if a new default branch made two targets equal; the second finds the merged work", async () => {
     const { board: own, staging } = await twoTargets(world);
     const { number } = await cardWithCommit(own);
     await own.person("ada", "PATCH", `/repos/${own.owner}/web`, { default_branch: "develop" });
@@ -329,7 +331,7 @@ describe("a flow that cannot be", () => {
     expect(done).toMatchObject({ status: 200, body: { promoted: [], alreadyMerged: [merged] } });
   });
 
-  it("has more than 30 stages", async () => {
+  it("has at most 30 stages", async () => {
     const own = await world.board();
     const flow = await readFlow(own);
     const padded = (count: number): Flow => ({
@@ -345,7 +347,7 @@ describe("a flow that cannot be", () => {
     expect((await readFlow(own)).stages).toHaveLength(30);
   });
 
-  it("may have limits to their ends", async () => {
+  it("accepts the minimum and maximum of its settings", async () => {
     const own = await world.board();
     const flow = await readFlow(own);
     const ends = { staleAfterDays: 365, agentSilenceHours: 720, branchPattern: `${"x".repeat(192)}{number}` };
@@ -357,8 +359,8 @@ describe("a flow that cannot be", () => {
   });
 });
 
-describe("who may change a flow", () => {
-  it("is a maintainer", async () => {
+describe("the role that changes a flow", () => {
+  it("is maintainer", async () => {
     const board = await world.board();
     const member = await board.as({ role: "member" });
     const refused = await member.put(flowPath(board), await readFlow(board));
@@ -366,17 +368,12 @@ describe("who may change a flow", () => {
     expect(refused.body["message"]).toContain("maintainer");
   });
 
-  it("is nobody of another board: its project is as unknown as one that never was", async () => {
+  it("does not reach projects of another board, which are unknown", async () => {
     const [board, other] = [await world.board(), await world.board()];
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.get(`/v1/projects/${id}/flow`, options),
-      (id: string) => api.put(`/v1/projects/${id}/flow`, { nonsense: true }, options),
-    ]) {
-      const [there, nowhere] = [await call(other.projectId), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [other.projectId, (id) => `/v1/projects/${id}/flow`],
+      [["GET"], ["PUT", { nonsense: true }]],
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
+import { create, expectUnknownHere, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -17,13 +18,8 @@ interface Label {
   readonly taskCount: number;
 }
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
-async function makeLabel(name: string, color?: string, api: Api = board.api): Promise<Label> {
-  const created = await api.post<Label>("/v1/labels", { name, ...(color && { color }) });
-  if (created.status !== 201) throw new Error(`no label was created: ${created.text}`);
-  return created.body;
-}
+const makeLabel = (name: string, color?: string, api: Api = board.api) =>
+  create<Label>(api, "/v1/labels", { name, ...(color && { color }) });
 
 const list = async (api: Api = board.api): Promise<Label[]> => (await api.get<Label[]>("/v1/labels")).body;
 const labelsOf = async (number: number, api: Api = board.api): Promise<unknown> =>
@@ -31,7 +27,7 @@ const labelsOf = async (number: number, api: Api = board.api): Promise<unknown> 
 const shown = ({ id, name, color }: Label) => ({ id, name, color });
 
 describe("a label", () => {
-  it("is created by a member, gray unless a colour is chosen", async () => {
+  it("is created by a member, gray by default", async () => {
     const api = await board.as({ role: "member" });
     expect(await api.post("/v1/labels", { name: "  Plain  " })).toMatchObject({
       status: 201,
@@ -41,7 +37,7 @@ describe("a label", () => {
     expect(await list()).toContainEqual({ id, name: "Loud", color: "pink", taskCount: 0 });
   });
 
-  it("is listed by name, whatever the case, to whoever may read", async () => {
+  it("is listed by name, ignoring case, for a viewer", async () => {
     const own = await world.board();
     for (const name of ["beta", "Gamma", "Alpha"]) await makeLabel(name, undefined, own.api);
     const reader = await own.as({ role: "viewer", scopes: ["read"] });
@@ -57,7 +53,7 @@ describe("a label", () => {
 
   // Contract: Labels and features: A label's color is a name from the palette
   it.each(["#ff0000", "Red", "", "grey", null, 3])(
-    "may not be %j, and the palette is told",
+    "cannot have the color %j; the message lists the palette",
     async (color) => {
       const refused = await board.api.post("/v1/labels", { name: "Off the palette", color });
       expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.color" }] } });
@@ -76,7 +72,7 @@ describe("a label", () => {
     }
   });
 
-  it("takes no field it does not know", async () => {
+  it("is refused with an unknown field", async () => {
     const refused = await board.api.post("/v1/labels", { name: "Typo", colour: "red" });
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.colour" }] } });
   });
@@ -86,7 +82,7 @@ describe("a label", () => {
     ["Straße", "STRAßE"],
     ["Äpfel", "äpfel"],
     ["caf\u00e9", "CAFE\u0301"],
-  ])("named %s leaves no room for %s on its board, and for both on another", async (name, twin) => {
+  ])("named %s prevents %s on its board, but not on another", async (name, twin) => {
     const { id } = await makeLabel(name);
     const refused = await board.api.post("/v1/labels", { name: twin });
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
@@ -95,14 +91,14 @@ describe("a label", () => {
     expect((await makeLabel(twin, undefined, elsewhere.api)).name).toBe(twin);
   });
 
-  it("is made once, however many ask for its name at the same moment", async () => {
+  it("is created once by concurrent calls with its name", async () => {
     const answers = await Promise.all(
       ["Race", "race", "RACE", "rACE"].map((name) => board.api.post("/v1/labels", { name })),
     );
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409]);
   });
 
-  it("is made once by a request and its retry", async () => {
+  it("is created once by a request and its retry", async () => {
     const options = { key: "label-made-once-0001" };
     const first = await board.api.post("/v1/labels", { name: "Once" }, options);
     const second = await board.api.post("/v1/labels", { name: "Once" }, options);
@@ -113,7 +109,7 @@ describe("a label", () => {
 });
 
 describe("changing a label", () => {
-  it("sets what is given, leaves the rest, and answers with the whole label", async () => {
+  it("sets the given fields, keeps the others, and returns the whole label", async () => {
     const { id } = await makeLabel("Chore", "teal");
     const api = await board.as({ role: "member" });
     expect(await api.patch(`/v1/labels/${id}`, { name: "Chores" })).toMatchObject({
@@ -129,14 +125,14 @@ describe("changing a label", () => {
     expect((await api.patch(`/v1/labels/${id}`, {})).body).toMatchObject({ name: "Chores", color: "red" });
   });
 
-  it("shows on the cards that carry it", async () => {
+  it("appears on the cards that have it", async () => {
     const label = await makeLabel("Before");
     const { number } = await board.api.card({ labelIds: [label.id] });
     await board.api.patch(`/v1/labels/${label.id}`, { name: "After", color: "green" });
     expect(await labelsOf(number)).toEqual([{ id: label.id, name: "After", color: "green" }]);
   });
 
-  it("to its own name in another case is no conflict, to another's is", async () => {
+  it("to its own name in another case succeeds, to the name of another label is 409", async () => {
     const { id } = await makeLabel("Spelling");
     const other = await makeLabel("Grammar");
     expect((await board.api.patch(`/v1/labels/${id}`, { name: "SPELLING" })).status).toBe(200);
@@ -146,7 +142,7 @@ describe("changing a label", () => {
     expect((await list()).find((label) => label.id === id)?.name).toBe("SPELLING");
   });
 
-  it("checks what it is given as creating does", async () => {
+  it("validates its fields as creation does", async () => {
     const { id } = await makeLabel("Strict");
     for (const body of [{ name: "" }, { name: "n".repeat(51) }, { color: "mauve" }, { taskCount: 3 }]) {
       expect((await board.api.patch(`/v1/labels/${id}`, body)).status).toBe(400);
@@ -156,7 +152,7 @@ describe("changing a label", () => {
 
 describe("deleting a label", () => {
   // Contract: Labels and features: Deleting a label removes it from every card and needs the maintainer role
-  it("takes it off every card at once", async () => {
+  it("removes it from every card immediately", async () => {
     const gone = await makeLabel("Gone");
     const stays = await makeLabel("Stays");
     const draft = await board.api.card({ labelIds: [gone.id, stays.id] });
@@ -172,7 +168,7 @@ describe("deleting a label", () => {
   });
 
   // Contract: Labels and features: Deleting a label removes it from every card and needs the maintainer role
-  it("is a maintainer's", async () => {
+  it("needs the role maintainer", async () => {
     const { id } = await makeLabel("Guarded");
     const member = await board.as({ role: "member" });
     const refused = await member.delete(`/v1/labels/${id}`);
@@ -184,7 +180,7 @@ describe("deleting a label", () => {
     expect((await viewer.patch(`/v1/labels/${id}`, { color: "red" })).status).toBe(403);
   });
 
-  it("never leaves a card with a label that is gone, however close they come", async () => {
+  it("leaves no card with a label that is deleted concurrently", async () => {
     for (let round = 0; round < 5; round += 1) {
       const label = await makeLabel(`Fleeting ${round}`);
       const { number } = await board.api.card();
@@ -200,28 +196,26 @@ describe("deleting a label", () => {
 });
 
 describe("a label of another board", () => {
-  it("is as unknown as one that never was, though the key reaches both boards", async () => {
+  it("is unknown, even if the key reaches both boards", async () => {
     const other = await world.board();
     const foreign = await makeLabel("Theirs", "red", other.api);
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.patch(`/v1/labels/${id}`, { name: "Mine" }, options),
-      // A body that would be refused is not looked at before the label is known.
-      (id: string) => api.patch(`/v1/labels/${id}`, { nonsense: true }, options),
-      (id: string) => api.delete(`/v1/labels/${id}`, options),
-    ]) {
-      const [there, nowhere] = [await call(foreign.id), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [foreign.id, (id) => `/v1/labels/${id}`],
+      [
+        ["PATCH", { name: "Mine" }],
+        // The label is looked up before the body is validated.
+        ["PATCH", { nonsense: true }],
+        ["DELETE"],
+      ],
+    );
     expect(await list(other.api)).toEqual([foreign]);
     expect((await board.api.delete("/v1/labels/bug")).status).toBe(400);
   });
 });
 
 describe("the labels of a card", () => {
-  it("are shown on the card, in the backlog and on the board, by name", async () => {
+  it("are returned with the card, in the backlog and on the board, by name", async () => {
     const own = await world.board();
     const beta = await makeLabel("beta", "blue", own.api);
     const alpha = await makeLabel("Alpha", "red", own.api);
@@ -237,7 +231,7 @@ describe("the labels of a card", () => {
   });
 
   // Contract: Cards: `labelIds` replaces all labels of the card
-  it("are the whole set that was sent, and untouched when none was", async () => {
+  it("are replaced by the given ones, and kept if omitted", async () => {
     const [one, two, three] = [await makeLabel("One"), await makeLabel("Two"), await makeLabel("Three")];
     const { number } = await board.api.card({ labelIds: [one.id, two.id] });
     const patch = (body: unknown) => board.api.patch(`/v1/cards/${number}`, body);
@@ -250,7 +244,7 @@ describe("the labels of a card", () => {
     expect((await patch({ labelIds: null })).status).toBe(400);
   });
 
-  it("are told on the timeline as a change of the card, and date it", async () => {
+  it("are in the timeline as a change of the card, which updates its time of change", async () => {
     const label = await makeLabel("Told");
     const { body: created } = await board.api.post<{ number: number; updatedAt: string }>("/v1/cards", {
       title: "A card",
@@ -264,12 +258,12 @@ describe("the labels of a card", () => {
     expect(Date.parse(String(patched.body["updatedAt"]))).toBeGreaterThan(Date.parse(created.updatedAt));
   });
 
-  it("may only be labels of its board: others are named and nothing changes", async () => {
+  it("must be labels of its board; others are named in the refusal, and nothing changes", async () => {
     const other = await world.board();
     const foreign = await makeLabel("Foreign", "red", other.api);
     const label = await makeLabel("Ours");
     const { number } = await board.api.card({ labelIds: [label.id] });
-    for (const wrong of [foreign.id, UNKNOWN]) {
+    for (const wrong of [foreign.id, UNKNOWN_ID]) {
       for (const refused of [
         await board.api.patch(`/v1/cards/${number}`, { title: "No", labelIds: [label.id, wrong] }),
         await board.api.post("/v1/cards", { title: "No", labelIds: [wrong] }),
@@ -284,7 +278,7 @@ describe("the labels of a card", () => {
   });
 
   // Contract: Labels and features: A label's `taskCount` counts the cards that carry it, without deleted cards
-  it("are counted, deleted cards left out", async () => {
+  it("are counted without deleted cards", async () => {
     const { id } = await makeLabel("Counted");
     const count = async () => (await list()).find((label) => label.id === id)?.taskCount;
     const first = await board.api.card({ labelIds: [id] });

@@ -19,7 +19,7 @@ interface Member {
 }
 
 describe("the members of a board", () => {
-  it("are listed oldest first, with what they may do, to whoever may read", async () => {
+  it("are listed oldest first with their roles, for a viewer", async () => {
     const board = await world.board();
     const { db } = world.service.deps;
     const account = { forgeId: 4711, login: "lovelace", avatarUrl: "https://x.test/a.png", isBot: false };
@@ -47,7 +47,7 @@ describe("the members of a board", () => {
     ]);
   });
 
-  it("are no credential that was revoked; the cards it was given keep it, and no other can be given to it", async () => {
+  it("do not include a revoked credential; its cards keep it, and it gets no others", async () => {
     const board = await world.board();
     const agent = await board.as({ role: "member" });
     const list = async () => (await board.api.get<Member[]>("/v1/members")).body;
@@ -64,7 +64,7 @@ describe("the members of a board", () => {
     }
   });
 
-  it("keep their place when their role changes", async () => {
+  it("keep their position when their role changes", async () => {
     const board = await world.board();
     await board.as({ role: "member" });
     const list = async () => (await board.api.get<Member[]>("/v1/members")).body;
@@ -77,7 +77,7 @@ describe("the members of a board", () => {
     expect((await list()).map(({ role }) => role)).toEqual(["viewer", "member"]);
   });
 
-  it("are whom a card can be assigned to", async () => {
+  it("can be assignees of cards", async () => {
     const board = await world.board();
     const [member] = (await board.api.get<Member[]>("/v1/members")).body;
     const created = await board.api.post("/v1/cards", { title: "Theirs", assigneeId: member?.id });
@@ -86,7 +86,7 @@ describe("the members of a board", () => {
   });
 
   // Contract: Authentication: The API cannot add members or change roles
-  it("can be neither added nor given another role through the API", async () => {
+  it("can be neither added nor changed through the API", async () => {
     const board = await world.board();
     const [member] = (await board.api.get<Member[]>("/v1/members")).body;
     const path = `/v1/members/${member?.id}`;
@@ -100,7 +100,7 @@ describe("the members of a board", () => {
     expect((await board.api.get<Member[]>("/v1/members")).body).toEqual([member]);
   });
 
-  it("are this board's only, and not everybody the forge has shown", async () => {
+  it("are those of this board only, without other accounts that GitHub has shown", async () => {
     const [board, other] = [await world.board(), await world.board()];
     const ids = async (api = board.api) => (await api.get<Member[]>("/v1/members")).body.map(({ id }) => id);
     expect(await ids()).toHaveLength(1);

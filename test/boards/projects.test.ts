@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
 import { duringTransaction } from "../support/during.ts";
+import { create, expectUnknownHere, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -24,15 +25,9 @@ interface Flow {
   readonly stages: readonly { readonly id: string; readonly name: string; readonly kind: string }[];
 }
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
 const list = async (api: Api = board.api): Promise<Project[]> =>
   (await api.get<Project[]>("/v1/projects")).body;
-async function makeProject(body: unknown, api: Api = board.api): Promise<Project> {
-  const created = await api.post<Project>("/v1/projects", body);
-  if (created.status !== 201) throw new Error(`no project was created: ${created.text}`);
-  return created.body;
-}
+const makeProject = (fields: unknown, api: Api = board.api) => create<Project>(api, "/v1/projects", fields);
 const flowOf = async (projectId: string, api: Api = board.api): Promise<Flow> =>
   (await api.get<Flow>(`/v1/projects/${projectId}/flow`)).body;
 
@@ -43,7 +38,7 @@ const anyId = ({ stages, ...flow }: Flow) => ({
 
 describe("the projects of a board", () => {
   // Contract: Board and projects: Projects are listed with `repositoryCount` and `taskCount`
-  it("are listed oldest first with what they hold, deleted cards left out", async () => {
+  it("are listed oldest first with their counts, without deleted cards", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const { id } = await makeProject({ name: "Second", description: "*Two*" }, own.api);
     await own.api.card({ projectId: own.projectId });
@@ -74,7 +69,7 @@ describe("the projects of a board", () => {
   });
 
   // Contract: Board and projects: `projectId` is optional with one project and required (400) with several
-  it("make projectId required once there are several", async () => {
+  it("require projectId if there are several", async () => {
     const own = await world.board();
     const { id } = await makeProject({ name: "Second" }, own.api);
     expect((await own.api.get("/v1/board")).status).toBe(400);
@@ -97,7 +92,7 @@ describe("a new project", () => {
     expect(created).toMatchObject({ name: name.trim(), slug, taskCount: 0, repositoryCount: 0 });
   });
 
-  it("takes the next slug where its own is taken, even when many are made at the same moment", async () => {
+  it("gets the next free slug if its own is used, also under concurrent creation", async () => {
     const own = await world.board();
     await makeProject({ name: "Other", slug: "shop-3" }, own.api);
     const made = await Promise.all(["Shop", "SHOP", "shop!"].map((name) => makeProject({ name }, own.api)));
@@ -108,7 +103,7 @@ describe("a new project", () => {
     ]);
   });
 
-  it("with a slug that is taken is 409, and the holder is named; another board's slug is no matter", async () => {
+  it("with a slug of another project is 409 with that project's name; other boards do not matter", async () => {
     const own = await world.board();
     await makeProject({ name: "Holder", slug: "mine" }, own.api);
     const refused = await own.api.post("/v1/projects", { name: "Late", slug: "mine" });
@@ -129,20 +124,20 @@ describe("a new project", () => {
     [{ name: "x", slug: "s".repeat(51) }, "body.slug"],
     [{ name: "x", flowFrom: "shop" }, "body.flowFrom"],
     [{ name: "x", flow: {} }, "body.flow"],
-  ])("is not made of %j", async (body, path) => {
+  ])("is not created from %j", async (body, path) => {
     const before = await list();
     const refused = await board.api.post("/v1/projects", body);
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path }] } });
     expect(await list()).toEqual(before);
   });
 
-  it("may have limits to their ends", async () => {
+  it("accepts the minimum and maximum of its fields", async () => {
     const body = { name: "x".repeat(80), slug: "s".repeat(50), description: "d".repeat(20_000) };
     expect(await makeProject(body)).toMatchObject(body);
   });
 
   // Contract: Board and projects: A new project copies an existing flow and owns the copy
-  it("starts from the flow of the oldest project, and owns it from then on", async () => {
+  it("copies the flow of the oldest project and owns the copy", async () => {
     const own = await world.board();
     const path = `/v1/projects/${own.projectId}/flow`;
     await own.api.put(path, { ...(await flowOf(own.projectId, own.api)), checks: "ignored" });
@@ -154,11 +149,11 @@ describe("a new project", () => {
     expect(copy.stages.filter((stage) => known.has(stage.id))).toEqual([]);
     await own.api.put(`/v1/projects/${id}/flow`, { ...copy, checks: "required" });
     expect(await flowOf(own.projectId, own.api)).toEqual(oldest);
-    // A card made in it stands in its own backlog.
+    // A card created in it is in its own backlog.
     expect((await own.api.card({ projectId: id })).statusId).toBe(copy.stages[0]?.id);
   });
 
-  it("starts from the flow of the project it names", async () => {
+  it("copies the flow of the project that it names", async () => {
     const own = await world.board();
     const { id } = await makeProject({ name: "Second" }, own.api);
     const flow = await flowOf(id, own.api);
@@ -173,10 +168,10 @@ describe("a new project", () => {
     ]);
   });
 
-  it("cannot start from another board's flow, which is as unknown as one that never was", async () => {
+  it("cannot copy the flow of another board, which is unknown", async () => {
     const other = await world.board();
     const answers = [];
-    for (const flowFrom of [other.projectId, UNKNOWN]) {
+    for (const flowFrom of [other.projectId, UNKNOWN_ID]) {
       answers.push(await board.api.post("/v1/projects", { name: "Spy", flowFrom }));
     }
     expect(answers[0]?.status).toBe(404);
@@ -185,7 +180,7 @@ describe("a new project", () => {
 });
 
 describe("changing a project", () => {
-  it("sets what is given, leaves the rest, and answers with the whole project", async () => {
+  it("sets the given fields, keeps the others, and returns the whole project", async () => {
     const { id } = await makeProject({ name: "Draft", description: "Old" });
     const patch = (body: unknown) => board.api.patch(`/v1/projects/${id}`, body);
     expect(await patch({ name: "Final" })).toMatchObject({
@@ -201,7 +196,7 @@ describe("changing a project", () => {
     expect((await patch({ slug: "final" })).status).toBe(200);
   });
 
-  it("to a slug that is taken is 409, and wrong fields are 400", async () => {
+  it("to a used slug is 409, and invalid fields are 400", async () => {
     const { id } = await makeProject({ name: "One of two" });
     await makeProject({ name: "Two of two" });
     expect((await board.api.patch(`/v1/projects/${id}`, { slug: "two-of-two" })).status).toBe(409);
@@ -219,7 +214,7 @@ describe("changing a project", () => {
 });
 
 describe("deleting a project", () => {
-  it("is 409 while it still has cards, whatever their stage; deleted ones do not count", async () => {
+  it("is 409 while it has cards in any stage; deleted ones do not count", async () => {
     const own = await world.board();
     await makeProject({ name: "Other" }, own.api);
     const path = `/v1/projects/${own.projectId}`;
@@ -235,11 +230,11 @@ describe("deleting a project", () => {
     expect(await own.api.delete(path)).toMatchObject({ status: 204, text: "" });
     expect((await list(own.api)).map(({ name }) => name)).toEqual(["Other"]);
     expect((await own.api.delete(path)).status).toBe(404);
-    // Numbers of deleted cards are not handed out again, though their project is gone.
+    // Numbers of deleted cards are not used again, even after the project is deleted.
     expect((await own.api.card()).number).toBe(3);
   });
 
-  it("is 409 for the last one of a board, also when the last two go at the same moment", async () => {
+  it("is 409 for the last one of a board, also if the last two are deleted concurrently", async () => {
     const own = await world.board();
     const refused = await own.api.delete(`/v1/projects/${own.projectId}`);
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
@@ -252,7 +247,7 @@ describe("deleting a project", () => {
     expect(await list(own.api)).toHaveLength(1);
   });
 
-  it("deletes cards with all their past behind them", async () => {
+  it("deletes its deleted cards with their history", async () => {
     const own = await world.board();
     await makeProject({ name: "Other" }, own.api);
     const { number } = await own.api.card({ projectId: own.projectId });
@@ -263,7 +258,7 @@ describe("deleting a project", () => {
     expect((await own.api.get(`/v1/cards/${number}`)).status).toBe(404);
   });
 
-  it("never leaves a card without a project, however close they come", async () => {
+  it("leaves no card without a project under concurrent creation of cards", async () => {
     const own = await world.board();
     for (let round = 0; round < 5; round += 1) {
       const { id } = await makeProject({ name: `Fleeting ${round}` }, own.api);
@@ -275,7 +270,7 @@ describe("deleting a project", () => {
     }
   });
 
-  it("turns away a card that is made at the same moment, and waits for one that is nearly made", async () => {
+  it("refuses a card that is created during it, and waits for one whose creation has begun", async () => {
     const own = await world.board();
     const late = await makeProject({ name: "Late" }, own.api);
     const refused = await duringTransaction(
@@ -301,9 +296,9 @@ describe("deleting a project", () => {
   });
 });
 
-describe("who may", () => {
+describe("the role for projects", () => {
   // Contract: Board and projects: Only a maintainer creates, changes or deletes a project
-  it("create, change and delete projects is a maintainer", async () => {
+  it("is maintainer for creation, changes and deletion", async () => {
     const member = await board.as({ role: "member" });
     for (const refused of [
       await member.post("/v1/projects", { name: "No" }),
@@ -316,19 +311,13 @@ describe("who may", () => {
     expect((await list(member)).length).toBeGreaterThan(0);
   });
 
-  it("reach another board's project is nobody: it is as unknown as one that never was", async () => {
+  it("does not reach projects of another board, which are unknown", async () => {
     const other = await world.board();
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.patch(`/v1/projects/${id}`, { name: "Mine" }, options),
-      (id: string) => api.patch(`/v1/projects/${id}`, { nonsense: true }, options),
-      (id: string) => api.delete(`/v1/projects/${id}`, options),
-    ]) {
-      const [there, nowhere] = [await call(other.projectId), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [other.projectId, (id) => `/v1/projects/${id}`],
+      [["PATCH", { name: "Mine" }], ["PATCH", { nonsense: true }], ["DELETE"]],
+    );
     expect((await list(other.api)).map(({ name }) => name)).toEqual([other.owner]);
     expect((await board.api.delete("/v1/projects/second")).status).toBe(400);
   });

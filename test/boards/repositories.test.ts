@@ -14,6 +14,7 @@ import {
   work,
   type Repository,
 } from "../support/forge/repositories.ts";
+import { expectUnknownHere, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -23,10 +24,8 @@ beforeAll(async () => {
 afterEach(() => world.forge.control.faults.clear());
 afterAll(() => world.stop());
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
 describe("the repositories of a board", () => {
-  it("are those the installation grants, by name, to whoever may read", async () => {
+  it("are those of the installation, by name, for a viewer", async () => {
     const { board, web, api } = await webAndApi(world);
     const reader = await board.as({ role: "viewer", scopes: ["read"] });
     const health = { broken: null, lastWebhookAt: null, lastReconciledAt: null, missingPermissions: [] };
@@ -38,7 +37,7 @@ describe("the repositories of a board", () => {
     expect(await ofProject(board)).toEqual(await granted(reader));
   });
 
-  it("show which are no longer granted as long as a project has them", async () => {
+  it("include those no longer granted while a project has them", async () => {
     const { board, web, api } = await webAndApi(world);
     const { db } = world.service.deps;
     await db("repositories").where({ id: api }).update({ connected: false });
@@ -51,7 +50,7 @@ describe("the repositories of a board", () => {
     expect((await putRepositories(board, [{ id: web }, { id: api }])).status).toBe(400);
   });
 
-  it("are not another account's", async () => {
+  it("exclude those of another account", async () => {
     const [board, other] = [await world.board(), await world.board()];
     const [ours, theirs] = [await granted(board.api), await granted(other.api)];
     expect(ours).toHaveLength(1);
@@ -61,7 +60,7 @@ describe("the repositories of a board", () => {
 });
 
 describe("the repositories of a project", () => {
-  it("are the whole set that was put, with those new cards are linked to", async () => {
+  it("are replaced by the given ones, and new cards are linked to the defaults", async () => {
     const { board, web, api } = await webAndApi(world);
     const answer = await putRepositories(board, [
       { id: api, linkByDefault: true },
@@ -86,7 +85,7 @@ describe("the repositories of a project", () => {
     expect((await putRepositories(board, [])).body).toEqual([]);
   });
 
-  it("keep their default where none is said, and the only one there is gets it", async () => {
+  it("keep their default if it is omitted; a single one is always a default", async () => {
     const { board, web, api } = await webAndApi(world);
     expect((await putRepositories(board, [{ id: web }, { id: api }])).body).toMatchObject([
       { id: api, linkByDefault: false },
@@ -106,7 +105,7 @@ describe("the repositories of a project", () => {
     ]);
   });
 
-  it("stay as they were put when the forge's installations are compared again", async () => {
+  it("stay the same after the installations are reconciled", async () => {
     const { board, web } = await webAndApi(world);
     await putRepositories(board, [{ id: web, linkByDefault: false }]);
     const before = await granted(board.api);
@@ -114,7 +113,7 @@ describe("the repositories of a project", () => {
     expect(await granted(board.api)).toEqual(before);
   });
 
-  it("belong to one project only: one that another has is 409, and that one is named", async () => {
+  it("belong to one project; a repository of another one is 409 with that project's name", async () => {
     const { board, web, api } = await webAndApi(world);
     const second = await makeProject(board, "Second");
     await putRepositories(board, [{ id: web }]);
@@ -126,7 +125,7 @@ describe("the repositories of a project", () => {
     expect(shortNames(await ofProject(board, second))).toEqual(["api"]);
   });
 
-  it("go to one of two projects that reach for the same one at the same moment", async () => {
+  it("go to one of two projects that request the same one concurrently", async () => {
     const { board, api } = await webAndApi(world);
     const [second, third] = [await makeProject(board, "Second"), await makeProject(board, "Third")];
     await putRepositories(board, []);
@@ -134,11 +133,11 @@ describe("the repositories of a project", () => {
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
 
-  it("of another account, or of another board's project, are as unknown as one that never was", async () => {
+  it("of another account or another board's project are unknown", async () => {
     const { board, web } = await webAndApi(world);
     const other = await world.board();
     const [theirs] = await granted(other.api);
-    for (const id of [theirs?.id, UNKNOWN]) {
+    for (const id of [theirs?.id, UNKNOWN_ID]) {
       const refused = await putRepositories(board, [{ id: web }, { id }]);
       expect(refused).toMatchObject({
         status: 400,
@@ -156,10 +155,10 @@ describe("the repositories of a project", () => {
     [{ repositories: [{}] }, "body.repositories.0.id"],
     [{ repositories: ["web"] }, "body.repositories.0"],
     [{ repositories: [{ id: "acme/web" }] }, "body.repositories.0.id"],
-    [{ repositories: [{ id: UNKNOWN, link: true }] }, "body.repositories.0.link"],
-    [{ repositories: [{ id: UNKNOWN }, { id: UNKNOWN }] }, "body.repositories.1.id"],
+    [{ repositories: [{ id: UNKNOWN_ID, link: true }] }, "body.repositories.0.link"],
+    [{ repositories: [{ id: UNKNOWN_ID }, { id: UNKNOWN_ID }] }, "body.repositories.1.id"],
     [{ repositories: [], repositoryIds: [] }, "body.repositoryIds"],
-    [{ repositories: Array.from({ length: 1_001 }, () => ({ id: UNKNOWN })) }, "body.repositories"],
+    [{ repositories: Array.from({ length: 1_001 }, () => ({ id: UNKNOWN_ID })) }, "body.repositories"],
   ])("are not changed by %j", async (body, path) => {
     const board = await world.board();
     const refused = await board.api.put(`/v1/projects/${board.projectId}/repositories`, body);
@@ -167,26 +166,21 @@ describe("the repositories of a project", () => {
     expect(await ofProject(board)).toHaveLength(1);
   });
 
-  it("are a maintainer's to choose, on their own board", async () => {
+  it("are changed by a maintainer of their board only", async () => {
     const [board, other] = [await world.board(), await world.board()];
     const member = await board.as({ role: "member" });
     const path = `/v1/projects/${board.projectId}/repositories`;
     expect((await member.put(path, { repositories: [] })).status).toBe(403);
-    const api = await board.as({ boards: [board, other] });
-    const options = { headers: { "x-service-workspace": board.workspaceId } };
-    for (const call of [
-      (id: string) => api.get(`/v1/projects/${id}/repositories`, options),
-      (id: string) => api.put(`/v1/projects/${id}/repositories`, { nonsense: true }, options),
-    ]) {
-      const [there, nowhere] = [await call(other.projectId), await call(UNKNOWN)];
-      expect(there.status).toBe(404);
-      expect(there.text).toBe(nowhere.text);
-    }
+    await expectUnknownHere(
+      [board, other],
+      [other.projectId, (id) => `/v1/projects/${id}/repositories`],
+      [["GET"], ["PUT", { nonsense: true }]],
+    );
   });
 });
 
 describe("a repository that leaves a project", () => {
-  it("is unlinked from its cards, which say so; their branches stay on the forge", async () => {
+  it("is unlinked from its cards, which record it; their branches stay on GitHub", async () => {
     const { board, web, api } = await webAndApi(world);
     const draft = await board.api.card();
     const started = await board.api.card({ title: "Say hello" });
@@ -206,7 +200,7 @@ describe("a repository that leaves a project", () => {
     expect((await board.person("ada", "GET", branch)).status).toBe(200);
   });
 
-  it("cannot leave while a card's pull request is open there; the answer names card and pull request", async () => {
+  it("cannot be removed while a card has an open pull request there, which the response names", async () => {
     const { board, api } = await webAndApi(world);
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
@@ -222,7 +216,7 @@ describe("a repository that leaves a project", () => {
     expect(await linksOf(board, number)).toEqual([]);
   });
 
-  it("stays with the cards whose work was merged there", async () => {
+  it("stays linked to the cards whose work was merged there", async () => {
     const { board, api } = await webAndApi(world);
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
@@ -232,12 +226,12 @@ describe("a repository that leaves a project", () => {
     expect((await board.api.readCard(number)).repositories).toMatchObject([
       { fullName: `${board.owner}/web`, prNumber: 1, prState: "merged" },
     ]);
-    // What it is linked to may be said again, though the project has it no longer.
+    // Its cards keep the link, so it can be sent again although the project no longer has it.
     const links = (await granted(board.api)).map(({ id }) => id);
     expect((await board.api.patch(`/v1/cards/${number}`, { repositoryIds: links })).status).toBe(200);
   });
 
-  it("waits for a card that is being moved there", async () => {
+  it("cannot be removed while a card is moved there", async () => {
     const { board, api } = await webAndApi(world);
     const { number } = await board.api.card();
     world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
@@ -253,7 +247,7 @@ describe("a repository that leaves a project", () => {
     expect((await putRepositories(board, [{ id: api }])).status).toBe(200);
   });
 
-  it("gets no new card while it leaves", async () => {
+  it("gets no new card during its removal", async () => {
     const { board, web } = await webAndApi(world);
     const created = await duringTransaction(
       world,

@@ -1,4 +1,4 @@
-/** The landings of a history made by people with git, against what git alone says of it. */
+/** Compares the trunk report of a Git history with what git alone says about it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { execFileSync } from "node:child_process";
 import { followTrunk, followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
@@ -29,7 +29,7 @@ const DAY_MS = 24 * 3_600_000;
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString();
 const dayOf = (days: number): string => daysAgo(days).slice(0, 10);
 
-/** Runs git in the clone as if it were some days ago. */
+/** Runs git in the clone with a date some days ago. */
 function gitAt(days: number, ...args: string[]): string {
   const date = `${daysAgo(days).slice(0, 19)}Z`;
   const who = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.com" };
@@ -50,10 +50,10 @@ function commitAt(days: number, message: string, file = `${message.replaceAll(/\
   return gitAt(days, "rev-parse", "HEAD");
 }
 
-const workplace = () => ({ board, clone });
+const clonePath = () => ({ board, clone });
 
-/** Compares the report with git, over all the days and over some of them. */
-async function expectWhatGitSays(
+/** Compares the report with git, over all days and over some of them. */
+async function expectAsGit(
   expected: readonly LandedByGit[],
   windows: readonly (readonly [number, number])[],
 ): Promise<void> {
@@ -64,8 +64,8 @@ async function expectWhatGitSays(
     const within = expected.filter(
       ({ at }) => at.slice(0, 10) >= dayOf(from) && at.slice(0, 10) <= dayOf(to),
     );
-    const told = landings.map(({ sha, at, title, reverts }) => ({ sha, at, title, reverts }));
-    expect(told).toEqual(within.toSorted((a, b) => b.at.localeCompare(a.at)));
+    const reported = landings.map(({ sha, at, title, reverts }) => ({ sha, at, title, reverts }));
+    expect(reported).toEqual(within.toSorted((a, b) => b.at.localeCompare(a.at)));
     expect(numbers).toMatchObject({
       landed: within.length,
       reverts: within.filter(({ reverts }) => reverts !== null).length,
@@ -76,9 +76,9 @@ async function expectWhatGitSays(
 const revertsAmong = (landings: readonly LandedByGit[]): number =>
   landings.filter(({ reverts }) => reverts !== null).length;
 
-describe("what landed on a trunk", () => {
+describe("the trunk report", () => {
   // Contract: Trunk: `numbers` counts landings, owed cards, refusals and reverts
-  it("is what git says of work done with git: merges, pushes, hotfixes, picks and reverts of any day", async () => {
+  it("equals git's view of merges, pushes, hotfixes, picks and reverts on any day", async () => {
     const work = commitAt(60, "Push at once");
     gitAt(55, "checkout", "-q", "-b", "feature");
     const picked = commitAt(54, "Half a feature");
@@ -110,7 +110,7 @@ describe("what landed on a trunk", () => {
     await clone.push("origin", "main");
     const expected = await landingsByGit(clone);
     expect(revertsAmong(expected)).toBe(5);
-    await expectWhatGitSays(expected, [
+    await expectAsGit(expected, [
       [60, 60],
       [52, 45],
       [40, 34],
@@ -121,26 +121,26 @@ describe("what landed on a trunk", () => {
     expect(landings.map(({ title }) => title)).not.toContain("Hot fix");
   });
 
-  it("is what git says of pull requests, whoever edited their messages, and of what they revert", async () => {
-    await mergedPull(workplace(), "by-merge", "merge");
-    await mergedPull(workplace(), "by-squash", "squash");
-    await mergedPull(workplace(), "by-rebase", "rebase");
-    await mergedPull(workplace(), "of-three", "rebase", { commits: 3, meanwhile: "behind" });
-    await mergedPull(workplace(), "kept-up", "merge", { meanwhile: "updated" });
+  it("equals git's view of pull requests with edited messages, and of what they revert", async () => {
+    await mergedPull(clonePath(), "by-merge", "merge");
+    await mergedPull(clonePath(), "by-squash", "squash");
+    await mergedPull(clonePath(), "by-rebase", "rebase");
+    await mergedPull(clonePath(), "of-three", "rebase", { commits: 3, meanwhile: "behind" });
+    await mergedPull(clonePath(), "kept-up", "merge", { meanwhile: "updated" });
     const renamed = { commit_title: "Shipped under another name", commit_message: "Nothing of the commits." };
-    await mergedPull(workplace(), "edited", "squash", { edited: renamed });
+    await mergedPull(clonePath(), "edited", "squash", { edited: renamed });
     await clone.checkout("main");
     const line = await clone.git("log", "--first-parent", "--format=%H", "main");
     const [newest = "", , , third = "", second = ""] = line.split("\n");
-    await mergedRevert(workplace(), "undo", newest, "merge");
+    await mergedRevert(clonePath(), "undo", newest, "merge");
     const quoting = { commit_title: "Take it back", commit_message: `This reverts commit ${third}.` };
-    await mergedRevert(workplace(), "undo-squashed", third, "squash", quoting);
+    await mergedRevert(clonePath(), "undo-squashed", third, "squash", quoting);
     const silent = { commit_title: "Tidy up", commit_message: "Said nothing." };
-    await mergedRevert(workplace(), "undo-silently", second, "squash", silent);
+    await mergedRevert(clonePath(), "undo-silently", second, "squash", silent);
 
     const expected = await landingsByGit(clone);
     expect(revertsAmong(expected)).toBe(2);
-    await expectWhatGitSays(expected, [[1, 0]]);
+    await expectAsGit(expected, [[1, 0]]);
     const { landings } = await readTrunk(board.api);
     const numbers = Object.fromEntries(landings.map(({ title, prNumber }) => [title, prNumber]));
     expect(numbers).toMatchObject({
@@ -154,7 +154,7 @@ describe("what landed on a trunk", () => {
     });
   });
 
-  it("is found again when the forge's word of it is lost", async () => {
+  it("is repaired after lost webhooks", async () => {
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     const sha = await clone.commit("Unheard", { "unheard.txt": "x\n" });
     await clone.push("origin", "main");
@@ -165,7 +165,7 @@ describe("what landed on a trunk", () => {
     expect((await readTrunk(board.api)).landings[0]).toMatchObject({ sha, title: "Unheard" });
   });
 
-  it("is what is there after a push by force", async () => {
+  it("has the current commits after a force push", async () => {
     await clone.commit("Given up", { "a.txt": "a\n" });
     await clone.push("origin", "main");
     await trunkWhenLanded(board.api, 2);
@@ -179,7 +179,7 @@ describe("what landed on a trunk", () => {
     expect(landings.map(({ title }) => title)).toEqual(["Instead", "Initial commit"]);
   });
 
-  it("is what git says when a merge the wrong way round makes another line the first", async () => {
+  it("equals git's view after a merge that changes the line of first parents", async () => {
     await clone.commit("Pushed", { "a.txt": "a\n" });
     await clone.push("origin", "main");
     await trunkWhenLanded(board.api, 2);
@@ -192,14 +192,23 @@ describe("what landed on a trunk", () => {
       () => readTrunk(board.api),
       (report) => report.landings[0]?.sha === sha,
     );
-    const told = landings.map(({ sha: landed, at, title, reverts }) => ({ sha: landed, at, title, reverts }));
-    expect(told).toEqual(await landingsByGit(clone));
-    expect(told.map(({ title }) => title)).toEqual(["Merge main into other", "Beside it", "Initial commit"]);
+    const reported = landings.map(({ sha: landed, at, title, reverts }) => ({
+      sha: landed,
+      at,
+      title,
+      reverts,
+    }));
+    expect(reported).toEqual(await landingsByGit(clone));
+    expect(reported.map(({ title }) => title)).toEqual([
+      "Merge main into other",
+      "Beside it",
+      "Initial commit",
+    ]);
   });
 
-  it("belongs to its pull request once the forge knows that, too", async () => {
+  it("assigns a landing to its pull request once GitHub does", async () => {
     const { deps } = world.service;
-    const forgetful: Deps = {
+    const losingWebhooks: Deps = {
       ...deps,
       forge: {
         ...deps.forge,
@@ -212,16 +221,16 @@ describe("what landed on a trunk", () => {
       },
     };
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
-    await mergedPull(workplace(), "by-rebase", "rebase");
+    await mergedPull(clonePath(), "by-rebase", "rebase");
     await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
-    await followTrunk(forgetful, board.repositories["web"] ?? "", "main");
+    await followTrunk(losingWebhooks, board.repositories["web"] ?? "", "main");
     expect((await readTrunk(board.api)).landings.map(({ prNumber }) => prNumber)).toEqual([null, null, null]);
     await followTrunks(deps);
     expect((await readTrunk(board.api)).landings.map(({ prNumber }) => prNumber)).toEqual([1, null]);
   });
 
-  it("is told of every branch that the flow merges into, once it does", async () => {
+  it("includes every branch that the flow merges into", async () => {
     await clone.git("checkout", "-q", "-b", "next");
     await clone.commit("On next", { "next.txt": "x\n" });
     await clone.push("origin", "next");

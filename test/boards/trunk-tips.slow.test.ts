@@ -1,4 +1,4 @@
-/** Where a card's branch is cut, and a release's: at the commit that pushes have told its trunk is at, or where the forge shows it. */
+/** Branches of cards and releases start at the last known head of the trunk, or at GitHub's. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
@@ -26,10 +26,10 @@ beforeEach(async () => {
   for (const name of ["web", "api"]) await push(name, "first.txt");
 });
 
-const CUT = "POST /repos/{owner}/{repo}/git/refs";
+const CREATE_BRANCH = "POST /repos/{owner}/{repo}/git/refs";
 
-/** Moves a new card to where it gets its branch; gives where that begins and the calls it took. */
-async function cut(): Promise<{ at: string | null; calls: string[] }> {
+/** Moves a new card into a stage with a branch; `at` is the commit where the branch starts. */
+async function startBranch(): Promise<{ at: string | null; calls: string[] }> {
   const { number } = await board.api.card();
   const calls = await callsOf(world, () => board.api.move(number, board.stages["In progress"]));
   const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
@@ -38,7 +38,7 @@ async function cut(): Promise<{ at: string | null; calls: string[] }> {
 
 const main = () => headOf(board, "web", "main");
 
-/** A commit of ada's on a trunk, which a webhook tells. */
+/** A commit by ada on a trunk, with its webhook. */
 async function push(repository = "web", file = "pushed.txt"): Promise<string | null> {
   const change = { message: "Push", content: "YQ==", branch: "main" };
   await board.person("ada", "PUT", `/repos/${board.owner}/${repository}/contents/${file}`, change);
@@ -46,8 +46,8 @@ async function push(repository = "web", file = "pushed.txt"): Promise<string | n
   return headOf(board, repository, "main");
 }
 
-/** A push as it is told of. */
-const tell = async (before: string | null, after: string | null): Promise<void> => {
+/** Delivers a push webhook. */
+const deliverPush = async (before: string | null, after: string | null): Promise<void> => {
   const repository = world.forge.repository(`${board.owner}/web`);
   await deliver(world, "push", {
     ref: "refs/heads/main",
@@ -59,7 +59,7 @@ const tell = async (before: string | null, after: string | null): Promise<void> 
   });
 };
 
-const hearing = (sha: string) =>
+const setTip = (sha: string) =>
   board.db("trunks").where({ repository_id: board.repositories["web"] }).update({ tip_sha: sha });
 
 describe("a release's branch", () => {
@@ -71,72 +71,75 @@ describe("a release's branch", () => {
     return [web ?? null, await headOf(board, "web", "release/one")];
   };
 
-  it("has what Trunkline has merged a moment ago, before any push tells of that", async () => {
+  it("has what Trunkline merged, before the webhook of the push", async () => {
     world.forge.control.webhooks.add({ fault: { kind: "hold" } });
     await mergedCard(world, board, { web: { "hello.txt": "hello\n" } });
     expect(await frozenAt()).toEqual([await main(), await main()]);
     await releaseWebhooks(world);
   });
 
-  it("is cut where the trunk is now when what was told has been pushed away", async () => {
-    await hearing("f".repeat(40));
+  it("starts at the current trunk if the last known commit was force-pushed away", async () => {
+    await setTip("f".repeat(40));
     expect(await frozenAt()).toEqual([await main(), await main()]);
   });
 });
 
 // Fault: D16 A trunk is force-pushed or pushes are lost => branches start at its current head
 describe("a branch", () => {
-  it("is cut at what a push told, without asking", async () => {
+  it("starts at the commit of the last push webhook, without a read", async () => {
     const at = await push();
-    expect(await cut()).toEqual({ at, calls: [CUT] });
+    expect(await startBranch()).toEqual({ at, calls: [CREATE_BRANCH] });
   });
 
-  it("is cut behind what Trunkline has merged a moment ago, before any push tells of that", async () => {
+  it("starts after Trunkline's own merge, before the webhook of the push", async () => {
     world.forge.control.webhooks.add({ fault: { kind: "hold" } });
     await mergedCard(world, board, { web: { "hello.txt": "hello\n" } });
-    expect(await cut()).toEqual({ at: await main(), calls: ["Inspect", CUT] });
+    expect(await startBranch()).toEqual({ at: await main(), calls: ["Inspect", CREATE_BRANCH] });
     await releaseWebhooks(world);
-    expect(await cut()).toEqual({ at: await main(), calls: [CUT] });
+    expect(await startBranch()).toEqual({ at: await main(), calls: [CREATE_BRANCH] });
   });
 
-  it("is cut where the trunk is now when what was told has been pushed away", async () => {
-    await hearing("f".repeat(40));
-    const calls = [CUT, "GET /repos/{owner}/{repo}/git/ref/{ref}", CUT];
-    expect(await cut()).toEqual({ at: await main(), calls });
+  it("starts at the current trunk if the last known commit was force-pushed away", async () => {
+    await setTip("f".repeat(40));
+    const calls = [CREATE_BRANCH, "GET /repos/{owner}/{repo}/git/ref/{ref}", CREATE_BRANCH];
+    expect(await startBranch()).toEqual({ at: await main(), calls });
   });
 
-  it("is asked about where a push is told that does not follow on the last", async () => {
+  it("needs a read if a push does not follow the last known commit", async () => {
     const [first, second] = [await main(), await push()];
     world.forge.control.faults.add({
       match: { operation: "LandedHistory" },
       fault: { kind: "answer", status: 502 },
     });
-    await tell("e".repeat(40), first);
-    expect(await cut()).toEqual({ at: second, calls: expect.arrayContaining(["Inspect", CUT]) });
+    await deliverPush("e".repeat(40), first);
+    expect(await startBranch()).toEqual({
+      at: second,
+      calls: expect.arrayContaining(["Inspect", CREATE_BRANCH]),
+    });
     world.forge.control.faults.clear();
   });
 
-  it("is cut at what was found by comparing, where the push was lost", async () => {
+  it("starts at the head found by reconciliation if the push was lost", async () => {
     const before = await main();
     loseWebhooks(world);
     const after = await push();
     world.forge.control.webhooks.clear();
-    expect((await cut()).at).toBe(before);
+    expect((await startBranch()).at).toBe(before);
     await followTrunks(world.service.deps);
-    expect(await cut()).toEqual({ at: after, calls: [CUT] });
+    expect(await startBranch()).toEqual({ at: after, calls: [CREATE_BRANCH] });
   });
 
-  it("is asked about where nothing was heard of the trunk for long", async () => {
+  it("needs a read if the trunk had no webhook for a long time", async () => {
     await board
       .db("trunks")
       .where({ repository_id: board.repositories["web"] })
       .update({ tip_at: board.db.raw("now() - interval '3 hours'") });
-    expect((await cut()).calls).toEqual(["Inspect", CUT]);
+    expect((await startBranch()).calls).toEqual(["Inspect", CREATE_BRANCH]);
     await followTrunks(world.service.deps);
-    expect((await cut()).calls).toEqual([CUT]);
+    expect((await startBranch()).calls).toEqual([CREATE_BRANCH]);
   });
 
-  it("is cut nowhere when one of the repositories has been archived", async () => {
+  it("is not created if one of the repositories is archived", async () => {
     const { context, by } = onForge(world, board);
     await changeRepository(context, repositoryOf(world, board, "web").id, by, { archived: true });
     await settled(world);

@@ -18,7 +18,7 @@ const fullName = () => `${board.owner}/web`;
 
 describe("the trunk report", () => {
   // Contract: Trunk: `delivered` lists cards that reached the end of the flow in the window
-  it("tells of a card that Trunkline delivered", async () => {
+  it("has a card that Trunkline delivered", async () => {
     const { number } = await openCard(world, board);
     await board.api.move(number, board.stages.Done);
     const { landings, delivered, numbers } = await trunkWhenLanded(board.api, 2);
@@ -54,7 +54,7 @@ describe("the trunk report", () => {
   });
 
   // Contract: Trunk: Pushes and merges made outside Trunkline are included
-  it("tells of work nobody told Trunkline about: pushes, and pull requests merged on the forge", async () => {
+  it("has work made outside Trunkline: pushes and pull requests merged on GitHub", async () => {
     const { number } = await openCard(world, board);
     await board.person("ada", "PUT", `/repos/${fullName()}/pulls/1/merge`, { merge_method: "squash" });
     const clone = await board.clone("grace");
@@ -73,7 +73,7 @@ describe("the trunk report", () => {
   });
 
   // Contract: Trunk: `numbers` counts landings, owed cards, refusals and reverts
-  it("counts a card that was taken back as not delivered, and refusals each time", async () => {
+  it("counts a card that was moved back as not delivered, and each refusal", async () => {
     const { number } = await openCard(world, board);
     await board.api.move(number, board.stages.Done);
     await board.api.move(number, board.stages["In review"]);
@@ -87,7 +87,7 @@ describe("the trunk report", () => {
   });
 
   // Contract: Trunk: `promised` lists cards that a release includes and that have not shipped
-  it("tells what open releases owe", async () => {
+  it("has the cards that open releases promised", async () => {
     const { number } = await openCard(world, board);
     const owed = await board.api.card({ title: "Later" });
     const releaseId = await makeRelease(board.api, "Spring", [number, owed.number]);
@@ -107,7 +107,7 @@ describe("the trunk report", () => {
   });
 
   // Contract: Trunk: `releases` lists releases completed in the window, each with its cards
-  it("tells of the releases completed in the window with what they carried", async () => {
+  it("has the releases completed in the window with their cards", async () => {
     const { number } = await openCard(world, board);
     const owed = await board.api.card({ title: "Later" });
     await board.api.move(number, board.stages.Done);
@@ -131,7 +131,7 @@ describe("the trunk report", () => {
     expect(past).toMatchObject({ releases: [], promised: [], landings: [], delivered: [] });
   });
 
-  it("asks nothing of the forge", async () => {
+  it("makes no call to GitHub", async () => {
     const clone = await board.clone();
     await clone.commit("Push", { "push.txt": "push\n" });
     await clone.push("origin", "HEAD:main");
@@ -153,7 +153,7 @@ describe("the trunk report", () => {
     expect(await board.api.get(`/v1/trunk${query}`)).toMatchObject({ status: 400, body: { message } });
   });
 
-  it("knows another board's project no more than one that is not there", async () => {
+  it("is 404 for a project of another board", async () => {
     const other = await world.board();
     expect((await board.api.get(`/v1/trunk?projectId=${other.projectId}`)).status).toBe(404);
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api, ApiAnswer } from "../support/api.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -10,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 const create = (fields: unknown) => board.api.post("/v1/cards", fields);
 
 /** Sends the same fields in a creation and in an update. */
@@ -92,7 +92,7 @@ describe("the fields of a card", () => {
     ["a date in another format", { dueDate: "31.12.2026" }, "body.dueDate"],
     ["a date in the year 0", { dueDate: "0000-01-01" }, "body.dueDate"],
     ["an assignee's name", { assigneeId: "ada" }, "body.assigneeId"],
-    ["an unknown assignee", { assigneeId: UNKNOWN }, "body.assigneeId"],
+    ["an unknown assignee", { assigneeId: UNKNOWN_ID }, "body.assigneeId"],
     ["a parent by name", { parentNumber: "1" }, "body.parentNumber"],
     ["a fractional parent", { parentNumber: 1.5 }, "body.parentNumber"],
     ["an unknown parent", { parentNumber: 4711 }, "body.parentNumber"],
@@ -102,7 +102,7 @@ describe("the fields of a card", () => {
     ["a parent beyond 53 bits", { parentNumber: 1e300 }, "body.parentNumber"],
     ["a misspelled field", { assignedId: null }, "body.assignedId"],
     ["a read-only field", { number: 7 }, "body.number"],
-    ["its creator", { createdBy: UNKNOWN }, "body.createdBy"],
+    ["its creator", { createdBy: UNKNOWN_ID }, "body.createdBy"],
     ["its prototype", JSON.parse('{ "__proto__": {} }') as Record<string, unknown>, "body.__proto__"],
   ])("refuse %s and name the field", async (_, fields, path) => {
     await expectRefused(fields, path);

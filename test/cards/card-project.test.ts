@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { DEFAULT_FLOW } from "../../src/flow/flow.ts";
 import { insertProject } from "../../src/store/cards/projects.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -12,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 const create = (fields: unknown, on = board) => on.api.post("/v1/cards", fields);
 
 describe("the project of a new card", () => {
@@ -54,7 +54,7 @@ describe("the project of a new card", () => {
     const api = await board.as({ boards: [board, other] });
     const headers = { "x-service-workspace": board.workspaceId };
     const answers = await Promise.all(
-      [other.projectId, UNKNOWN].map(async (projectId) => [
+      [other.projectId, UNKNOWN_ID].map(async (projectId) => [
         await api.post("/v1/cards", { title: "x", projectId }, { headers }),
         await api.get(`/v1/board?projectId=${projectId}`, { headers }),
         await api.get(`/v1/backlog?projectId=${projectId}`, { headers }),

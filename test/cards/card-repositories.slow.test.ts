@@ -8,6 +8,7 @@ import {
   webAndApi,
   work,
 } from "../support/forge/repositories.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -17,8 +18,6 @@ beforeAll(async () => {
 });
 afterEach(() => world.forge.control.faults.clear());
 afterAll(() => world.stop());
-
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 
 describe("the repositories of a card", () => {
   it("are the set that was sent, and each change is in the timeline", async () => {
@@ -60,7 +59,7 @@ describe("the repositories of a card", () => {
     const { number } = await board.api.card({ projectId: board.projectId });
     const other = await world.board();
     const [theirs] = await granted(other.api);
-    for (const id of [api, theirs?.id ?? "", UNKNOWN]) {
+    for (const id of [api, theirs?.id ?? "", UNKNOWN_ID]) {
       for (const refused of [
         await relink(number, [id]),
         await board.api.post("/v1/cards", { title: "No", projectId: board.projectId, repositoryIds: [id] }),

@@ -30,7 +30,7 @@ const COMMANDS =
     " ",
   );
 
-/** The subcommand in a line of usage, empty for a command without any. */
+/** The subcommand in a line of usage, empty for a command without subcommands. */
 const verbOf = (text: string): string => /^ *trunkline [a-z]+ ([a-z]+)/.exec(text)?.[1] ?? "";
 
 describe("trunkline", () => {
@@ -41,7 +41,7 @@ describe("trunkline", () => {
     expect(await line.run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  it("lists every command with what it does", async () => {
+  it("lists every command with a description", async () => {
     for (const words of [["help"], ["--help"], ["-h"]]) {
       const { code, stdout, stderr } = await line.run(words);
       expect([code, stderr]).toEqual([0, ""]);
@@ -69,7 +69,7 @@ describe("trunkline", () => {
     for (const form of usage) expect(examples.some((example) => verbOf(example) === verbOf(form))).toBe(true);
   });
 
-  it("prints only the subcommand that is asked for", async () => {
+  it("prints the requested subcommand only", async () => {
     const help = await line.run(["member", "add", "--help"]);
     expect(help).toEqual(await line.run(["help", "member", "add"]));
     expect(help.stdout).toContain("--role");
@@ -77,7 +77,7 @@ describe("trunkline", () => {
     expect((await line.run(["help", "member", "list"])).stdout).not.toContain("--role");
   });
 
-  it("refuses what it does not know, and wrong arguments, with the usage", async () => {
+  it("refuses unknown commands and invalid arguments and prints the usage", async () => {
     for (const words of [
       ["membr", "list"],
       ["help", "membr"],
@@ -97,7 +97,7 @@ describe("trunkline", () => {
 });
 
 describe("workspace create", () => {
-  it("makes a board with a first project on the default flow, which a credential can use at once", async () => {
+  it("creates a board with a project and the default flow, ready for a credential", async () => {
     const made = await line.json<{ id: string; projectId: string; slug: string }>(
       ..."workspace create --name Platform --organization".split(" "),
       board.owner.toUpperCase(),
@@ -114,13 +114,13 @@ describe("workspace create", () => {
     expect((await api.get("/v1/repositories")).body).toEqual([]);
   });
 
-  it("refuses a name that is taken there, and an organization nobody has heard of", async () => {
+  it("refuses a used name and an unknown organization", async () => {
     const create = (organization: string) =>
       line.run(["workspace", "create", "--organization", organization, "--name", "Twice"]);
     expect((await create(board.owner)).code).toBe(0);
-    const taken = await create(board.owner);
-    expect(taken).toMatchObject({ code: 1, stdout: "" });
-    expect(taken.stderr).toContain("twice already");
+    const usedName = await create(board.owner);
+    expect(usedName).toMatchObject({ code: 1, stdout: "" });
+    expect(usedName.stderr).toContain("twice already");
     const unknown = await create("no-such-account");
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
     expect(unknown.stderr).toContain("no-such-account");
@@ -128,7 +128,7 @@ describe("workspace create", () => {
 });
 
 describe("member add, list and remove", () => {
-  it("make a forge account a member that was never seen, change its role, and take it away", async () => {
+  it("add a GitHub account that was never seen, change its role, and remove it", async () => {
     const { workspaceId } = board;
     const login = adaOf(board);
     const added = await line.json<Member>(
@@ -156,22 +156,12 @@ describe("member add, list and remove", () => {
   });
 
   it.each<[string, (login: string, workspaceId: string) => string[], number, string]>([
-    [
-      "an account the forge has not",
-      (_, id) => [...on(id, "nobody-at-all"), "--role", "member"],
-      1,
-      "nobody-at-all",
-    ],
+    ["an unknown account", (_, id) => [...on(id, "no-such-user"), "--role", "member"], 1, "no-such-user"],
     ["an organization", (_, id) => [...on(id, "ORG"), "--role", "member"], 1, "no user or bot"],
-    [
-      "a role there is not",
-      (login, id) => [...on(id, login), "--role", "king"],
-      2,
-      "viewer, member, maintainer",
-    ],
+    ["an unknown role", (login, id) => [...on(id, login), "--role", "king"], 2, "viewer, member, maintainer"],
     ["a board by its name", (login) => [...on("acme", login), "--role", "member"], 2, "is not an id"],
     [
-      "a board there is not",
+      "an unknown board",
       (login) => [...on("01900000-0000-7000-8000-000000000000", login), "--role", "member"],
       1,
       "There is no workspace",
@@ -184,7 +174,7 @@ describe("member add, list and remove", () => {
     expect(refused.stderr).not.toContain("    at ");
   });
 
-  it("say what is missing where there is no forge to ask", async () => {
+  it("report what is missing if no forge is configured", async () => {
     const alone = commandLineOf(world, {
       APP_ID: "",
       PRIVATE_KEY: "",
@@ -199,7 +189,7 @@ describe("member add, list and remove", () => {
 });
 
 describe("monitor create, list, secret and remove", () => {
-  it("give a secret once and never again", async () => {
+  it("print a secret only once", async () => {
     const made = await line.json<{ id: string; url: string; secret: string }>(
       ..."monitor create --name Sentry --project".split(" "),
       board.projectId,
@@ -222,7 +212,7 @@ describe("monitor create, list, secret and remove", () => {
     expect((await line.run(["monitor", "remove", made.id])).code).toBe(1);
   });
 
-  it("refuse a project there is not", async () => {
+  it("refuse an unknown project", async () => {
     const id = "01900000-0000-7000-8000-000000000000";
     const refused = await line.run(["monitor", "create", "--project", id, "--name", "x"]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
@@ -230,7 +220,7 @@ describe("monitor create, list, secret and remove", () => {
   });
 
   it.each(["", "localhost:3000", "https://example.com/?at=home"])(
-    "ask for the service's address where it is said to be `%s`",
+    "refuse `%s` as the service's URL",
     async (PUBLIC_URL) => {
       const unaware = commandLineOf(world, { PUBLIC_URL });
       const refused = await unaware.run(["monitor", "create", "--project", board.projectId, "--name", "x"]);

@@ -26,7 +26,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command on the world's database. */
+/** Runs a command with the test's database. */
 const trunkline = (args: readonly string[], databaseUrl = world.databaseUrl): Promise<Ended> =>
   new Promise((done) => {
     const env = {
@@ -40,7 +40,7 @@ const trunkline = (args: readonly string[], databaseUrl = world.databaseUrl): Pr
   });
 
 describe("trunkline credential", () => {
-  it("issues a key that works at once, lists it without its secret, and revokes it at once", async () => {
+  it("issues a key that works immediately, lists it without its secret, and revokes it", async () => {
     const board = await world.board();
     const issued = await trunkline([
       ..."credential issue --name deployer --scopes read,write --json --board".split(" "),
@@ -63,7 +63,7 @@ describe("trunkline credential", () => {
     expect((await api.get("/v1/me")).status).toBe(401);
   });
 
-  it("says what is wrong with a call that makes no sense, and exits with 2", async () => {
+  it("refuses a call with invalid arguments, names the problem, and exits with 2", async () => {
     const noBoard = await trunkline("credential issue --name x --scopes read".split(" "));
     expect(noBoard).toMatchObject({ code: 2, stdout: "" });
     expect(noBoard.stderr).toContain("--board is required");
@@ -73,7 +73,7 @@ describe("trunkline credential", () => {
     expect((await trunkline(["unheard-of"])).code).toBe(2);
   });
 
-  it("cannot revoke what is not there, and exits with 1", async () => {
+  it("cannot revoke an unknown credential, and exits with 1", async () => {
     expect(await trunkline(["credential", "revoke", "nobody"])).toMatchObject({
       code: 1,
       stderr: "There is no credential nobody.\n",
@@ -81,7 +81,7 @@ describe("trunkline credential", () => {
   });
 });
 
-it("trunkline workspace list names the boards", async () => {
+it("trunkline workspace list prints the boards", async () => {
   const board = await world.board();
   const { stdout } = await trunkline(["workspace", "list", "--json"]);
   expect(JSON.parse(stdout)).toEqual(
@@ -91,18 +91,18 @@ it("trunkline workspace list names the boards", async () => {
   );
 });
 
-it("trunkline migrate finds nothing to do on a migrated database", async () => {
+it("trunkline migrate applies nothing to a migrated database", async () => {
   const { code, stdout } = await trunkline(["migrate", "--json"]);
   expect({ code, applied: JSON.parse(stdout) as unknown }).toEqual({ code: 0, applied: { applied: [] } });
 });
 
-it("without a database, says where to get one", async () => {
+it("prints how to get a database if none is configured", async () => {
   const { code, stderr } = await trunkline(["workspace", "list"], "");
   expect(code).toBe(1);
   expect(stderr).toContain("DATABASE_URL");
 });
 
-it("trunkline delivery lists what was set aside, and has it tried again", async () => {
+it("trunkline delivery lists parked deliveries and retries them", async () => {
   const { db } = world.service.deps;
   const row = { guid: "set-aside", event: "ping", lane: "app", payload: "{}", state: "parked", error: "odd" };
   await db("deliveries").insert(row);
@@ -118,7 +118,7 @@ it("trunkline delivery lists what was set aside, and has it tried again", async 
   );
 });
 
-it("trunkline forge starts the forge alone, and keeps its keys to itself", async () => {
+it("trunkline forge starts the sandbox forge and stores its keys for the owner only", async () => {
   const dataDir = join(folder, "forge-alone");
   const child = spawn(process.execPath, ["--import", "tsx", MAIN, "forge", "--port", "0", "--json"], {
     env: { PATH: process.env["PATH"], TRUNKLINE_DATA_DIR: dataDir },

@@ -21,7 +21,7 @@ const ANOTHER_KEY = generateKeyPairSync("rsa", { modulusLength: 2_048 })
   .privateKey.export({ type: "pkcs8", format: "pem" })
   .toString();
 
-/** The environment of a service against the world's forge and database. */
+/** The environment of a service that uses the test's forge and database. */
 const environment = (): Record<string, string> => ({
   DATABASE_URL: world.databaseUrl,
   APP_ID: String(world.forge.app.id),
@@ -43,29 +43,29 @@ async function doctor(env: Readonly<Record<string, string>> = {}, ...args: reado
     readInput: () => Promise.resolve(""),
     untilSignal: () => Promise.resolve(),
   });
-  return { code, said: lines.join("\n"), complaints: complaints.join("\n") };
+  return { code, output: lines.join("\n"), complaints: complaints.join("\n") };
 }
 
-/** What it found other than well, as `about: says`. */
+/** The findings other than `ok`, as `about: says`. */
 async function findings(env: Readonly<Record<string, string>> = {}) {
-  const { code, said } = await doctor(env, "--json");
-  const found = JSON.parse(said) as Finding[];
+  const { code, output } = await doctor(env, "--json");
+  const found = JSON.parse(output) as Finding[];
   const bad = found.filter(({ state }) => state !== "ok");
   return {
     code,
     bad: bad.map(({ about, says }) => `${about}: ${says}`),
-    advised: bad.every((one) => one.advice),
+    advice: bad.every((one) => one.advice),
   };
 }
 
 describe("trunkline doctor", () => {
-  it("finds nothing to do where all is well, and exits with 0", async () => {
+  it("reports no problem of a correct configuration and exits with 0", async () => {
     await world.board();
     await world.forge.waitUntilIdle();
-    const { code, said, complaints } = await doctor({
+    const { code, output, complaints } = await doctor({
       PUBLIC_URL: world.service.baseUrl,
     });
-    expect(said).not.toMatch(/PROBLEM|warning/);
+    expect(output).not.toMatch(/PROBLEM|warning/);
     expect([code, complaints]).toEqual([0, ""]);
     for (const about of [
       "database",
@@ -77,33 +77,33 @@ describe("trunkline doctor", () => {
       "webhook",
       "deliveries",
     ]) {
-      expect(said).toContain(`ok       ${about}: `);
+      expect(output).toContain(`ok       ${about}: `);
     }
   });
 
-  it("names what an account does not grant, and one that is suspended, without any secret", async () => {
+  it("reports missing permissions and suspensions of installations, without secrets", async () => {
     const board = await world.board();
     const { permissions } = world.forge.context.state.apps.all()[0] ?? { permissions: {} };
     world.forge.webUi.acceptPermissions(board.owner, { ...permissions, contents: "read" });
     const other = await world.board();
     world.forge.webUi.setSuspended(other.owner, true);
-    const { code, bad, advised } = await findings();
+    const { code, bad, advice } = await findings();
     expect(bad).toEqual(
       expect.arrayContaining([
         `installation ${board.owner}: It does not grant contents: write.`,
         `installation ${other.owner}: It is suspended.`,
       ]),
     );
-    expect([code, advised]).toEqual([1, true]);
-    const { said } = await doctor();
-    expect(said).not.toContain(world.forge.app.webhookSecret);
-    expect(said).not.toContain("PRIVATE KEY");
+    expect([code, advice]).toEqual([1, true]);
+    const { output } = await doctor();
+    expect(output).not.toContain(world.forge.app.webhookSecret);
+    expect(output).not.toContain("PRIVATE KEY");
     world.forge.webUi.acceptPermissions(board.owner, permissions);
     world.forge.webUi.setSuspended(other.owner, false);
   });
 
-  describe("names what the App itself lacks:", () => {
-    /** What is bad while the App is another. */
+  describe("reports what the App lacks:", () => {
+    /** The findings while the App is changed. */
     async function whileAppIs(change: (app: AppRow) => Partial<AppRow>) {
       const { apps } = world.forge.context.state;
       const [app] = apps.all();
@@ -132,21 +132,24 @@ describe("trunkline doctor", () => {
       expect([code, bad]).toEqual([1, [`events: The App is not subscribed to ${event}.`]]);
     });
 
-    it.each(Object.entries(NEEDED_PERMISSIONS))("an account's grant of %s: %s", async (name, level) => {
-      const { owner } = await world.board({ repositories: [] });
-      const { permissions } = world.forge.context.state.apps.all()[0] ?? { permissions: {} };
-      world.forge.webUi.acceptPermissions(owner, without(permissions, name));
-      const { code, bad } = await findings();
-      world.forge.webUi.acceptPermissions(owner, permissions);
-      expect([code, bad]).toEqual([1, [`installation ${owner}: It does not grant ${name}: ${level}.`]]);
-    });
+    it.each(Object.entries(NEEDED_PERMISSIONS))(
+      "the permission of an installation %s: %s",
+      async (name, level) => {
+        const { owner } = await world.board({ repositories: [] });
+        const { permissions } = world.forge.context.state.apps.all()[0] ?? { permissions: {} };
+        world.forge.webUi.acceptPermissions(owner, without(permissions, name));
+        const { code, bad } = await findings();
+        world.forge.webUi.acceptPermissions(owner, permissions);
+        expect([code, bad]).toEqual([1, [`installation ${owner}: It does not grant ${name}: ${level}.`]]);
+      },
+    );
   });
 
   it.each<[string, object, string]>([
     ["no webhook URL", { url: "" }, "webhook: The App has no webhook URL."],
     ["no webhook secret", { secret: undefined }, "webhook: The App has no webhook secret."],
     ["webhooks as forms", { content_type: "form" }, "webhook: Webhooks are not sent as JSON."],
-  ])("names an App with %s", async (_, change, expected) => {
+  ])("reports an App with %s", async (_, change, expected) => {
     const { webhookUrl: url } = world.service;
     const body = { content_type: "json", secret: "********", insecure_ssl: "0", url, ...change };
     world.forge.control.script({ method: "GET", path: "/app/hook/config" }, [{ status: 200, body }]);
@@ -154,7 +157,7 @@ describe("trunkline doctor", () => {
     expect([code, bad]).toEqual([1, [expected]]);
   });
 
-  it("names a clock that is far off the forge's", async () => {
+  it("reports a clock that differs from GitHub's", async () => {
     const { control } = world.forge;
     let body: unknown;
     const unobserve = control.observe({
@@ -172,7 +175,7 @@ describe("trunkline doctor", () => {
     );
   });
 
-  it("names a migration that is pending", async () => {
+  it("reports a pending migration", async () => {
     const { db } = world.service.deps;
     const [last] = (await db("knex_migrations").orderBy("id", "desc").limit(1)) as { name: string }[];
     await db("knex_migrations").where({ name: last?.name }).delete();
@@ -181,7 +184,7 @@ describe("trunkline doctor", () => {
     expect([code, bad[0]]).toEqual([1, `migrations: Not yet applied: ${last?.name}.`]);
   });
 
-  it("names deliveries that were set aside", async () => {
+  it("reports parked deliveries", async () => {
     const { db } = world.service.deps;
     await db("deliveries").insert({
       guid: "aside",
@@ -196,7 +199,7 @@ describe("trunkline doctor", () => {
     expect(code).toBe(1);
   });
 
-  it("warns of runs by the clock that were given up, until one goes well", async () => {
+  it("warns of scheduled jobs that failed permanently, until one succeeds", async () => {
     const { db } = world.service.deps;
     const run = () => addJob(db, RECOVER_MISSED_DELIVERIES, {}, { maxAttempts: 1 });
     world.forge.control.faults.add({
@@ -217,7 +220,7 @@ describe("trunkline doctor", () => {
     expect(healed.code).toBe(0);
   });
 
-  it("warns of a job that was given up, until it is done after all", async () => {
+  it("warns of a job that failed permanently, until it succeeds", async () => {
     const { db } = world.service.deps;
     await addJob(db, RECHECK_BLOCKED, { cardId: randomUUID() }, { delayMs: 3_600_000 });
     await db.raw(
@@ -233,38 +236,30 @@ describe("trunkline doctor", () => {
   });
 
   it.each<[string, Record<string, string>, RegExp]>([
-    ["an App id of another", { APP_ID: "987654" }, /^app: GitHub does not accept our credentials/],
-    ["a forge that is not there", { GHE_HOST: "127.0.0.1:1" }, /^app: GitHub did not answer/],
+    ["the id of another App", { APP_ID: "987654" }, /^app: GitHub does not accept our credentials/],
+    ["an unreachable forge", { GHE_HOST: "127.0.0.1:1" }, /^app: GitHub did not answer/],
     ["a key of another App", { PRIVATE_KEY: ANOTHER_KEY }, /^app: GitHub does not accept our credentials/],
-    ["a key that is none", { PRIVATE_KEY: "abc" }, /^configuration: PRIVATE_KEY is not a private key/],
-    [
-      "an address where nothing answers",
-      { PUBLIC_URL: "http://127.0.0.1:1" },
-      /^public url: Nothing answers/,
-    ],
-    [
-      "an address that is none",
-      { PUBLIC_URL: "localhost:3000" },
-      /^configuration: PUBLIC_URL must be the URL/,
-    ],
-    ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/x" }, /^database: /],
+    ["an invalid key", { PRIVATE_KEY: "abc" }, /^configuration: PRIVATE_KEY is not a private key/],
+    ["an unreachable public URL", { PUBLIC_URL: "http://127.0.0.1:1" }, /^public url: Nothing answers/],
+    ["an invalid public URL", { PUBLIC_URL: "localhost:3000" }, /^configuration: PUBLIC_URL must be the URL/],
+    ["an unreachable database", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/x" }, /^database: /],
     ["a missing setting", { WEBHOOK_SECRET: "" }, /^configuration: WEBHOOK_SECRET is not set/],
     [
       "a short webhook secret",
       { WEBHOOK_SECRET: "development" },
       /^configuration: WEBHOOK_SECRET must have at least 32 characters/,
     ],
-  ])("names %s, and still looks at the rest", async (_, env, expected) => {
+  ])("reports %s and continues with the other checks", async (_, env, expected) => {
     const { code, bad } = await findings(env);
     expect(bad).toEqual(expect.arrayContaining([expect.stringMatching(expected)]));
     expect(code).toBe(1);
-    const { said } = await doctor(env, "--json");
-    const abouts = (JSON.parse(said) as Finding[]).map(({ about }) => about);
+    const { output } = await doctor(env, "--json");
+    const abouts = (JSON.parse(output) as Finding[]).map(({ about }) => about);
     expect(abouts).toContain("database");
     expect(abouts.some((about) => about === "app" || about === "configuration")).toBe(true);
   });
 
-  it("names a webhook secret that is not the running service's until a delivery is taken again, and what is missing until it is here", async () => {
+  it("reports a webhook secret other than the service's until a delivery is accepted", async () => {
     const { owner } = await world.board({ repositories: [] });
     const { apps } = world.forge.context.state;
     const [app] = apps.all();
@@ -276,7 +271,7 @@ describe("trunkline doctor", () => {
     apps.save({ ...app, webhookSecret: "another secret than the service has" });
     for (const isSuspended of [true, false]) await suspend(isSuspended);
     const wrong = await findings({ WEBHOOK_SECRET: "another secret than the service has" });
-    expect([wrong.code, wrong.advised]).toEqual([1, true]);
+    expect([wrong.code, wrong.advice]).toEqual([1, true]);
     expect(wrong.bad).toEqual([
       expect.stringMatching(
         /^webhook secret: 2 of .* deliveries were not accepted\. The newest got 401: .* differs from the running service's\.$/,
@@ -288,12 +283,12 @@ describe("trunkline doctor", () => {
     expect(await metrics.text()).toContain(
       'trunkline_deliveries_total{source="webhook",result="refused"} 2\n',
     );
-    const told = world
+    const warnings = world
       .logged()
       .split("\n")
       .filter((line) => line.includes("another secret than WEBHOOK_SECRET"));
-    expect(told).toHaveLength(1);
-    expect(JSON.parse(told[0] ?? "{}")).toMatchObject({ level: 40, requestId: expect.any(String) });
+    expect(warnings).toHaveLength(1);
+    expect(JSON.parse(warnings[0] ?? "{}")).toMatchObject({ level: 40, requestId: expect.any(String) });
     expect(world.logged()).not.toContain(app.webhookSecret);
 
     apps.save(app);
@@ -308,7 +303,7 @@ describe("trunkline doctor", () => {
     );
   });
 
-  it("names a webhook URL that leads elsewhere, and what was not taken there", async () => {
+  it("reports a webhook URL that is not the service's, and failed deliveries", async () => {
     const { webhookUrl } = world.service;
     world.forge.setWebhookUrl(`${world.service.baseUrl}/elsewhere`);
     const board = await world.board();

@@ -10,13 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-it("repair has the running service find at once what nobody told of", async () => {
+it("repair makes the running service reconcile immediately", async () => {
   const board = await world.board();
   const { number } = await cardWithCommit(board);
   const pull = await pullOf(board, number);
   loseWebhooks(world);
   await board.person("grace", "PATCH", `/repos/${board.owner}/web/pulls/${pull}`, { state: "closed" });
-  const asked = await commandLineOf(world).json<readonly { asked: string }[]>("repair");
-  expect(asked.map((each) => each.asked)).toContain("reconcile");
+  const tasks = await commandLineOf(world).json<readonly { asked: string }[]>("repair");
+  expect(tasks.map(({ asked }) => asked)).toContain("reconcile");
   await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "closed");
 });

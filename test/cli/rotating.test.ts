@@ -27,7 +27,7 @@ const statusOf = async (apiKey: string): Promise<number> =>
 const credentials = () => world.service.deps.db("credentials");
 
 describe("credential rotate", () => {
-  it("gives another key for the same credential, and leaves the one before it a day", async () => {
+  it("issues another key for the credential; the old one works for a day", async () => {
     const before = await board.as({ role: "member" });
     const clientId = clientIdOf(before);
     const rotated = await line.json<Rotated>("credential", "rotate", clientId);
@@ -47,7 +47,7 @@ describe("credential rotate", () => {
     expect([await statusOf(before.apiKey), await statusOf(rotated.apiKey)]).toEqual([401, 200]);
   });
 
-  it("twice leaves the last two keys, and revoking ends both", async () => {
+  it("twice leaves the last two keys valid, and revocation ends both", async () => {
     const first = (await board.as({})).apiKey;
     const clientId = first.split("_")[1] ?? "";
     const second = (await line.json<Rotated>("credential", "rotate", clientId)).apiKey;
@@ -60,7 +60,7 @@ describe("credential rotate", () => {
     expect(refused.stderr).toContain("revoked or expired");
   });
 
-  it("never makes the key before good for longer than it was, nor an expired one good again", async () => {
+  it("does not extend the time of the old key or reactivate an expired one", async () => {
     const api = await board.as({});
     const clientId = clientIdOf(api);
     const soon = new Date(Date.now() + 3_600_000);
@@ -75,7 +75,7 @@ describe("credential rotate", () => {
     expect([await statusOf(api.apiKey), await statusOf(rotated.apiKey)]).toEqual([401, 401]);
   });
 
-  it("ends the key before at once with --keep 0h, and keeps none for longer than a day", async () => {
+  it("ends the old key immediately with --keep 0h, and permits at most a day", async () => {
     const api = await board.as({});
     const { apiKey } = await line.json<Rotated>("credential", "rotate", clientIdOf(api), "--keep", "0h");
     expect([await statusOf(api.apiKey), await statusOf(apiKey)]).toEqual([401, 200]);
@@ -84,7 +84,7 @@ describe("credential rotate", () => {
     expect(tooLong.stderr).toContain("24h");
   });
 
-  it("names the credential that is not there", async () => {
+  it("refuses an unknown credential", async () => {
     expect(await line.run(["credential", "rotate", "nobody"])).toMatchObject({
       code: 1,
       stderr: "There is no credential nobody.\n",

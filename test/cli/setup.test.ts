@@ -1,4 +1,4 @@
-/** An App made in a browser: the browser is `fetch`, the forge the sandbox's. */
+/** Creates an App in a browser: `fetch` is the browser, the sandbox forge is GitHub. */
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { get } from "node:http";
@@ -42,13 +42,13 @@ afterEach(async () => {
 });
 
 interface Running {
-  /** Where the browser begins. */
+  /** The URL that the browser opens first. */
   readonly address: string;
-  readonly ended: Promise<{ readonly code: number; readonly said: string }>;
+  readonly ended: Promise<{ readonly code: number; readonly output: string }>;
   readonly interrupt: () => void;
 }
 
-/** The command until it waits for a browser, or has ended without. */
+/** Runs the command until it waits for a browser or ends. */
 async function setup(
   words: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
@@ -70,26 +70,26 @@ async function setup(
     printError: (line) => void lines.push(line),
     readInput: () => Promise.resolve(""),
     untilSignal: () => interrupted,
-  }).then((code) => ({ code, said: lines.join("\n") }));
+  }).then((code) => ({ code, output: lines.join("\n") }));
   const address = await Promise.race([opened, ended.then(() => "")]);
   const all = { address, ended, interrupt };
   running.push(all);
   return all;
 }
 
-const unescaped = (text: string): string =>
+const withoutEntities = (text: string): string =>
   text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
 
-/** What the page's one form sends, and where to. */
+/** The content and the target of the page's form. */
 async function formAt(address: string) {
   const response = await fetch(address);
   const page = await response.text();
-  const action = unescaped(/<form method="post" action="([^"]+)"/.exec(page)?.[1] ?? "");
-  const manifest = unescaped(/name="manifest"\s+value="([^"]+)"/.exec(page)?.[1] ?? "");
+  const action = withoutEntities(/<form method="post" action="([^"]+)"/.exec(page)?.[1] ?? "");
+  const manifest = withoutEntities(/name="manifest"\s+value="([^"]+)"/.exec(page)?.[1] ?? "");
   return { response, page, action, manifest };
 }
 
-/** Presses the button, agrees on the forge, and gives where the browser is sent back to. */
+/** Submits the form, confirms on the forge, and returns the URL that the browser is redirected to. */
 async function agree(address: string): Promise<URL> {
   const { action, manifest } = await formAt(address);
   const answer = await fetch(action, {
@@ -107,14 +107,14 @@ const configured = async () => {
     { DATABASE_URL: "postgres://x@db/x", ...(settings as Record<string, string>) },
     dir,
   );
-  if (config.mode !== "real") throw new Error("it would start a sandbox");
+  if (config.mode !== "real") throw new Error("this environment starts a sandbox");
   return config;
 };
 
 const exchanges = (): number =>
   world.forge.requests.count(({ route }) => route === `POST ${CONVERSION_PATH}`);
 
-/** How it answers a browser that knows it by another name; `fetch` sets the name itself. */
+/** The status for a request with another Host header, which `fetch` cannot send. */
 const statusFor = (host: string, address: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     get(address, { headers: { host } }, (response) => {
@@ -127,7 +127,7 @@ describe("trunkline setup", () => {
   it.each([
     ["a person's", [], "/settings/apps/new"],
     ["an organization's", ["--org", "acme"], "/organizations/acme/settings/apps/new"],
-  ])("makes %s App, writes what the service reads, and says no secret", async (_whose, words, path) => {
+  ])("creates %s App and writes the settings, but prints no secret", async (_whose, words, path) => {
     const recording = recordForge(world.forge);
     const { address, ended } = await setup([...words, "--name", 'The "best" & only']);
     const { response, page, action, manifest } = await formAt(address);
@@ -149,11 +149,11 @@ describe("trunkline setup", () => {
 
     const before = exchanges();
     const last = await (await fetch(await agree(address))).text();
-    const { code, said } = await ended;
+    const { code, output } = await ended;
     expect([code, exchanges() - before]).toEqual([0, 1]);
     expect(recording.mismatches).toEqual([]);
     const { app } = world.forge;
-    for (const text of [last, said]) {
+    for (const text of [last, output]) {
       expect(text).toContain(`${world.forge.rootUrl}/apps/${app.slug}/installations/new`);
       expect(text).toContain(envFile);
       expect(text).not.toContain(app.webhookSecret);
@@ -168,7 +168,7 @@ describe("trunkline setup", () => {
     await expect(fetch(address)).rejects.toThrow("fetch failed");
   });
 
-  it("lets doctor find the App as it has to be", async () => {
+  it("creates an App in which doctor reports no problem", async () => {
     const { address, ended } = await setup();
     await fetch(await agree(address));
     await ended;
@@ -188,11 +188,11 @@ describe("trunkline setup", () => {
       readInput: () => Promise.resolve(""),
       untilSignal: () => Promise.resolve(),
     });
-    const said = lines.join("\n");
+    const output = lines.join("\n");
     for (const about of ["app", "permissions", "events", "webhook"])
-      expect(said).not.toMatch(new RegExp(`(PROBLEM|warning) +${about}:`));
-    expect(said).toMatch(/ok +app: /);
-    expect(said).toMatch(/ok +webhook: /);
+      expect(output).not.toMatch(new RegExp(`(PROBLEM|warning) +${about}:`));
+    expect(output).toMatch(/ok +app: /);
+    expect(output).toMatch(/ok +webhook: /);
   });
 
   describe("warns before the browser opens that GitHub cannot deliver webhooks", () => {
@@ -200,7 +200,7 @@ describe("trunkline setup", () => {
     const warned = async (words: readonly string[], env: Readonly<Record<string, string>> = GITHUB) => {
       const { interrupt, ended } = await setup(words, env);
       interrupt();
-      return (await ended).said;
+      return (await ended).output;
     };
 
     it.each([
@@ -230,11 +230,11 @@ describe("trunkline setup", () => {
       "https://100.128.0.1",
       "https://8.8.8.8",
       "https://[2606:4700::1]",
-    ])("and does not warn of %s", async (url) => {
+    ])("but not for %s", async (url) => {
       expect(await warned(["--url", url])).toMatch(/^Open http:\/\/localhost/);
     });
 
-    it("but not of a forge of one's own, which may be on the same network", async () => {
+    it("but not with GitHub Enterprise Server, which may be in the same network", async () => {
       expect(await warned(["--url", "http://localhost:3000"], {})).toMatch(/^Open http:\/\/localhost/);
     });
 
@@ -249,7 +249,7 @@ describe("trunkline setup", () => {
     });
   });
 
-  it("keeps the other lines, fills in empty ones, and writes through a link", async () => {
+  it("keeps other lines, fills in empty ones, and follows a symbolic link", async () => {
     const file = join(dir, "real.env");
     const before = "# ours\r\nAPP_ID=\nWEBHOOK_SECRET=''  # from the App\nPOSTGRES_PASSWORD=p\n";
     await writeFile(file, before, { mode: 0o644 });
@@ -272,19 +272,19 @@ describe("trunkline setup", () => {
   });
 
   it.each([...NAMES, "PRIVATE_KEY_PATH", "export APP_ID"])(
-    "refuses before anything is made where the file sets %s",
+    "refuses to start if the file sets %s",
     async (name) => {
       await writeFile(envFile, `PORT=1\n${name}="kept"\n`);
       const { address, ended } = await setup();
       expect(address).toBe("");
-      const { code, said } = await ended;
+      const { code, output } = await ended;
       expect(code).toBe(1);
-      expect(said).toContain(`sets ${name.replace("export ", "")} already`);
+      expect(output).toContain(`sets ${name.replace("export ", "")} already`);
       expect(await readFile(envFile, "utf8")).toBe(`PORT=1\n${name}="kept"\n`);
     },
   );
 
-  it("asks for nothing while a value has come into the file meanwhile, and goes on once it is gone", async () => {
+  it("refuses while the file has gained a value, and continues after its removal", async () => {
     const { address, ended } = await setup();
     const back = await agree(address);
     await writeFile(envFile, "APP_ID=7\n");
@@ -298,7 +298,7 @@ describe("trunkline setup", () => {
     expect((await ended).code).toBe(0);
   });
 
-  it("refuses another state, none, two, and a page of another name, and waits on", async () => {
+  it("refuses a wrong, missing or repeated state or another host, and keeps waiting", async () => {
     const { address, ended } = await setup();
     const back = await agree(address);
     const changed = (change: (query: URLSearchParams) => void): URL => {
@@ -324,25 +324,25 @@ describe("trunkline setup", () => {
     expect((await ended).code).toBe(0);
   });
 
-  it("exchanges a code once, however often the browser asks at once", async () => {
+  it("exchanges a code once for concurrent requests", async () => {
     const { address, ended } = await setup();
     const back = await agree(address);
     const before = exchanges();
-    const asked = await Promise.all([fetch(back), fetch(back)].map((each) => each.catch(() => null)));
-    expect(asked[0]?.status).toBe(200);
+    const responses = await Promise.all([fetch(back), fetch(back)].map((each) => each.catch(() => null)));
+    expect(responses[0]?.status).toBe(200);
     expect((await ended).code).toBe(0);
     expect(exchanges() - before).toBe(1);
   });
 
-  it("says what to do about a code that was used, and ends", async () => {
+  it("explains what to do about a used code, and ends", async () => {
     const { address, ended } = await setup();
     const back = await agree(address);
     const used = `/app-manifests/${back.searchParams.get("code")}/conversions`;
     expect((await world.api("POST", used)).status).toBe(201);
     const page = await fetch(back);
-    const { code, said } = await ended;
+    const { code, output } = await ended;
     expect([page.status, code]).toEqual([502, 1]);
-    for (const text of [await page.text(), said]) {
+    for (const text of [await page.text(), output]) {
       expect(text).toMatch(/used before, or is older than an hour\. Delete the App/);
     }
     await expect(readFile(envFile)).rejects.toThrow("ENOENT");
@@ -351,7 +351,7 @@ describe("trunkline setup", () => {
   it.each<[string, Fault]>([
     ["does not answer", { kind: "reset" }],
     ["answers 502", { kind: "answer", status: 502 }],
-    ["has had too many calls", { kind: "answer", status: 429 }],
+    ["limits its rate", { kind: "answer", status: 429 }],
   ])("keeps the code while the forge %s", async (_what, fault) => {
     const { address, ended } = await setup();
     const back = await agree(address);
@@ -365,35 +365,35 @@ describe("trunkline setup", () => {
   });
 
   it.each<[string, Fault, number[]]>([
-    ["is lost on its way", { kind: "reset", effect: "after" }, [503, 502]],
+    ["is lost", { kind: "reset", effect: "after" }, [503, 502]],
     ["lacks the key", { kind: "garble", as: "without", fields: ["pem"] }, [502]],
-  ])("ends and says what to do where the answer %s", async (_what, fault, statuses) => {
+  ])("ends and says what to do if the response %s", async (_what, fault, statuses) => {
     const { address, ended } = await setup();
     const back = await agree(address);
     world.forge.control.faults.add({ match: { path: CONVERSION_PATH }, fault, times: 1 });
     for (const status of statuses) expect((await fetch(back)).status).toBe(status);
-    const { code, said } = await ended;
-    expect([code, said]).toEqual([1, expect.stringContaining("Delete the App")]);
+    const { code, output } = await ended;
+    expect([code, output]).toEqual([1, expect.stringContaining("Delete the App")]);
     expect(await readdir(dir)).toEqual([]);
   });
 
-  it("refuses before anything is made where the file could not be written", async () => {
+  it("refuses to start if the file cannot be written", async () => {
     const { address } = await setup(["--file", "missing/.env"]);
     expect(address).toBe("");
     expect((await setup(["--file", "."])).address).toBe("");
   });
 
-  it("ends where it is asked to, with nothing written", async () => {
+  it("ends on a signal without writing the file", async () => {
     const { address, ended, interrupt } = await setup();
     expect((await fetch(address)).status).toBe(200);
     interrupt();
-    const { code, said } = await ended;
-    expect([code, said.split("\n").at(-1)]).toEqual([1, expect.stringContaining("Nothing was written")]);
+    const { code, output } = await ended;
+    expect([code, output.split("\n").at(-1)]).toEqual([1, expect.stringContaining("Nothing was written")]);
     expect(await readdir(dir)).toEqual([]);
     await expect(fetch(address)).rejects.toThrow("fetch failed");
   });
 
-  it("does not end in the middle of the exchange", async () => {
+  it("does not end during the exchange", async () => {
     const { address, ended, interrupt } = await setup();
     const back = await agree(address);
     world.forge.control.faults.add({ match: { path: CONVERSION_PATH }, fault: { kind: "delay", ms: 300 } });
@@ -410,14 +410,14 @@ describe("trunkline setup", () => {
     await answer;
   });
 
-  it("names a port that is taken, and listens on this machine only", async () => {
+  it("refuses a used port, and listens on the loopback address only", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
     const { address, ended } = await setup(["--port", String(port)]);
     expect(address).toBe("");
-    const { code, said } = await ended;
-    expect([code, said]).toEqual([1, `Port ${port} is in use. Choose another one with --port.`]);
+    const { code, output } = await ended;
+    expect([code, output]).toEqual([1, `Port ${port} is in use. Choose another one with --port.`]);
     await new Promise((resolve) => other.close(resolve));
     const listening = await setup();
     await expect(fetch(listening.address.replace("localhost", "127.0.0.2"))).rejects.toThrow("fetch failed");

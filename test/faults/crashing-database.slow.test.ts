@@ -16,33 +16,33 @@ beforeAll(async () => {
 }, LONG);
 afterAll(() => world.stop(), LONG);
 
-/** What calls were answered that did not go through. */
+/** The responses of failed calls. */
 const failures: string[] = [];
 
-/** Makes the same call, with the same key, until it goes through. */
-async function insist<Body>(call: (key: string) => Promise<ApiAnswer<Body>>): Promise<Body> {
+/** Repeats a call with its key until it succeeds. */
+async function untilSuccess<Body>(call: (key: string) => Promise<ApiAnswer<Body>>): Promise<Body> {
   const key = randomUUID();
   for (const until = Date.now() + LONG / 2; Date.now() < until; await sleep(100)) {
     const { status, headers, body, text } = await call(key);
     if (status < 300) return body;
     failures.push(`${status}${headers.has("retry-after") ? ", come again" : ` ${text}`}`);
   }
-  throw new Error("it was never done");
+  throw new Error("the call never succeeded");
 }
 
-/** A card's whole life, with a pause wherever people would be at work. */
-async function life(board: TestBoard, title: string): Promise<number> {
+/** Runs a card's life, with pauses as between the actions of people. */
+async function runLife(board: TestBoard, title: string): Promise<number> {
   const { api, stages, owner } = board;
-  const { number } = await insist((key) => api.post<ApiCard>("/v1/cards", { title }, { key }));
-  const move = (statusId: string) => insist((key) => api.move(number, statusId, 0, { key }));
+  const { number } = await untilSuccess((key) => api.post<ApiCard>("/v1/cards", { title }, { key }));
+  const move = (statusId: string) => untilSuccess((key) => api.move(number, statusId, 0, { key }));
   await move(stages["In progress"]);
-  const { repositories } = await insist(() => api.get<ApiCard>(`/v1/cards/${number}`));
+  const { repositories } = await untilSuccess(() => api.get<ApiCard>(`/v1/cards/${number}`));
   await board.person("ada", "PUT", `/repos/${owner}/web/contents/${number}.txt`, {
     message: "Work",
     content: "",
     branch: repositories[0]?.branchName ?? "",
   });
-  await insist((key) => api.post(`/v1/cards/${number}/comments`, { body: "Said" }, { key }));
+  await untilSuccess((key) => api.post(`/v1/cards/${number}/comments`, { body: "Said" }, { key }));
   await move(stages["In review"]);
   await move(stages.Done);
   return number;
@@ -50,7 +50,7 @@ async function life(board: TestBoard, title: string): Promise<number> {
 
 // Fault: E6 PostgreSQL crashes under load => 503, then everything is done once
 it(
-  `PostgreSQL crashes ${CRASHES} times under ${CARDS} cards' lives: what fails is 503 and may be asked again, and all is done once`,
+  `calls that fail in ${CRASHES} crashes of PostgreSQL are 503 and succeed once when repeated`,
   async () => {
     const { postgres, db, forge } = world;
     const service = world.service();
@@ -66,14 +66,16 @@ it(
     const numbers: number[] = [];
     const live = async (): Promise<void> => {
       while (!over.signal.aborted) {
-        const born = Array.from({ length: CARDS }, (_, at) => life(board, `Life ${numbers.length + at}`));
-        numbers.push(...(await Promise.all(born)));
+        const created = Array.from({ length: CARDS }, (_, at) =>
+          runLife(board, `Life ${numbers.length + at}`),
+        );
+        numbers.push(...(await Promise.all(created)));
       }
     };
     await Promise.all([crash(), live()]);
     expect(new Set(failures)).toEqual(new Set(["503, come again", "409, come again"]));
     expect(new Set(numbers).size).toBe(numbers.length);
-    // The very process that was there at first.
+    // Still the first process.
     expect(service.child.exitCode).toBeNull();
     expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200);
     await eventually(
@@ -83,13 +85,13 @@ it(
     );
     await expectConsistent({ forge, db }, board);
     for (const number of numbers) {
-      const told = await board.api.timeline(number);
-      const times = (wanted: string): number => told.filter(({ kind }) => kind === wanted).length;
+      const timeline = await board.api.timeline(number);
+      const times = (wanted: string): number => timeline.filter(({ kind }) => kind === wanted).length;
       for (const kind of ["branch_created", "pull_request_opened", "pull_request_merged"]) {
         expect([number, kind, times(kind)]).toEqual([number, kind, 1]);
       }
       expect([number, times("status_changed")]).toEqual([number, 3]);
-      expect([number, told.filter(({ type }) => type === "comment").length]).toEqual([number, 1]);
+      expect([number, timeline.filter(({ type }) => type === "comment").length]).toEqual([number, 1]);
     }
   },
   LONG,

@@ -28,7 +28,7 @@ afterAll(() => world.stop());
 const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
 const db = () => world.service.deps.db;
 
-/** Makes a call and takes a table away once the forge has been asked; it is there again when the call has been answered. */
+/** Makes a call and renames a table between the first call to the forge and the response. */
 async function withoutTable<Answer extends ApiAnswer>(
   table: string,
   act: () => Promise<Answer>,
@@ -49,8 +49,8 @@ async function withoutTable<Answer extends ApiAnswer>(
 
 // Fault: E6
 // Fault: E16 The connection is lost during a write => 503; its key and move are released
-describe("when the database goes away in the middle, what the process holds is let go of once it is back", () => {
-  it("a move: its retry finishes it, in the process that is still alive", async () => {
+describe("when the database is back after a failure, the claims of its calls are released", () => {
+  it("a move is finished by its retry in the same process", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const key = `away-move-${number}-${Date.now()}`;
@@ -60,7 +60,7 @@ describe("when the database goes away in the middle, what the process holds is l
     await expectConsistent({ forge: world.forge, db: db() }, board);
   });
 
-  it("a freeze: its retry finishes it", async () => {
+  it("a freeze is finished by its retry", async () => {
     const board = await world.board();
     const id = await makeRelease(board.api, "1.4");
     const key = `away-freeze-${Date.now()}`;
@@ -71,7 +71,7 @@ describe("when the database goes away in the middle, what the process holds is l
 });
 
 // Fault: E18
-it("a job at work in a living process is nobody else's, however long it takes", async () => {
+it("a job of a living process is not released, however long it runs", async () => {
   const board = await world.board();
   const { branchName, number } = await cardWithCommit(board);
   await eventually(
@@ -104,7 +104,7 @@ it("a job at work in a living process is nobody else's, however long it takes", 
 });
 
 // Fault: E17 PostgreSQL is lost during startup => the process does not start
-it("a worker that cannot be started leaves nothing behind: no pulse to keep its process alive, no connection", async () => {
+it("a worker that cannot be started leaves no heartbeat and no connection", async () => {
   const database = await createTestDatabase();
   const proxy = await startDatabaseProxy(database.connectionString);
   const near = connect({ connectionString: database.connectionString, onError: () => undefined });
@@ -129,7 +129,7 @@ it("a worker that cannot be started leaves nothing behind: no pulse to keep its 
 
 // Fault: E18 A lost connection leaves a job or queue locked => released after 15 seconds
 it.each([null, "a-queue"])(
-  "a job whose taking was answered to nobody is let go of and done by the living process in whose name it was taken, queue: %s",
+  "a job whose claim got no response is released and done by the same process, queue: %s",
   async (queue) => {
     const database = await createTestDatabase();
     const proxy = await startDatabaseProxy(database.connectionString);
@@ -139,11 +139,11 @@ it.each([null, "a-queue"])(
     const worker = await startWorker(deps, proxy.url, options);
     const jobs = () => near("graphile_worker._private_jobs").select("id", "locked_by", "attempts");
     try {
-      const lost = proxy.loseAnswerWith("lost on its way");
-      await addJob(near, WAKE_WAITING_LANES, { word: "lost on its way" }, queue === null ? {} : { queue });
+      const lost = proxy.loseAnswerWith("lost response");
+      await addJob(near, WAKE_WAITING_LANES, { note: "lost response" }, queue === null ? {} : { queue });
       await lost;
       expect(await jobs()).toEqual([{ id: expect.anything(), locked_by: expect.any(String), attempts: 1 }]);
-      // As after a minute: word of it may have been on its way.
+      // As after a minute, because the claim may still have been on its way.
       await near("graphile_worker._private_jobs").update({
         locked_at: near.raw("now() - interval '1 minute'"),
       });
@@ -158,7 +158,7 @@ it.each([null, "a-queue"])(
 );
 
 // Fault: E18
-it("a queue that is locked without a job of its own being at work is let go of", async () => {
+it("a locked queue without a running job is released", async () => {
   const queue = `left-${randomUUID()}`;
   const delayMs = 60_000;
   await addJob(db(), WAKE_WAITING_LANES, {}, { queue, delayMs });
@@ -173,7 +173,7 @@ it.each([
   ["complete_job/", null],
   ["complete_job_q/", "a-queue"],
 ])(
-  "a job whose end could not be recorded (%s) is freed once PostgreSQL is back, and done again by the same process",
+  "a job whose end could not be stored (%s) is released and repeated by the same process",
   async (statement, queue) => {
     const database = await createTestDatabase();
     const proxy = await startDatabaseProxy(database.connectionString);
@@ -191,7 +191,7 @@ it.each([
       await sleep(500);
       expect(await jobs()).toEqual([{ attempts: 1 }]);
       proxy.restore();
-      // As after a minute: the job may still be at work.
+      // As after a minute, because the job may still run.
       const locked_at = near.raw("now() - interval '1 minute'");
       await near("graphile_worker._private_jobs").update({ locked_at });
       await eventually(jobs, ({ length }) => length === 0, 30_000);
@@ -204,7 +204,7 @@ it.each([
   },
 );
 
-it("a transaction whose connection breaks says that the database is away, unless its own work has refused", async () => {
+it("a transaction with a broken connection is 503, unless its own work was refused", async () => {
   const proxy = await startDatabaseProxy(world.databaseUrl);
   const far = connect({ connectionString: proxy.url, onError: () => undefined });
   let begun = 0;

@@ -17,7 +17,7 @@ afterAll(() => world.stop());
 
 const db = (): Db => world.service.deps.db;
 
-// Jobs are worked again, which takes a while: their worker tries again with growing pauses.
+// Jobs are retried with growing delays.
 afterEach(async () => {
   await addJob(db(), "drop-old-board-changes", {});
   await eventually(
@@ -27,16 +27,16 @@ afterEach(async () => {
   );
 }, 120_000);
 
-/** What PostgreSQL does to every write from now on; gives the way to end it. */
+/** Starts the trouble for every write and returns a function that ends it. */
 type Trouble = () => Promise<() => Promise<unknown>>;
 
-/** All connections the service may have are somebody's who does not give them back. */
+/** Holds all connections that the service may have. */
 const noConnectionIsLeft: Trouble = async () => {
   const held = await Promise.all(Array.from({ length: 10 }, () => beginTransaction(db())));
   return () => Promise.all(held.map((trx) => trx.rollback()));
 };
 
-/** Somebody's lock makes statements wait longer than they may. */
+/** A lock makes statements wait longer than their timeout. */
 const statementsTakeTooLong: Trouble = async () => {
   const holder = await beginTransaction(db());
   await holder.raw("set local idle_in_transaction_session_timeout = 0");
@@ -44,7 +44,7 @@ const statementsTakeTooLong: Trouble = async () => {
   return () => holder.rollback();
 };
 
-/** Writes are refused in the words PostgreSQL has for it; the disk itself has room. */
+/** Makes writes fail with PostgreSQL's message; the disk is not full. */
 const refusing =
   (condition: "disk_full" | "read_only_sql_transaction"): Trouble =>
   async () => {
@@ -61,39 +61,39 @@ const refusing =
 
 const TROUBLES: readonly [string, Trouble][] = [
   ["has no connection left", noConnectionIsLeft],
-  ["takes too long over a statement", statementsTakeTooLong],
+  ["needs too much time for a statement", statementsTakeTooLong],
   ["has no room on its disk", refusing("disk_full")],
-  ["may only be read, its other half having taken over", refusing("read_only_sql_transaction")],
+  ["is read-only after a failover", refusing("read_only_sql_transaction")],
 ];
 
-function expectComeAgain({ status, headers, text }: ApiAnswer): void {
+function expectRetryable({ status, headers, text }: ApiAnswer): void {
   expect([status, text]).toEqual([503, expect.stringContaining("The database is busy or unavailable")]);
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
 }
 
 // Fault: E8 Connections, time or disk run out => 503; nothing is half written
 describe.each(TROUBLES)("while the database %s", (_, trouble) => {
-  it("a write is 503 with Retry-After, and its retry does it once", async () => {
+  it("a write is 503 with Retry-After, and its retry succeeds once", async () => {
     const board = await world.board();
     const key = randomUUID();
     const create = () => board.api.post("/v1/cards", { title: "Once" }, { key });
     const end = await trouble();
     const refused = await create();
     await end();
-    expectComeAgain(refused);
+    expectRetryable(refused);
     await eventually(create, ({ status }) => status === 201, 40_000);
     const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
     expect(backlog.body.map(({ title }) => title)).toEqual(["Once"]);
   }, 120_000);
 
   it.each(FORGE_WRITES)(
-    "after $doing, the move is 503, nothing of it is half written, and its retry finishes it, once",
+    "a move after $doing is 503 without partial writes, and its retry finishes it once",
     async (write) => {
       const board = await world.board();
       const number = await cardBefore(board, write);
       await world.forge.waitUntilIdle();
       const { faults } = world.forge.control;
-      // Long enough for the trouble to begin, and less than the service waits for an answer.
+      // Longer than the trouble needs to begin, and shorter than the timeout of a call.
       faults.add({ match: write.match, fault: { kind: "delay", ms: 6_000, effect: "after" }, times: 1 });
       const key = randomUUID();
       const move = () => board.api.move(number, board.stages[write.to], 0, { key });
@@ -106,14 +106,14 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
       const refused = await moving;
       await end();
       faults.clear();
-      expectComeAgain(refused);
+      expectRetryable(refused);
       const moved = await eventually(move, ({ status }) => status === 200, 40_000);
       expect(moved.body.task).toEqual({ number, statusId: board.stages[write.to], blocked: null });
       await expectConsistent({ forge: world.forge, db: db() }, board);
-      const told = (await kindsOf(board, number)).filter(
+      const kinds = (await kindsOf(board, number)).filter(
         (kind) => kind === "branch_created" || kind.startsWith("pull_request_"),
       );
-      expect(told.toSorted()).toEqual(write.timelineKinds.toSorted());
+      expect(kinds.toSorted()).toEqual(write.timelineKinds.toSorted());
     },
     120_000,
   );

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterEach(() => world.forge.control.reset());
 afterAll(() => world.stop());
 
-/** What is done while the forge has the writing call of a card's move; gives the move's answer. */
+/** Runs `act` while the forge has the move's write, and returns the move's response. */
 async function duringMove(
   write: (typeof FORGE_WRITES)[number],
   act: (board: TestBoard, number: number, mover: Api) => Promise<unknown>,
@@ -44,7 +44,7 @@ const clientIdOf = ({ apiKey }: Api): string => apiKey.split("_")[1] ?? "";
 
 // Fault: E14 A card, project, credential or label is deleted during a move => the move still finishes
 describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
-  it("its card cannot be deleted: 409, and the move ends first; then it can, and its branch stays", async () => {
+  it("its card cannot be deleted (409) until the move ends; its branch stays", async () => {
     const refusals: ApiAnswer[] = [];
     const { board, number, moved, again } = await duringMove(write, async ({ api }, card) => {
       refusals.push(await api.delete(`/v1/cards/${card}`));
@@ -55,14 +55,14 @@ describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
     await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
     const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
     expect((await board.api.delete(`/v1/cards/${number}`)).status).toBe(204);
-    // The answer that was given is given again; a new move finds nothing.
+    // The stored response is returned; a new move finds no card.
     expect((await again()).text).toBe(moved.text);
     expect((await board.api.move(number, board.stages["To do"])).status).toBe(404);
     const kept = await board.person("ada", "GET", `/repos/${board.owner}/web/git/ref/heads/${branch}`);
     expect(kept.status).toBe(200);
   });
 
-  it("its project cannot be deleted: 409, and the move goes through", async () => {
+  it("its project cannot be deleted (409), and the move succeeds", async () => {
     const refusals: ApiAnswer[] = [];
     const { board, moved } = await duringMove(write, async ({ api, projectId }) => {
       await api.post("/v1/projects", { name: "Another" });
@@ -73,7 +73,7 @@ describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
     await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
   });
 
-  it("its credential is revoked: what was let in is finished, once, and nothing more is let in", async () => {
+  it("its revoked credential finishes the accepted move once and starts no other", async () => {
     const { board, number, moved, again } = await duringMove(write, async (_board, _number, mover) => {
       expect(await revokeCredential(world.service.deps.db, clientIdOf(mover))).toBe(true);
     });
@@ -84,7 +84,7 @@ describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
     expect(kinds.filter((kind) => write.timelineKinds.at(-1) === kind)).toHaveLength(1);
   });
 
-  it("its label is deleted: the card is without it, and the move goes through", async () => {
+  it("its label is deleted; the card loses it, and the move succeeds", async () => {
     const { board, number, moved } = await duringMove(write, async ({ api }, card) => {
       const { body: label } = await api.post<{ id: string }>("/v1/labels", {
         name: "soon gone",
@@ -99,7 +99,7 @@ describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
   });
 });
 
-it("a card that is moved and deleted at the same moment is moved first, or gone: no call ends in an error", async () => {
+it("a card that is moved and deleted concurrently is moved first or missing", async () => {
   const board = await world.board();
   for (let round = 0; round < 20; round++) {
     const { number } = await board.api.card({ title: `Round ${round}` });
@@ -110,7 +110,7 @@ it("a card that is moved and deleted at the same moment is moved first, or gone:
     ]);
     const left = await board.api.get(`/v1/cards/${number}`);
     const mayComeAgain = Number(deleted.headers.get("retry-after")) > 0;
-    // Moved and then deleted; deleted first; or being moved, and whoever deletes it told to come again.
+    // Moved and then deleted, deleted first, or deleted during the move, which is 409 or 503.
     expect([
       [200, 204, false, 404],
       [404, 204, false, 404],

@@ -21,11 +21,11 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.stop());
 
-/** One more than how many processes may die with a move that gets no further. */
+/** One more than the number of processes that may die with a move. */
 const NAMES = ["web", "api", "docs", "app", "ios", "site"];
 
-/** As if the pauses between tries, which grow, were over. */
-const pausesAreOver = async (db: Db): Promise<void> => {
+/** Skips the growing delays between attempts. */
+const skipDelays = async (db: Db): Promise<void> => {
   for (const table of ["operations", "release_actions"]) {
     await db(table)
       .where({ state: "running" })
@@ -33,10 +33,7 @@ const pausesAreOver = async (db: Db): Promise<void> => {
   }
 };
 
-/**
- * Makes a call, and kills the process at the first such order to the forge; every process after it once `passes` of them went by, as often as there are
- * repositories. The last of all meets nothing.
- */
+/** Calls and kills the process at the first such write; later processes die after `passes` of them. */
 async function dieAtEach(
   { match, effect, passes }: { match: CallMatch; effect: "before" | "after"; passes: number },
   act: () => Promise<unknown>,
@@ -58,17 +55,17 @@ async function dieAtEach(
     await world.kill();
     faults.clear();
     if (life < NAMES.length) hanging = hang(passes);
-    await pausesAreOver(world.db);
+    await skipDelays(world.db);
     await world.restart();
   }
   expect(await first).toBe("cut off");
 }
 
 it.each(FORGE_WRITES)(
-  "a process that dies at every call of $doing gets one repository further each time, though nobody comes back",
+  "a process that dies at each call of $doing finishes one more repository each time without a retry",
   async (write) => {
     const { doing, match, to, timelineKinds } = write;
-    // Whether a branch was cut is found by asking for it again: the forge says that it is there.
+    // An existing branch is only found by another call to create it.
     const repeats = doing === "cutting the branch" ? 1 : 0;
     const board = await world.board({ repositories: NAMES });
     const number = await cardBefore(board, write);
@@ -93,7 +90,7 @@ it.each(FORGE_WRITES)(
   300_000,
 );
 
-it("a process that dies at every provider release of a release gets one repository further each time, too", async () => {
+it("a process that dies at each GitHub release publishes one more repository each time", async () => {
   const { api, repositories } = await world.board({ repositories: NAMES });
   const { number } = await api.card({ repositoryIds: [] });
   const id = await makeRelease(api, "1.4", [number]);
@@ -113,10 +110,10 @@ it("a process that dies at every provider release of a release gets one reposito
 const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
 
 // Fault: A10 Five processes in a row die with the same work => it is abandoned and reported
-it("what every process dies with is given up after five of them, and keeps nothing else waiting", async () => {
+it("work that five processes died with is abandoned and does not block other work", async () => {
   const { db, forge } = world;
   const { faults } = forge.control;
-  const [moving, freezing, hearing, other] = [
+  const [moving, freezing, pushed, other] = [
     await world.board(),
     await world.board(),
     await world.board(),
@@ -125,7 +122,7 @@ it("what every process dies with is given up after five of them, and keeps nothi
   const { number } = await moving.api.card();
   const { number: otherNumber } = await other.api.card();
   const releaseId = await makeRelease(freezing.api, "1.4");
-  const heard = await cardWithCommit(hearing);
+  const pushedCard = await cardWithCommit(pushed);
   await forge.waitUntilIdle();
   const hang = (board: TestBoard): number =>
     faults.add({
@@ -134,7 +131,7 @@ it("what every process dies with is given up after five of them, and keeps nothi
     });
   const poisons = [hang(moving), hang(freezing)];
   const once = hang(other);
-  const cutOff = Promise.allSettled([
+  const killedCalls = Promise.allSettled([
     moving.api.move(number, moving.stages["In progress"]),
     freeze(freezing.api, releaseId),
     other.api.move(otherNumber, other.stages["In progress"]),
@@ -148,11 +145,11 @@ it("what every process dies with is given up after five of them, and keeps nothi
     db,
     async (trx) => {
       await trx.raw("set local idle_in_transaction_session_timeout = 0");
-      await trx("cards").where({ number: heard.number, project_id: hearing.projectId }).forUpdate();
+      await trx("cards").where({ number: pushedCard.number, project_id: pushed.projectId }).forUpdate();
     },
     async () => {
-      await pushTo(hearing, heard.branchName, "first.txt");
-      await pushTo(hearing, heard.branchName, "second.txt");
+      await pushTo(pushed, pushedCard.branchName, "first.txt");
+      await pushTo(pushed, pushedCard.branchName, "second.txt");
       for (let life = 1; life <= 5; life++) {
         await eventually(
           () => Promise.resolve(hits()),
@@ -173,7 +170,7 @@ it("what every process dies with is given up after five of them, and keeps nothi
           `select pg_terminate_backend(pid) from pg_stat_activity
             where wait_event_type = 'Lock' and datname = current_database()`,
         );
-        await pausesAreOver(db);
+        await skipDelays(db);
         await world.restart();
       }
       await eventually(
@@ -182,9 +179,9 @@ it("what every process dies with is given up after five of them, and keeps nothi
       );
     },
   );
-  expect((await cutOff).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect((await killedCalls).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
 
-  // The move says on its card that it was left, and can be begun anew; so can what was being done to the release.
+  // The move and the release can be started again.
   const { blocked } = await moving.api.cardWhen(number, (card) => card.blocked !== null);
   expect(blocked).toMatchObject({
     reason: "unknown",
@@ -203,17 +200,17 @@ it("what every process dies with is given up after five of them, and keeps nothi
   expect([moved.status, moved.body.task.blocked]).toEqual([200, null]);
   expect((await freeze(freezing.api, releaseId)).status).toBe(200);
 
-  // Of the two pushes the first was set aside, and the second was heard.
+  // The first push was parked, the second processed.
   const pushes = async (): Promise<number> =>
-    (await kindsOf(hearing, heard.number)).filter((kind) => kind === "pushed").length;
+    (await kindsOf(pushed, pushedCard.number)).filter((kind) => kind === "pushed").length;
   const before = await eventually(pushes, (count) => count >= 2);
   expect(await db("deliveries").where({ state: "parked" }).pluck("event")).toEqual(["push"]);
   expect(await retryParked(db, null)).toBe(1);
   await eventually(pushes, (count) => count === before + 1);
-  for (const board of [moving, freezing, hearing, other]) await expectConsistent(world, board);
+  for (const board of [moving, freezing, pushed, other]) await expectConsistent(world, board);
 }, 300_000);
 
-it("a move that fails for a reason of our own each time is given up, and keeps no other waiting", async () => {
+it("a move that always fails internally is abandoned and does not block other moves", async () => {
   const own = await startWorld();
   try {
     const { db } = own.service.deps;
@@ -228,10 +225,10 @@ it("a move that fails for a reason of our own each time is given up, and keeps n
     own.forge.control.faults.add({ fault: { kind: "answer", status: 503 } });
     expect((await other.api.move(otherNumber, other.stages["In progress"])).status).toBe(503);
     own.forge.control.faults.clear();
-    // Taken up as often as one that waits in a merge queue for hours, without having failed.
+    // A move that waits in a merge queue is resumed as often without a failure.
     await db("operations").where({ card_id: id }).update({ attempt: 40 });
     const resume = async (): Promise<void> => {
-      await pausesAreOver(db);
+      await skipDelays(db);
       await resumeOrphanedMoves(own.service.deps);
     };
     await resume();
@@ -249,7 +246,7 @@ it("a move that fails for a reason of our own each time is given up, and keeps n
       reason: "unknown",
       message: expect.stringContaining("move the card again"),
     });
-    // Once the cause is gone, a move continues with the branch that was cut before.
+    // After the cause is removed, a move continues with the existing branch.
     await db.raw("drop function poison() cascade");
     expect((await poisoned.api.move(number, poisoned.stages["In progress"])).status).toBe(200);
     for (const board of [poisoned, other]) await expectConsistent({ forge: own.forge, db }, board);

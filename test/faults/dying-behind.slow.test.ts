@@ -1,4 +1,4 @@
-/** Deliveries are taken several at once; what a process died with is found among them. */
+/** Several deliveries are read together; the one that kills the process must be found. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { MAX_DEATHS } from "../../src/actions/moves/resume-move.ts";
@@ -15,13 +15,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.stop());
 
-/** Keeps whoever records a check of this name waiting, as long as the lock is held. */
+/** Makes the recording of a check with this name wait for a lock. */
 const POISON = "poison";
 const LOCK = 1;
 
 // Fault: A10
 it.each([3, 20])(
-  "one delivery that every process dies with is set aside, and none of the %d before it and those behind it",
+  "one delivery that kills every process is parked, but none of the %d before and after it",
   async (before) => {
     const { db } = world;
     const board = await world.board();
@@ -51,7 +51,7 @@ it.each([3, 20])(
       async () => {
         await insertDeliveries(db, names.map(rowOf));
         await addLaneJobs(db, [lane]);
-        // The first death is blamed on the oldest of those that were taken at once.
+        // The oldest delivery that was read is counted for the first death.
         for (; lives <= MAX_DEATHS; lives++) {
           await untilWaitingForLock(db);
           await world.kill();

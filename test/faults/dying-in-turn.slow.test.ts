@@ -8,7 +8,7 @@ import { runCardLife } from "../support/stories/whole-life.ts";
 import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
 
 const CARDS = 6;
-/** The writes on the forge at which a process dies, with the call's answer on its way. */
+/** The writes to the forge at which a process dies while it waits for the response. */
 const DEATHS = [8, 26];
 const LONG = 300_000;
 
@@ -18,7 +18,7 @@ let balancer: Balancer;
 const processes: ShippedProcess[] = [];
 beforeAll(async () => {
   [shipped, surroundings] = await Promise.all([shipService(), startSurroundings()]);
-  // On an empty database, both at once: one migrates, the other waits for it.
+  // Both start on an empty database: one migrates, the other waits.
   processes.push(...(await Promise.all([shipped.start(surroundings), shipped.start(surroundings)])));
   balancer = await startBalancer(processes.map(({ baseUrl }) => baseUrl));
   surroundings.forge.setWebhookUrl(`${balancer.url}${WEBHOOK_PATH}`);
@@ -33,15 +33,15 @@ afterAll(async () => {
 // Fault: A8
 // Fault: A11 Two processes die in turn under load => nothing is lost or done twice
 it(
-  `loses nothing and does nothing twice when two processes die in turn under ${CARDS} cards' lives`,
+  `nothing is lost or repeated when two processes die in turn during ${CARDS} cards' lives`,
   async () => {
     const { forge, db } = surroundings;
     const board = await surroundings.board(balancer.url);
     let writes = 0;
     const deaths: Promise<void>[] = [];
-    const dieAndComeBack = async (at: number): Promise<void> => {
+    const killAndRestart = async (at: number): Promise<void> => {
       const dying = processes[at];
-      if (!dying) throw new Error("no such process");
+      if (!dying) throw new Error("unknown process");
       await dying.kill();
       processes[at] = await shipped.start({ ...surroundings, port: Number(new URL(dying.baseUrl).port) });
     };
@@ -50,7 +50,7 @@ it(
         if (method === "GET" || path.includes("access_tokens")) return;
         writes += 1;
         const at = DEATHS.indexOf(writes);
-        if (at >= 0) deaths.push(dieAndComeBack(at));
+        if (at >= 0) deaths.push(killAndRestart(at));
       },
     });
 
@@ -74,7 +74,7 @@ it(
         "pull_request_opened",
         "pull_request_merged",
       ]) {
-        expect([number, kind, kinds.filter((told) => told === kind).length]).toEqual([number, kind, 1]);
+        expect([number, kind, kinds.filter((each) => each === kind).length]).toEqual([number, kind, 1]);
       }
       expect(kinds.filter((kind) => kind === "status_changed")).toHaveLength(3);
     }
@@ -89,7 +89,7 @@ it(
       ({ parents }) => parents.length === 2,
     );
     expect(merges).toHaveLength(CARDS);
-    // Nothing is left to a worker that died with it.
+    // No job remains locked by a dead worker.
     await eventually(
       () =>
         db("graphile_worker._private_jobs").where("run_at", "<=", db.fn.now()).select("key", "last_error"),

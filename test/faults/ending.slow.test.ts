@@ -31,13 +31,13 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<Shippe
   return service;
 }
 
-/** The next process, at the address of one that has ended. */
+/** Starts the next process at the address of the previous one. */
 async function startNext({ baseUrl }: ShippedProcess): Promise<void> {
   started.push(await shipped.start({ ...surroundings, port: Number(new URL(baseUrl).port) }));
 }
 
-/** What becomes of a call on a connection of its own. */
-const knock = ({ baseUrl }: ShippedProcess, path = "/healthz"): Promise<number | "refused"> =>
+/** The outcome of a call on a new connection. */
+const callOnce = ({ baseUrl }: ShippedProcess, path = "/healthz"): Promise<number | "refused"> =>
   fetch(`${baseUrl}${path}`, { headers: { connection: "close" } }).then(
     ({ status }) => status,
     () => "refused",
@@ -50,11 +50,11 @@ interface InFlight {
   readonly number: number;
   readonly key: string;
   readonly answer: Promise<{ readonly status: number } | "cut off">;
-  /** Lets what waits go on. */
+  /** Releases the lock. */
   readonly release: () => Promise<void>;
 }
 
-/** A move whose branch is cut already, and the webhook about that in its job: nothing can be told on a timeline, so both wait. */
+/** A lock on the timeline stops a move after its branch was created, and the job of its webhook. */
 async function moveInFlight(service: ShippedProcess): Promise<InFlight> {
   const { db } = surroundings;
   const board = await surroundings.board(service.baseUrl);
@@ -74,13 +74,13 @@ async function moveInFlight(service: ShippedProcess): Promise<InFlight> {
 
 // Fault: A9 SIGTERM during calls and jobs => current work finishes; exit code 0
 describe("the service as it is shipped", () => {
-  it("asked to end, finishes the call and the jobs under way, takes no connection more, and exits with 0", async () => {
+  it("finishes running calls and jobs after SIGTERM, accepts no connections, and exits with 0", async () => {
     const service = await start();
     const { board, number, answer, release } = await moveInFlight(service);
 
     service.child.kill("SIGTERM");
     await eventually(
-      () => knock(service),
+      () => callOnce(service),
       (outcome) => outcome === "refused",
     );
     expect(service.child.exitCode).toBeNull();
@@ -105,12 +105,12 @@ describe("the service as it is shipped", () => {
     await expectConsistent(surroundings, board);
   }, 60_000);
 
-  it("still takes calls until load balancers have noticed, and no longer when it is asked a second time", async () => {
+  it("accepts calls until load balancers have noticed, and none after a second SIGTERM", async () => {
     const service = await start({ DRAIN_SECONDS: "300" });
     const board = await surroundings.board(service.baseUrl);
     service.child.kill("SIGTERM");
     await eventually(
-      () => knock(service, "/readyz"),
+      () => callOnce(service, "/readyz"),
       (outcome) => outcome === 503,
     );
     expect((await board.api.get("/v1/me")).status).toBe(200);
@@ -121,12 +121,12 @@ describe("the service as it is shipped", () => {
     expect(said(service).at(-1)).toMatch(/^shutdown complete: /);
   }, 60_000);
 
-  it("killed while it ends, leaves a move that the next process finishes once", async () => {
+  it("killed during its shutdown, leaves a move that the next process finishes once", async () => {
     const service = await start();
     const { board, number, key, answer, release } = await moveInFlight(service);
     service.child.kill("SIGTERM");
     await eventually(
-      () => knock(service),
+      () => callOnce(service),
       (outcome) => outcome === "refused",
     );
     await service.kill();
@@ -140,8 +140,8 @@ describe("the service as it is shipped", () => {
       ({ status }) => status === 200,
       60_000,
     );
-    const told = (await board.api.timeline(number)).map(({ kind }) => kind);
-    expect(told).toEqual(["created", "branch_created", "status_changed"]);
+    const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
+    expect(kinds).toEqual(["created", "branch_created", "status_changed"]);
     const { body } = await board.person("ada", "GET", `/repos/${board.owner}/web/branches`);
     expect((body as unknown as { name: string }[]).map(({ name }) => name).toSorted()).toEqual([
       `card/${number}-in-flight`,

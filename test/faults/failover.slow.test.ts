@@ -17,13 +17,13 @@ beforeAll(async () => {
 afterAll(() => world?.stop(), LONG);
 
 const writeNamed = (wanted: string) => FORGE_WRITES.find(({ doing }) => doing === wanted)!;
-const [CUTTING, OPENING, MERGING] = [
+const [CREATE_BRANCH, OPEN_PULL, MERGE] = [
   writeNamed("cutting the branch"),
   writeNamed("opening the pull request"),
   writeNamed("merging it"),
 ];
 
-/** The pull requests and the merges there are in a board's only repository. */
+/** The pull requests and merges of a board's only repository. */
 async function onForge(board: TestBoard): Promise<{ pulls: number; merges: number }> {
   const pulls = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls?state=all`);
   const clone = await board.clone();
@@ -34,14 +34,14 @@ async function onForge(board: TestBoard): Promise<{ pulls: number; merges: numbe
 
 // Fault: E7 PostgreSQL fails over to a stale standby => nothing is repeated on GitHub
 it(
-  "a failover that loses what was answered: what is on the forge is found there and done no second time, the rest is as it was before",
+  "after a failover that loses committed writes, effects on GitHub are found and not repeated",
   async () => {
     const { postgres, db, forge } = world;
     const board = await world.board();
     const { api, stages } = board;
-    const merging = await cardBefore(board, MERGING);
-    const opening = await cardBefore(board, OPENING);
-    const cutting = await cardBefore(board, CUTTING);
+    const merging = await cardBefore(board, MERGE);
+    const opening = await cardBefore(board, OPEN_PULL);
+    const cutting = await cardBefore(board, CREATE_BRANCH);
     await forge.waitUntilIdle();
     await postgres.copyToStandby();
 
@@ -67,16 +67,16 @@ it(
     await postgres.failOver();
     await world.restart();
 
-    // What the database alone knew is lost, keys included: who repeats one of before is served as with a new one.
+    // What only the database knew is lost, idempotency keys included.
     round = "after";
     expect((await api.get(`/v1/cards/${created.number}`)).status).toBe(404);
     expect((await api.readCard(cutting)).title).toBe("Say hello");
-    // What the forge shows is found there.
+    // What GitHub shows is found.
     await scheduleRepairs(db);
     await api.cardWhen(merging, ({ repositories }) => repositories[0]?.prState === "merged");
     await api.cardWhen(opening, ({ repositories }) => repositories[0]?.prState === "open");
     await forge.waitUntilIdle();
-    // Who asked for the merge is forgotten with it: it is told as another's, for somebody to move the card.
+    // The merge's intent is lost too, so the merge is attributed to GitHub's user.
     const outside = await eventually(
       () => itemsOf(api, "pr_merged_outside"),
       ({ length }) => length > 0,

@@ -16,7 +16,7 @@ afterEach(async () => {
 afterAll(() => world.stop());
 
 // Fault: A1
-it("killed while adopting a branch: nothing has happened, and the same call goes through", async () => {
+it("a process killed while adopting a branch changes nothing, and the same call succeeds", async () => {
   const board = await world.board();
   await board.api.card({ title: "Say hello" });
   await pushTo(board, "card/1-hello", "hello.txt");

@@ -18,32 +18,32 @@ afterEach(async () => {
 afterAll(() => world.stop());
 
 const WRITE = { method: "POST", path: "/repositories/*/issues/*/comments" };
-/** The job that looks after what a dead process left behind runs after 12 seconds. */
+/** The job that finishes work of dead processes runs after 12 seconds. */
 const PATIENCE_MS = 40_000;
 
-/** How many comments its pull request has, whatever reads show. */
+/** The real number of comments, even while reads lag behind. */
 function written(board: TestBoard): number {
   const { id } = world.forge.repository(`${board.owner}/web`);
   const { comments, pullRequests } = world.forge.context.state;
   return pullRequests.in(id).flatMap((pull) => comments.in(pull.id)).length;
 }
 
-/** Nothing is said of it, and reads show what was before. */
+/** Sends no webhook and makes reads lag behind. */
 function goUnseen({ control }: KillableWorld["forge"]): void {
   control.staleReads({ seconds: 40 });
   control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop", unlogged: true } });
 }
 
-describe("killed while mirroring a comment", () => {
+describe("a process killed while mirroring a comment", () => {
   // Fault: A1
   // Fault: A2
   // Fault: C11
   it.each([
-    ["before the forge did it, and nobody comes back", "before"],
-    ["after the forge did it, and the caller comes back", "after"],
-    ["after the forge did it, which nobody sees yet, and the caller comes back", "unseen"],
+    ["before GitHub's write, without a retry", "before"],
+    ["after GitHub's write, with a retry", "after"],
+    ["after GitHub's write, with lagging reads and a retry", "unseen"],
   ] as const)(
-    "%s: there is one comment here and one there",
+    "%s leaves one comment in Trunkline and one on GitHub",
     async (_, moment) => {
       const board = await world.board();
       const { number } = await cardWithCommit(board);
@@ -66,7 +66,7 @@ describe("killed while mirroring a comment", () => {
       faults.clear();
       await world.restart();
       if (effect === "after") await writeAgain(board, number, key);
-      // Until the job that looks after it has had its turn.
+      // Until the job that finishes the work has run.
       await sleep(15_000);
       expect(written(board)).toBe(effect === "after" ? 1 : 0);
       world.forge.control.reset();

@@ -19,7 +19,7 @@ import type { ForgeChildOptions } from "./support/forge-child.ts";
 let database: TestDatabase;
 let dataDir: string;
 let service: RunningService;
-/** The forge in this process, between the deaths of the one in a process of its own. */
+/** The forge in this process, between two forges in child processes. */
 let forge: RunningForge;
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -50,7 +50,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** The forge in a process of its own, on the same folder and at the same address. */
+/** The forge in a child process, with the same folder and address. */
 async function startChild(diesAt: ForgeChildOptions["diesAt"]): Promise<ChildProcess> {
   const options: ForgeChildOptions = {
     dataDir,
@@ -70,8 +70,13 @@ async function startChild(diesAt: ForgeChildOptions["diesAt"]): Promise<ChildPro
   throw new Error("the forge ended before it listened");
 }
 
-/** Lets the forge die at a write of a card's move, and gives the move's answer with what makes the same call again. */
-async function dieDuring(board: TestBoard, number: number, write: ForgeWrite, effect: "before" | "after") {
+/** Kills the forge at a write of a card's move; returns the move's response and its repetition. */
+async function killForgeDuring(
+  board: TestBoard,
+  number: number,
+  write: ForgeWrite,
+  effect: "before" | "after",
+) {
   await forge.waitUntilIdle();
   await forge.stop();
   const dying = await startChild({ match: write.match, effect });
@@ -83,8 +88,8 @@ async function dieDuring(board: TestBoard, number: number, write: ForgeWrite, ef
   return { answer, move };
 }
 
-/** Lets the forge end well, and takes its place in this process. */
-async function takeBack(child: ChildProcess): Promise<void> {
+/** Stops the child process and starts the forge in this process. */
+async function moveForgeHere(child: ChildProcess): Promise<void> {
   const ended = once(child, "exit");
   child.kill("SIGKILL");
   await ended;
@@ -106,31 +111,31 @@ async function expectDoneOnce(
   expect(kinds).not.toContain("promotion_refused");
 }
 
-describe.each(FORGE_WRITES)("the forge dies while $doing", (write) => {
+describe.each(FORGE_WRITES)("a forge that dies while $doing", (write) => {
   // Fault: A12 The sandbox forge is killed at any write => 503; the same call finishes once
   it.each(["before", "after"] as const)(
-    "%s it did it: 503 and nothing blocked; once it is back the same call finishes the move, once",
+    "%s the effect makes the move 503 and unblocked; the same call finishes it once",
     async (effect) => {
       const board = await makeBoard(forge, service, {});
       const number = await cardBefore(board, write);
-      const { answer, move } = await dieDuring(board, number, write, effect);
+      const { answer, move } = await killForgeDuring(board, number, write, effect);
       expect(answer.status).toBe(503);
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
       expect((await board.api.readCard(number)).blocked).toBeNull();
       const back = await startChild(null);
-      // On a busy machine the sweep may be at it first: then the call is told to come again.
+      // On a busy machine a job may continue the move first; then the call gets 409.
       const moved = await eventually(move, ({ headers }) => headers.get("retry-after") === null);
       expect(moved).toMatchObject({ status: 200, body: { task: { statusId: board.stages[write.to] } } });
-      await takeBack(back);
+      await moveForgeHere(back);
       await expectDoneOnce(board, number, write);
     },
     120_000,
   );
 
-  it("after it did it, and nobody comes back: the move is finished all the same", async () => {
+  it("after the effect leaves a move that is finished without a retry", async () => {
     const board = await makeBoard(forge, service, {});
     const number = await cardBefore(board, write);
-    await dieDuring(board, number, write, "after");
+    await killForgeDuring(board, number, write, "after");
     const back = await startChild(null);
     await eventually(
       async () => {
@@ -140,7 +145,7 @@ describe.each(FORGE_WRITES)("the forge dies while $doing", (write) => {
       ({ statusId }) => statusId === board.stages[write.to],
       25_000,
     );
-    await takeBack(back);
+    await moveForgeHere(back);
     await expectDoneOnce(board, number, write);
   }, 120_000);
 });

@@ -19,10 +19,10 @@ const WRITES: readonly (readonly [string, CallMatch])[] = [
   ["opening the pull request", { method: "POST", path: "/repositories/*/pulls" }],
 ];
 
-describe.each(WRITES)("killed while a landed hotfix is brought back, %s", (_, match) => {
+describe.each(WRITES)("a process killed while a hotfix is merged back, %s", (_, match) => {
   // Fault: A1
   it.each(["before", "after"] as const)(
-    "%s the forge did it: there is one branch and one pull request in the end, told once",
+    "%s GitHub's write, leaves one branch and one pull request, recorded once",
     async (effect) => {
       const { board } = await twoTargets(world);
       const { number } = await board.api.card({ title: "Stop the leak", hotfix: true });
@@ -45,8 +45,8 @@ describe.each(WRITES)("killed while a landed hotfix is brought back, %s", (_, ma
       );
       expect(item.data).toMatchObject({ prNumber: 2, targetBranch: "develop" });
       await world.forge.waitUntilIdle();
-      const told = (await kindsOf(board, number)).filter((kind) => kind === "backmerge_opened");
-      expect(told).toHaveLength(1);
+      const kinds = (await kindsOf(board, number)).filter((kind) => kind === "backmerge_opened");
+      expect(kinds).toHaveLength(1);
       expect((await branchesOf(board)).filter((name) => name.startsWith("backmerge/"))).toHaveLength(1);
       await expectConsistent(world, board);
     },

@@ -6,7 +6,7 @@ import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import type { TestBoard } from "../support/world.ts";
 import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
-import { killedTogether, type Doomed, type Held } from "./support/kill-during.ts";
+import { killedTogether, type KilledCall, type Held } from "./support/kill-during.ts";
 import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
@@ -15,14 +15,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.stop());
 
-interface Story extends Doomed {
+interface Story extends KilledCall {
   readonly number: number;
   readonly act: () => Promise<ApiAnswer<MoveAnswer>>;
-  /** The writing calls to the forge since it began. */
+  /** The writes to the forge since the start. */
   readonly writes: () => number;
 }
 
-/** The move before which a card stands, on a board of its own. */
+/** A card before the move, on a new board. */
 async function beginMove(write: ForgeWrite, held: Held, repositories: readonly string[]): Promise<Story> {
   const board = await world.board({ repositories });
   const number = await cardBefore(board, write);
@@ -44,7 +44,7 @@ async function beginMove(write: ForgeWrite, held: Held, repositories: readonly s
   };
 }
 
-/** What must hold whatever happened: one branch, one pull request, one merge at the most in each repository, each told once. */
+/** At most one branch, pull request and merge in each repository, each recorded once. */
 async function expectDoneOnce(
   board: TestBoard,
   number: number,
@@ -64,11 +64,11 @@ async function expectDoneOnce(
     expect(pulls.body).toHaveLength(to === "In progress" ? 0 : 1);
   }
   await world.forge.waitUntilIdle();
-  const told = (await board.api.timeline(number)).map(({ kind }) => kind);
-  const ours = told.filter((kind) => kind === "branch_created" || kind.startsWith("pull_request_"));
+  const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
+  const ours = kinds.filter((kind) => kind === "branch_created" || kind.startsWith("pull_request_"));
   expect(ours.toSorted()).toEqual(names.flatMap(() => deeds).toSorted());
-  expect(told.at(-1)).toBe("status_changed");
-  expect(told).not.toContain("promotion_refused");
+  expect(kinds.at(-1)).toBe("status_changed");
+  expect(kinds).not.toContain("promotion_refused");
   await expectConsistent(world, board);
 }
 
@@ -76,7 +76,7 @@ const OF_THREE = (["before", "after"] as const).flatMap((effect) =>
   (["first", "second", "third"] as const).map((which, skip) => [effect, which, skip] as const),
 );
 
-describe.each(FORGE_WRITES)("killed while $doing", (write) => {
+describe.each(FORGE_WRITES)("a process killed while $doing", (write) => {
   const { to, match } = write;
   const storyOf = killedTogether(
     () => world,
@@ -97,7 +97,7 @@ describe.each(FORGE_WRITES)("killed while $doing", (write) => {
 
   // Fault: A1 Killed at any write to GitHub => a retry finishes the work once
   // Fault: A3 Killed between GitHub's merge and its record => merged once, recorded as Trunkline's
-  it.each(["before", "after"])("%s the forge did it: the retry finishes the move, once", async (effect) => {
+  it.each(["before", "after"])("%s the effect leaves a move that its retry finishes once", async (effect) => {
     const { board, number, act, ...story } = storyOf(effect);
     const answer = story.answer();
     expect(answer.body.task).toEqual({ number, statusId: board.stages[to], blocked: null });
@@ -110,11 +110,11 @@ describe.each(FORGE_WRITES)("killed while $doing", (write) => {
   });
 
   it.each(OF_THREE)(
-    "%s the forge did it in the %s of three repositories: the retry does what is left",
+    "%s the effect in the %s of three repositories leaves the others to the retry",
     async (effect, which) => {
       const { board, number, answer, writes } = storyOf(`${effect} the ${which} of 3`);
       expect(answer().body.promoted).toHaveLength(to === "Done" ? 3 : 0);
-      // Three, and the one that never had an effect; one that had is looked for, but for a branch, whose order finds it.
+      // Three writes, and those without an effect. The others are found by reads, except branches.
       expect(writes()).toBe(effect === "before" || to === "In progress" ? 4 : 3);
       await expectDoneOnce(board, number, write);
     },
@@ -123,7 +123,7 @@ describe.each(FORGE_WRITES)("killed while $doing", (write) => {
 
   // Fault: A2 Killed, and the caller does not retry => another process finishes the move
   it.each(["alone", "alone, after the second of 3"])(
-    "after the forge did it, and nobody comes back: it is finished all the same (%s)",
+    "after the effect leaves a move that is finished without a retry (%s)",
     async (name) => {
       const { board, number } = storyOf(name);
       await eventually(

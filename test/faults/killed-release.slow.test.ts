@@ -33,8 +33,8 @@ async function counted(own: TestBoard, repository: string, range: string): Promi
   return Number(count);
 }
 
-/** Waits until the trunk is known to be where it is. */
-const trunkHeard = async ({ db }: KillableWorld, board: TestBoard): Promise<void> => {
+/** Waits until the head of the trunk is known. */
+const untilTrunkKnown = async ({ db }: KillableWorld, board: TestBoard): Promise<void> => {
   const main = await headOf(board, "web", "main");
   await eventually(
     () => db("trunks").where({ repository_id: board.repositories["web"], tip_sha: main }).select("tip_sha"),
@@ -43,7 +43,7 @@ const trunkHeard = async ({ db }: KillableWorld, board: TestBoard): Promise<void
 };
 
 // Fault: A5 Killed while freezing => branches start at the stored commits
-describe("killed while a release is frozen", () => {
+describe("a process killed while freezing a release, where", () => {
   const points = aroundEach({
     "the first branch": { match: REFS },
     "the second branch": { match: REFS, skip: 1 },
@@ -61,7 +61,7 @@ describe("killed while a release is frozen", () => {
   );
 
   it.each(Object.keys(points))(
-    "%s is cut: the retry cuts what is missing where it was to be cut",
+    "%s is created: the retry creates the missing branches at the stored commits",
     async (name) => {
       const { board, id, mains, answer } = storyOf(name);
       const frozen = answer();
@@ -82,7 +82,7 @@ describe("killed while a release is frozen", () => {
 const COMMITS: CallMatch = { method: "POST", path: "/repositories/*/git/commits" };
 const MERGES: CallMatch = { operation: "PickMerges" };
 const MOVES: CallMatch = { operation: "UpdateRefs" };
-// Each has a service of its own to kill: a pick is many calls, and the first of several would have given up its wait before all had come to theirs.
+// A new service for each point, because a pick has many calls and earlier ones would time out.
 describe.each(
   Object.entries(
     aroundEach({
@@ -94,7 +94,7 @@ describe.each(
       "the second move of a branch": { match: MOVES, skip: 1 },
     }),
   ),
-)("killed while a card is picked", (point, at) => {
+)("a process killed while picking a card, at", (point, at) => {
   const points = { [point]: at };
   const storyOf = killedTogether(
     () => world,
@@ -111,7 +111,7 @@ describe.each(
 
   // Fault: A6 Killed during a pick => picked once; temporary branches are removed
   it.each(Object.keys(points))(
-    "%s: the branches have the pick once, and nothing temporary stays",
+    "%s: the branches have the pick once and no temporary branch remains",
     async (name) => {
       const { board, number, answer } = storyOf(name);
       expect(answer().body.taskCount).toBe(1);
@@ -120,8 +120,8 @@ describe.each(
         const path = `/repos/${board.owner}/${repository}/git/matching-refs/heads/trunkline/tmp/`;
         expect((await board.person("ada", "GET", path)).body).toEqual([]);
       }
-      const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_picked");
-      expect(told).toHaveLength(1);
+      const events = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_picked");
+      expect(events).toHaveLength(1);
       await expectConsistent(world, board);
     },
     60_000,
@@ -129,7 +129,7 @@ describe.each(
 });
 
 // Fault: A4 Killed while completing a release => each repository is tagged once
-describe("killed while a release is completed", () => {
+describe("a process killed while completing a release, at", () => {
   const RELEASES: CallMatch = { method: "POST", path: "/repositories/*/releases" };
   const NAMES = ["api", "app", "web"];
   const points = aroundEach({
@@ -166,7 +166,7 @@ describe("killed while a release is completed", () => {
   );
 
   it.each(Object.keys(points))(
-    "%s, and pushed to meanwhile: each repository is tagged and released once, at the commit written down before",
+    "%s, with a push meanwhile: each repository is tagged and released once at the stored commit",
     async (name) => {
       const { board, number, shas, answer } = storyOf(name);
       const completed = answer();
@@ -177,8 +177,8 @@ describe("killed while a release is completed", () => {
         const { body } = await board.person("ada", "GET", `/repos/${board.owner}/${repository}/releases`);
         expect(body).toHaveLength(1);
       }
-      const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_completed");
-      expect(told).toHaveLength(1);
+      const events = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_completed");
+      expect(events).toHaveLength(1);
       await expectConsistent(world, board);
     },
     60_000,
@@ -186,7 +186,7 @@ describe("killed while a release is completed", () => {
 });
 
 // Fault: A4
-describe("killed while a release of one repository is completed", () => {
+describe("a process killed while completing a release of one repository, at", () => {
   const points = aroundEach({
     "its tag": { match: { operation: "UpdateRefs" } },
     "its provider release": { match: { method: "POST", path: "/repositories/*/releases" } },
@@ -198,15 +198,15 @@ describe("killed while a release of one repository is completed", () => {
       const board = await world.board();
       const { number } = await board.api.card({ repositoryIds: [] });
       const id = await makeRelease(board.api, "1.4", [number]);
-      await push(board, "main", "heard.txt");
-      await trunkHeard(world, board);
+      await push(board, "main", "before.txt");
+      await untilTrunkKnown(world, board);
       const versions = [{ repositoryId: board.repositories["web"], tagName: "v1" }];
       const key = `killed-one-${board.owner}`;
       return {
         board,
         number,
         held,
-        heard: await headOf(board, "web", "main"),
+        trunkHead: await headOf(board, "web", "main"),
         act: () => complete(board.api, id, versions, { key }),
         whileDead: () => world.forge.commit(`${board.owner}/web`, "main", { "later.txt": "later\n" }),
       };
@@ -214,16 +214,16 @@ describe("killed while a release of one repository is completed", () => {
   );
 
   it.each(Object.keys(points))(
-    "%s, and pushed to meanwhile: there is one tag, at the commit it was made at, and one release",
+    "%s, with a push meanwhile: there is one tag at its first commit and one release",
     async (name) => {
-      const { board, number, heard, answer } = storyOf(name);
-      const sha = name === "before its tag" ? await headOf(board, "web", "main") : heard;
+      const { board, number, trunkHead, answer } = storyOf(name);
+      const sha = name === "before its tag" ? await headOf(board, "web", "main") : trunkHead;
       expect(answer().body).toMatchObject({ status: "completed", tags: [{ tagName: "v1", sha }] });
       expect(await tagOf(board, "web", "v1")).toBe(sha);
       const { body } = await board.person("ada", "GET", `/repos/${board.owner}/web/releases`);
       expect(body).toHaveLength(1);
-      const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_completed");
-      expect(told).toMatchObject([{ data: { tags: [{ sha }] } }]);
+      const events = (await board.api.timeline(number)).filter(({ kind }) => kind === "release_completed");
+      expect(events).toMatchObject([{ data: { tags: [{ sha }] } }]);
       await expectConsistent(world, board);
     },
     60_000,
@@ -231,7 +231,7 @@ describe("killed while a release of one repository is completed", () => {
 });
 
 // Fault: A7 Killed during a promotion => the same call finishes the rest
-describe("killed half-way through a promotion", () => {
+describe("a process killed during a promotion", () => {
   const CARDS = 12;
   const FOURTH = { match: REFS, skip: 3 };
   const points = aroundEach({ "the fourth branch": FOURTH });
@@ -255,14 +255,14 @@ describe("killed half-way through a promotion", () => {
   );
   async function expectMovedOnce(board: TestBoard, numbers: readonly number[]): Promise<void> {
     for (const number of numbers) {
-      const told = (await board.api.timeline(number)).map(({ kind }) => kind);
-      expect(told.filter((kind) => kind === "status_changed")).toHaveLength(1);
+      const events = (await board.api.timeline(number)).map(({ kind }) => kind);
+      expect(events.filter((kind) => kind === "status_changed")).toHaveLength(1);
     }
     await expectConsistent(world, board);
   }
 
   it.each(Object.keys(points))(
-    "%s is cut: the same key finishes the rest and moves none again",
+    "while %s is created leaves the rest to the same key, which moves no card again",
     async (name) => {
       const { board, numbers, answer } = storyOf(name);
       const { body } = answer();
@@ -273,7 +273,7 @@ describe("killed half-way through a promotion", () => {
     90_000,
   );
 
-  it("and nobody comes back: it is finished all the same", async () => {
+  it("leaves a promotion that is finished without a retry", async () => {
     const { board, numbers, id } = storyOf("alone");
     await eventually(
       () => readRelease(board.api, id),

@@ -19,7 +19,7 @@ const branchesOf = async (board: TestBoard): Promise<string[]> => {
 };
 
 // Fault: D8
-it("a branch whose name is a folder of the card's stands in the way: refused, left alone, and once it is gone the same call goes through", async () => {
+it("a branch named like a folder of the card's branch refuses the move until it is deleted", async () => {
   const board = await world.board();
   await world.forge.commit(`${board.owner}/web`, "card", { "theirs.txt": "theirs\n" }, { from: "main" });
   const { number } = await board.api.card({ title: "Say hello" });
@@ -37,7 +37,7 @@ it("a branch whose name is a folder of the card's stands in the way: refused, le
   expect(await branchesOf(board)).toEqual([`card/${number}-say-hello`, "main"]);
 }, 120_000);
 
-it("a branch below the card's name stands in the way likewise, and is never overwritten", async () => {
+it("a branch below the name of the card's branch refuses the move and is not overwritten", async () => {
   const board = await world.board();
   const { number } = await board.api.card({ title: "Say hello" });
   const theirs = `card/${number}-say-hello/theirs`;
@@ -48,7 +48,7 @@ it("a branch below the card's name stands in the way likewise, and is never over
   expect(kept.body).toMatchObject({ object: { sha } });
 }, 120_000);
 
-it("a branch that differs in case only is another's, and is left alone", async () => {
+it("a branch that differs only in case is not used", async () => {
   const board = await world.board();
   const { number } = await board.api.card({ title: "Say hello" });
   const theirs = `card/${number}-Say-Hello`;

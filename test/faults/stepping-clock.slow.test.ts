@@ -22,7 +22,7 @@ let shipped: Shipped;
 let service: ShippedProcess;
 let dir: string;
 
-/** From now on the service's clock is so far from everybody else's. */
+/** Sets the difference of the service's clock. */
 const step = (ms: number): Promise<void> => writeFile(join(dir, "skew"), String(ms));
 
 beforeAll(async () => {
@@ -53,8 +53,8 @@ const STEPS: readonly [string, number][] = [
   ["a day ahead", 24 * HOUR],
 ];
 
-/** What the timeline tells happened while `act` ran, by the clocks that are right. The forge's times are whole seconds. */
-async function expectToldInTime(board: TestBoard, number: number, begun: string): Promise<void> {
+/** The events that `act` causes have times by correct clocks. GitHub's times are whole seconds. */
+async function expectTimes(board: TestBoard, number: number, begun: string): Promise<void> {
   const from = Math.floor(Date.parse(begun) / 1_000) * 1_000;
   const until = Date.parse(await readClock(board.db));
   const wrong = (await board.api.timeline(number)).filter(
@@ -65,7 +65,7 @@ async function expectToldInTime(board: TestBoard, number: number, begun: string)
 
 // Fault: E12 A clock is wrong or jumps => PostgreSQL's and GitHub's clocks decide
 describe.each(STEPS)("a clock that steps %s", (_, ms) => {
-  it("while a move waits for the forge: the move ends all the same, and is told at the time it was", async () => {
+  it("during a move does not stop it, and its events have the correct time", async () => {
     const begun = await readClock(surroundings.db);
     const board = await surroundings.board(service.baseUrl);
     const merging = FORGE_WRITES.find(({ doing }) => doing === "merging it")!;
@@ -83,20 +83,20 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     const moved = await moving;
     faults.clear();
     expect([moved.status, moved.body.promoted?.length]).toEqual([200, 1]);
-    // The key and the hold on the card go by the database's clock: nobody took the move over, and the answer is still kept.
+    // The key and the lock on the card use the database's clock, so no process takes over the move.
     const again = await move();
     expect([again.headers.get("idempotent-replay"), again.text]).toEqual(["true", moved.text]);
     expect(
       await surroundings.db("operations").where({ workspace_id: board.workspaceId }).where("attempt", ">", 1),
     ).toEqual([]);
     await surroundings.forge.waitUntilIdle();
-    const told = await kindsOf(board, number);
-    expect(told.filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
+    const kinds = await kindsOf(board, number);
+    expect(kinds.filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
     await expectConsistent(surroundings, board);
-    await expectToldInTime(board, number, begun);
+    await expectTimes(board, number, begun);
   }, 120_000);
 
-  it("before a token has to be asked for anew: it is signed for by GitHub's clock, and what goes on is done once", async () => {
+  it("before a new token is minted signs with GitHub's clock, and work is done once", async () => {
     const begun = await readClock(surroundings.db);
     const { forge, db } = surroundings;
     const board = await surroundings.board(service.baseUrl);
@@ -105,7 +105,7 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     await step(ms);
     forge.control.revokeTokens(onForge(surroundings, board).installation.id);
     expect((await board.api.move(number, board.stages["In review"])).status).toBe(200);
-    // What an answer that was lost has done is looked for from when it was first tried, by the database's clock.
+    // The effect of a lost response is searched from its first attempt, by the database's clock.
     forge.control.faults.add({
       match: { method: "POST", path: "/repositories/*/issues/*/comments" },
       fault: { kind: "answer", status: 502, effect: "after" },
@@ -122,7 +122,7 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     );
     const comments = await board.person("ada", "GET", `/repos/${board.owner}/web/issues/1/comments`);
     expect(comments.body).toHaveLength(1);
-    // What nobody told of is found, and is told at the database's time where the forge says none.
+    // Changes found by reconciliation without a time from GitHub have the database's time.
     const { number: left } = await board.api.card();
     await board.api.move(left, board.stages["In progress"]);
     await forge.waitUntilIdle();
@@ -133,8 +133,8 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     forge.control.webhooks.remove(lost);
     await addJob(db, RECONCILE, { quietMs: 0 });
     await board.api.eventWhen(left, ({ kind }) => kind === "branch_deleted");
-    await expectToldInTime(board, left, begun);
+    await expectTimes(board, left, begun);
     await expectConsistent(surroundings, board);
-    await expectToldInTime(board, number, begun);
+    await expectTimes(board, number, begun);
   }, 120_000);
 });

@@ -3,7 +3,7 @@ import { eventually } from "../support/api.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
 import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
 
-/** A minute to the next tick, and what a busy machine takes on top. */
+/** A minute to the next tick, and time for a busy machine. */
 const A_TICK = 100_000;
 
 let shipped: Shipped;
@@ -11,7 +11,7 @@ let surroundings: Surroundings;
 const processes: ShippedProcess[] = [];
 beforeAll(async () => {
   [shipped, surroundings] = await Promise.all([shipService(), startSurroundings()]);
-  // What the timetable asks for has the time of its tick in its payload; a job is gone once it has run.
+  // The payload has the time of the tick; the job disappears after it has run.
   await surroundings.db.raw(`
     create table ticks (task text, tick text, event text);
     create function note_tick() returns trigger language plpgsql as $$
@@ -42,8 +42,8 @@ interface Tick {
 
 const EVERY_MINUTE = "wake-waiting-lanes";
 
-/** All that was asked for and run, once what runs every minute has run at a tick after those known. */
-const ticksBeyond = (known: readonly Tick[]): Promise<Tick[]> =>
+/** Waits until all jobs that run every minute have run at a later tick. */
+const laterTicks = (known: readonly Tick[]): Promise<Tick[]> =>
   eventually(
     () => surroundings.db<Tick>("ticks").select(),
     (ticks) =>
@@ -55,11 +55,11 @@ const ticksBeyond = (known: readonly Tick[]): Promise<Tick[]> =>
   );
 
 it(
-  "what runs by the clock runs once a tick on two processes, and goes on when one of them is killed",
+  "scheduled jobs run once per tick with two processes, and continue when one of them is killed",
   async () => {
-    const together = await ticksBeyond([]);
+    const together = await laterTicks([]);
     await processes[0]?.kill();
-    const all = await ticksBeyond(together);
+    const all = await laterTicks(together);
     const everyMinute = all.filter(({ task }) => task === EVERY_MINUTE);
     for (const event of ["INSERT", "DELETE"] as const) {
       const of = all.filter((each) => each.event === event).map(({ task, tick }) => `${task} ${tick}`);

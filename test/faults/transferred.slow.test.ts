@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Lets something happen once the forge has merged a pull request, before it says so. */
+/** Runs `act` after the forge has merged a pull request and before its response. */
 function onceMerged(act: () => Promise<unknown>): void {
   const merging = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
   world.forge.control.faults.add({
@@ -39,28 +39,28 @@ function onceMerged(act: () => Promise<unknown>): void {
 const handOn = async (
   board: TestBoard,
   toLogin: string,
-  options?: { readonly isUntold: boolean },
+  options?: { readonly omitsEvent: boolean },
 ): Promise<void> => {
   const { context, by } = onForge(world, board);
   const [to] = context.state.accounts.in(toLogin.toLowerCase());
-  if (!to) throw new Error(`no account ${toLogin}`);
+  if (!to) throw new Error(`there is no account ${toLogin}`);
   await transferRepository(context, world.forge.repository(`${board.owner}/web`).id, by, to, options);
 };
 
 // Fault: D3 The repository is transferred during a move => nothing is merged twice
-describe("a repository that is handed on between the merges of a move", () => {
+describe("a repository that is transferred between the merges of a move", () => {
   it.each([
-    ["told", false],
-    ["not told", true],
+    ["with webhooks", false],
+    ["without webhooks", true],
   ])(
-    "to an account without the App, which is %s: refused by its name, in the inbox, and free again once it is back",
-    async (_, isUntold) => {
+    "to an account without the App (%s) refuses the move, is in the inbox, and works when it is back",
+    async (_, omitsEvent) => {
       const board = await world.board({ repositories: ["api", "web"] });
       const { number } = await openCard(world, board, ["api", "web"]);
       const repository = repositoryOf(world, board);
       const away = `away-${board.owner}`;
       world.forge.createOrganization(away);
-      onceMerged(() => handOn(board, away, { isUntold }));
+      onceMerged(() => handOn(board, away, { omitsEvent }));
       const refused = await board.api.move(number, board.stages.Done);
       expect([refused.status, refused.body.promoted?.map(({ fullName }) => fullName)]).toEqual([
         409,
@@ -70,7 +70,7 @@ describe("a repository that is handed on between the merges of a move", () => {
         reason: "not_permitted",
         repository: `${board.owner}/web`,
       });
-      if (isUntold) await addJob(board.db, "sync-installations", {});
+      if (omitsEvent) await addJob(board.db, "sync-installations", {});
       const [item] = await brokenWhen(board, 1);
       expect(item?.repository).toBe(`${board.owner}/web`);
       const again = await board.api.move(number, board.stages.Done);
@@ -87,7 +87,7 @@ describe("a repository that is handed on between the merges of a move", () => {
     60_000,
   );
 
-  it("to an account with the App: it is another board's, and the card goes on with what is left", async () => {
+  it("to an account with the App is on another board, and the card continues without it", async () => {
     const board = await world.board({ repositories: ["api", "web"] });
     const other = await world.board({ repositories: ["docs"] });
     const { number } = await openCard(world, board, ["api", "web"]);
@@ -106,12 +106,12 @@ describe("a repository that is handed on between the merges of a move", () => {
     expect(await brokenIn(board)).toEqual([]);
     const moved = await board.api.move(number, board.stages.Done);
     expect([moved.status, moved.body.task.blocked]).toEqual([200, null]);
-    // Nothing is asked or told of it here any more.
+    // It gets no calls and no events here any more.
     expect((await other.api.get<unknown[]>("/v1/inbox")).body).toEqual([]);
   }, 60_000);
 });
 
-it("a card that was refused in a repository which is another account's by now is free", async () => {
+it("a card that was refused in a repository is no longer blocked after the transfer", async () => {
   const board = await world.board();
   const other = await world.board({ repositories: ["docs"] });
   const { number } = await openCard(world, board);

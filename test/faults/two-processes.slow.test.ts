@@ -9,12 +9,12 @@ import { expectConsistent } from "../support/invariants.ts";
 import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
-import { apisOf, silenced } from "../support/processes/two-processes.ts";
+import { apisOf, expireHeartbeat } from "../support/processes/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 let proxy: DatabaseProxy;
-/** A second process of the service, whose way to the database can be cut. */
+/** A second process of the service whose connection to the database can be interrupted. */
 let other: RunningService;
 beforeAll(async () => {
   world = await startWorld();
@@ -43,11 +43,11 @@ afterAll(async () => {
   await world.stop();
 });
 
-const silenceOther = () => silenced(world, other);
+const silenceOther = () => expireHeartbeat(world, other);
 const keep = (match: CallMatch, effect: "before" | "after", times: number) =>
   holdCalls(world, match, effect, times);
 
-/** A card that is moved at both processes with one key. */
+/** Moves a card at both processes with one key. */
 interface Split {
   readonly number: number;
   readonly key: string;
@@ -57,13 +57,13 @@ type Move = () => Promise<ApiAnswer<MoveAnswer>>;
 const all = (moves: readonly Move[]): Promise<ApiAnswer<MoveAnswer>[]> =>
   Promise.all(moves.map((move) => move()));
 
-/** So many cards of a board whose next move makes the write. */
+/** Cards of a board whose next move makes the write. */
 async function cardsBefore(board: TestBoard, write: ForgeWrite, count: number): Promise<Split[]> {
   const numbers = await Promise.all(Array.from({ length: count }, () => cardBefore(board, write)));
   return numbers.map((number) => ({ number, key: `split-${randomUUID()}` }));
 }
 
-/** Everything meant to be done was done, and told once. */
+/** All work was done and recorded once. */
 async function expectDoneOnce(
   board: TestBoard,
   cards: readonly Split[],
@@ -73,28 +73,25 @@ async function expectDoneOnce(
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages[to]);
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
   for (const { number } of cards) {
-    const told = (await kindsOf(board, number)).filter((kind) => kind !== "pushed");
-    const once = told.filter((kind) => kind === "branch_created" || kind.startsWith("pull_request_"));
+    const kinds = (await kindsOf(board, number)).filter((kind) => kind !== "pushed");
+    const once = kinds.filter((kind) => kind === "branch_created" || kind.startsWith("pull_request_"));
     expect(new Set(once).size).toBe(once.length);
-    expect(told).not.toContain("promotion_refused");
+    expect(kinds).not.toContain("promotion_refused");
     const { id } = await board.api.readCard(number);
     expect(await world.service.deps.db("forge_intents").where({ card_id: id, done: false })).toEqual([]);
   }
 }
 
-/** How many moves are cut off at once: 112 in all, at each of the writes, before and after its effect, heard of late in either way. */
+/** The number of moves that are interrupted together at each write: 112 in all. */
 const CUT_OFF = 7;
-/** How many are only slow at once: 104 in all. */
+/** The number of moves of a slow process: 104 in all. */
 const SLOW = 13;
 
-/** When the first process goes on: the second has finished the moves by then, or has just looked at what is left of them. */
-const LATE = ["once they are finished", "while the other is at them"] as const;
+/** The first process continues after the second has finished the moves, or after it inspected them. */
+const LATE = ["after they are finished", "while the other runs them"] as const;
 type Late = (typeof LATE)[number];
 
-/**
- * The second process takes the moves over from the first, which then goes on; gives what each was answered and how many writing calls the
- * forge had from the first since.
- */
+/** The second process takes over the moves of the first, which then continues. */
 async function takenOver(
   late: Late,
   count: number,
@@ -106,7 +103,7 @@ async function takenOver(
     const answers = await goOn();
     return { lateAnswers: answers, lateWrites: calls.read().writes - before };
   };
-  if (late === "once they are finished") {
+  if (late === "after they are finished") {
     const moved = await takeOver();
     return { moved, ...(await counted()) };
   }
@@ -120,7 +117,7 @@ async function takenOver(
 
 const isFinal = ({ headers }: Pick<ApiAnswer, "headers">): boolean => headers.get("retry-after") === null;
 
-describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
+describe.each(FORGE_WRITES)("a process that is $doing", (write) => {
   const { match, to } = write;
 
   /** Cards whose next move makes the write, and that move at both processes. */
@@ -149,7 +146,7 @@ describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
 
   // Fault: E9 A process loses the database during a GitHub call => another finishes
   it.each(LATE.flatMap((late) => (["before", "after"] as const).map((effect) => [effect, late] as const)))(
-    `for ${CUT_OFF} cards, and the forge has its calls, it loses the database (%s the effect): the other finishes the moves, and what comes %s changes nothing`,
+    `for ${CUT_OFF} cards and loses the database %s the effect changes nothing %s; the other finishes the moves`,
     async (effect, late) => {
       const { here, there, expectMoved } = await split(CUT_OFF);
       const calls = keep(match, effect, CUT_OFF);
@@ -158,7 +155,7 @@ describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
       proxy.cut();
       await silenceOther();
       const { moved, lateAnswers } = await takenOver(late, CUT_OFF, {
-        // On a busy machine the sweep may be at some of them first: then their callers are told to come again.
+        // On a busy machine a job may continue some of them first; then their callers get 409.
         takeOver: () => Promise.all(here.map((move) => eventually(move, isFinal))),
         goOn: () => {
           proxy.restore();
@@ -174,13 +171,13 @@ describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
 
   // Fault: E10 A slow process is considered dead => it stops before its next call
   it.each(LATE)(
-    `for ${SLOW} cards, and is only slow, but taken for dead: it stops before its next call, %s`,
+    `for ${SLOW} cards and is considered dead stops before its next call %s`,
     async (late) => {
       const { here, there, expectMoved } = await split(SLOW);
       const looks = keep({ operation: "Inspect" }, "after", SLOW);
       const first = all(there);
       await looks.met();
-      const taken = (move: Move) =>
+      const moveAtBoth = (move: Move) =>
         eventually(
           async () => {
             await silenceOther();
@@ -190,7 +187,7 @@ describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
           30_000,
         );
       const { moved, lateAnswers, lateWrites } = await takenOver(late, SLOW, {
-        takeOver: () => Promise.all(here.map(taken)),
+        takeOver: () => Promise.all(here.map(moveAtBoth)),
         goOn: () => {
           looks.letGo();
           return first;
@@ -204,13 +201,13 @@ describe.each(FORGE_WRITES)("while one process is $doing", (write) => {
   );
 });
 
-it("hears of a refusal late, while the other has the same merge under way: that one stays ours", async () => {
+it("a process that learns of a refusal while the other merges keeps the merge Trunkline's", async () => {
   const write = FORGE_WRITES.find(({ to }) => to === "Done");
-  if (!write) throw new Error("no writing call of a card's life is a merge");
+  if (!write) throw new Error("no write of a card's life is a merge");
   const { match, to } = write;
   const board = await world.board();
   const [card] = await cardsBefore(board, write, 1);
-  if (!card) throw new Error("no card");
+  if (!card) throw new Error("there is no card");
   const { number, key } = card;
   await world.forge.waitUntilIdle();
   const [here, there] = await apisOf(world, other, board);
@@ -231,7 +228,7 @@ it("hears of a refusal late, while the other has the same merge under way: that 
   refused.letGo();
   expect((await first).status).toBe(409);
   merging.letGo();
-  // Heard by webhook before the forge answers.
+  // The webhook arrives before the response.
   const { actor } = await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
   answering.letGo();
   expect(await moving).toMatchObject({ status: 200, body: { promoted: [{ prNumber: 1 }] } });

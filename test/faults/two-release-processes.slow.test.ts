@@ -1,4 +1,4 @@
-/** A process at work on a release is taken for dead, and wakes once another has finished what it was at. */
+/** A slow process is considered dead and continues after another has finished its work on a release. */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
@@ -9,7 +9,7 @@ import { mergedCard } from "../support/stories/merged-card.ts";
 import { complete, freeze, makeRelease, pick, readRelease, unfreeze } from "../support/stories/releases.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
-import { apisOf, silenced } from "../support/processes/two-processes.ts";
+import { apisOf, expireHeartbeat } from "../support/processes/two-processes.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -25,14 +25,14 @@ afterAll(async () => {
 });
 
 interface Story {
-  /** The call that the first process makes last before it falls silent: it has had its effect. */
+  /** The last call of the first process before its pause; it has had its effect. */
   readonly at: CallMatch;
-  /** Makes ready what is acted on. */
+  /** Prepares the release. */
   readonly before?: (board: TestBoard, id: string) => Promise<unknown>;
   readonly act: (api: Api, board: TestBoard, id: string, key: string) => Promise<ApiAnswer>;
-  /** Writing calls that are part of the same order: they make commits that nothing leads to. */
+  /** Other writes of the same call, which create unreachable commits. */
   readonly lateCommits?: number;
-  /** What happens to the release between the end of that and the waking. */
+  /** Runs after the other process has finished and before the first continues. */
   readonly meanwhile?: (board: TestBoard, id: string) => Promise<unknown>;
 }
 
@@ -52,42 +52,42 @@ const withCard = async (board: TestBoard, id: string) => {
 };
 
 const STORIES: Readonly<Record<string, Story>> = {
-  "freezing, its first branch cut": { at: REFS, act: freezing },
-  "freezing, its first branch cut, and it is unfrozen by then": {
+  "freezing, after its first branch": { at: REFS, act: freezing },
+  "freezing, after its first branch and with an unfreeze meanwhile": {
     at: REFS,
     act: freezing,
     meanwhile: (board, id) => unfreeze(board.api, id),
   },
-  "unfreezing, its first branch removed, and it is frozen again by then": {
+  "unfreezing, after its first branch and with a freeze meanwhile": {
     at: { operation: "UpdateRefs" },
     before: frozen,
     act: (api, _, id, key) => unfreeze(api, id, { key }),
     meanwhile: frozen,
   },
-  "picking, the first pick worked out": {
+  "picking, after the first cherry-pick": {
     at: { operation: "PickMerges" },
     lateCommits: 1,
     before: withCard,
     act: picking,
   },
-  "picking, the first branch moved": {
+  "picking, after the first branch": {
     at: { operation: "UpdateRefs" },
     before: withCard,
     act: picking,
   },
-  "completing, its tags made": { at: { operation: "CreateTags" }, act: completing },
-  "completing, its first release published": {
+  "completing, after its tags": { at: { operation: "CreateTags" }, act: completing },
+  "completing, after its first published release": {
     at: { method: "POST", path: "/repositories/*/releases" },
     act: completing,
   },
-  "completing one repository, its tag made": {
+  "completing one repository, after its tag": {
     at: { operation: "UpdateRefs" },
     before: frozen,
     act: completingOne,
   },
 };
 
-/** Every ref of the board's repositories and every release of its tags, as the forge has them. */
+/** Every ref of the board's repositories and every release of its tags on the forge. */
 async function onForge(board: TestBoard): Promise<unknown> {
   const read = (path: string) => board.person("ada", "GET", `/repos/${board.owner}/${path}`);
   const all = ["api", "web"].map(async (name) => [
@@ -99,7 +99,7 @@ async function onForge(board: TestBoard): Promise<unknown> {
 
 // Fault: E10
 it.each(Object.keys(STORIES))(
-  "%s: nothing is written by it any more, on the forge or about the release",
+  "%s: a slow process writes nothing any more, on GitHub or in the database",
   async (name) => {
     const { at, lateCommits = 0, before, act, meanwhile } = STORIES[name]!;
     const board = await world.board({ repositories: ["web", "api"] });
@@ -112,19 +112,19 @@ it.each(Object.keys(STORIES))(
     const first = act(there, board, id, key);
     await call.met();
     const finished = async () => {
-      await silenced(world, other);
+      await expireHeartbeat(world, other);
       return act(here, board, id, key);
     };
     const done = await eventually(finished, ({ status }) => status === 200, 30_000);
     await meanwhile?.(board, id);
     await world.forge.waitUntilIdle();
-    const told = [await readRelease(board.api, id), await onForge(board)];
+    const expected = [await readRelease(board.api, id), await onForge(board)];
     const { calls } = world.forge.control;
     const { writes } = calls.read();
     call.letGo();
     expect((await first).status).toBe(409);
     expect(calls.read().writes).toBe(writes + lateCommits);
-    expect([await readRelease(board.api, id), await onForge(board)]).toEqual(told);
+    expect([await readRelease(board.api, id), await onForge(board)]).toEqual(expected);
     expect((await act(here, board, id, key)).text).toBe(done.text);
     await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
   },

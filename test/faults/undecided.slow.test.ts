@@ -18,7 +18,7 @@ afterAll(() => world.stop());
 
 // Fault: C8
 // Fault: C9 Mergeability is never computed => the merge call decides
-it("a forge that does not make up its mind for twenty looks is asked to merge, and has the last word", async () => {
+it("a merge is requested after twenty reads without a mergeability, and GitHub decides", async () => {
   const board = await world.board();
   const { number } = await openCard(world, board);
   world.forge.control.faults.add({ fault: { kind: "mergeability-unknown" }, times: 20 });

@@ -34,8 +34,8 @@ const ask = async (claims: object, key?: string) => {
 
 const good = () => ({ iat: seconds() - 60, exp: seconds() + 500, iss: world.forge.app.id });
 
-describe("the App's own credentials", () => {
-  test("are a JWT by its id or client id, ten minutes long at most", async () => {
+describe("the App's credentials", () => {
+  test("are a JWT with its id or client id, for at most ten minutes", async () => {
     expect(await ask(good())).toEqual([200, ""]);
     expect(await ask({ ...good(), iss: world.forge.app.clientId })).toEqual([200, ""]);
     expect((await ask({ ...good(), exp: seconds() + 3_600 }))[1]).toMatch(/'exp'\) is too far in the future/);
@@ -49,14 +49,14 @@ describe("the App's own credentials", () => {
     expect(await ask(good(), foreign)).toEqual([401, "A JSON web token could not be decoded"]);
   });
 
-  test("are nothing a person's token can replace", async () => {
+  test("cannot be replaced by a user's token", async () => {
     expect((await world.api("GET", "/app")).status).toBe(401);
   });
 });
 
 describe("an installation's token", () => {
   // Fault: C15
-  test("is long, and ends after an hour", async () => {
+  test("is long and expires after an hour", async () => {
     const token = (await mint()).at("token");
     expect(token).toMatch(/^ghs_[\w.-]{480,560}$/);
     const read = () => world.api("GET", repository.path, undefined, token);
@@ -67,7 +67,7 @@ describe("an installation's token", () => {
     expect([late.status, late.at("message")]).toEqual([401, "Bad credentials"]);
   });
 
-  test("may be minted for less, and then does less", async () => {
+  test("may be minted with fewer permissions, which then apply", async () => {
     const narrow = await mint({
       permissions: { contents: "read" },
       repositories: [repository.fullName.split("/")[1]],
@@ -83,7 +83,7 @@ describe("an installation's token", () => {
     expect((await mint({ permissions: { administration: "write" } })).status).toBe(422);
   });
 
-  test("is of no use on another account's repositories", async () => {
+  test("gives no access to another account's repositories", async () => {
     world.forge.createOrganization("other");
     const theirs = await world.forge.createRepository("other", "secret");
     const token = world.installationToken();
@@ -91,7 +91,7 @@ describe("an installation's token", () => {
       expect((await world.api("GET", path, undefined, token)).status).toBe(404);
   });
 
-  test("is refused while the installation is suspended, and so is a new one", async () => {
+  test("is refused while the installation is suspended, and no other is minted", async () => {
     const token = world.installationToken();
     await world.api("PUT", `/app/installations/${installation}/suspended`, undefined, world.appJwt());
     const words = [
@@ -104,8 +104,8 @@ describe("an installation's token", () => {
   });
 });
 
-describe("people", () => {
-  test("are known by any way of giving a token", async () => {
+describe("users", () => {
+  test("can send a token in several ways", async () => {
     const token = tokenOf(world, "grace");
     const basic = Buffer.from(`grace:${token}`).toString("base64");
     for (const authorization of [`token ${token}`, `Bearer ${token}`, `Basic ${basic}`]) {
@@ -116,19 +116,19 @@ describe("people", () => {
     expect([wrong.status, wrong.at("message")]).toEqual([401, "Bad credentials"]);
   });
 
-  test("need to administer a repository to change its settings", async () => {
+  test("must administer a repository to change its settings", async () => {
     const answer = await repository.call("PATCH", "", { description: "x" }, tokenOf(world, "grace"));
     expect([answer.status, answer.at("message")]).toEqual([403, "Must have admin rights to Repository."]);
   });
 
-  test("see nothing of what they have no access to", async () => {
+  test("do not see repositories without access", async () => {
     const mallory = world.forge.createUser("mallory", { organizations: {} });
     expect((await repository.call("GET", "", undefined, mallory.token)).status).toBe(404);
   });
 });
 
 describe("a repository", () => {
-  test("that was renamed redirects, and keeps its webhooks' id", async () => {
+  test("that was renamed redirects and keeps its id in webhooks", async () => {
     const moved = await makeRepository(world);
     const { id } = world.forge.repository(moved.fullName);
     await moved.call("PATCH", "", { name: `${moved.fullName.split("/")[1]}-new` });
@@ -141,7 +141,7 @@ describe("a repository", () => {
     expect((await world.api("GET", `/repositories/${id}/branches/main`)).at("name")).toBe("main");
   });
 
-  test("that was archived can only be read", async () => {
+  test("that was archived is read-only", async () => {
     const old = await makeRepository(world);
     const sha = await old.tip("main");
     await old.call("PATCH", "", { archived: true });
@@ -156,8 +156,8 @@ const get = (path: string, headers: Record<string, string> = {}) =>
     headers: { authorization: `Bearer ${tokenOf(world, "grace")}`, ...headers },
   });
 
-describe("every answer", () => {
-  test("to a read carries an ETag; asking with it costs nothing until something changes", async () => {
+describe("every response", () => {
+  test("to a read has an ETag; a conditional read is free until something changes", async () => {
     const first = await get(repository.path);
     const etag = first.headers.get("etag") ?? "";
     const again = await get(repository.path, { "if-none-match": etag });
@@ -167,7 +167,7 @@ describe("every answer", () => {
     expect((await get(repository.path, { "if-none-match": etag })).status).toBe(200);
   });
 
-  test("counts down, until the hour's calls are used up", async () => {
+  test("has the remaining calls until none are left in the hour", async () => {
     const { headers } = await get("/user");
     world.forge.settings.rateLimit = Number(headers.get("x-ratelimit-used"));
     const refused = await get("/user");
@@ -180,7 +180,7 @@ describe("every answer", () => {
     expect(limits.status).toBe(200);
   });
 
-  test("is as the asked API version has it; an unknown one is refused", async () => {
+  test("follows the requested API version; an unknown one is refused", async () => {
     await repository.commit("work", { "a.txt": "x\n" });
     const number = await repository.open("work");
     const pull = async (version: string) =>
@@ -190,7 +190,7 @@ describe("every answer", () => {
     expect((await pull("2020-01-01")).status).toBe(400);
   });
 
-  test("comes below /api/v3 and below / alike, with a request id", async () => {
+  test("is the same below /api/v3 and /, with a request id", async () => {
     const answers = await Promise.all(
       ["/api/v3", ""].map((prefix) => fetch(`${world.forge.rootUrl}${prefix}/users/ada`)),
     );
@@ -198,7 +198,7 @@ describe("every answer", () => {
     expect(answers[0]?.headers.get("x-github-request-id")).toMatch(/^[0-9A-F-]{36}$/);
   });
 
-  test("to a body that is no JSON says so", async () => {
+  test("to invalid JSON says so", async () => {
     const broken = await world.api("POST", `${repository.path}/pulls`, "{");
     expect([broken.status, broken.at("message")]).toEqual([400, "Problems parsing JSON"]);
   });

@@ -19,11 +19,11 @@ beforeEach(async () => {
 const report = (body: object) => repository.call("POST", `/statuses/${sha}`, body);
 const combined = () => repository.call("GET", `/commits/${sha}/status`);
 
-test("a commit nobody reported on is pending with nothing in it", async () => {
+test("a commit without reports is pending and has no statuses", async () => {
   expect((await combined()).body).toMatchObject({ state: "pending", total_count: 0 });
 });
 
-test("the newest status of each context counts, and all are kept, newest first", async () => {
+test("the newest status of each context counts; all are listed, newest first", async () => {
   await report({ state: "failure", context: "ci" });
   expect((await combined()).at("state")).toBe("failure");
   await report({
@@ -42,7 +42,7 @@ test("the newest status of each context counts, and all are kept, newest first",
   expect(all.map((each) => each.state)).toEqual(["pending", "success", "failure"]);
 });
 
-test("a status says on which branches it is", async () => {
+test("a status has the branches of its commit", async () => {
   await report({ state: "success", context: "ci" });
   await world.forge.waitUntilIdle();
   expect(world.received.map((each) => each.payload)).toMatchObject([
@@ -56,13 +56,13 @@ test("a status says on which branches it is", async () => {
   ]);
 });
 
-test("a status of an unknown commit or in an unknown state is refused", async () => {
+test("a status of an unknown commit or with an unknown state is refused", async () => {
   expect((await report({ state: "splendid" })).status).toBe(422);
   const unknown = await repository.call("POST", `/statuses/${"1".repeat(40)}`, { state: "success" });
   expect(unknown.at("message")).toBe(`No commit found for SHA: ${"1".repeat(40)}`);
 });
 
-test("a check run goes from started to completed, and so does its suite", async () => {
+test("a check run changes from started to completed, and so does its suite", async () => {
   const number = await repository.open("work");
   world.received.length = 0;
   const run = await repository.call("POST", "/check-runs", {
@@ -117,14 +117,14 @@ test("a check run goes from started to completed, and so does its suite", async 
 const runs = async (query: string) =>
   (await repository.call("GET", `/commits/work/check-runs${query}`)).body as { total_count: number };
 
-test("the newest run of a name counts, unless all are asked for", async () => {
+test("the newest run of a name counts, unless all are requested", async () => {
   for (const conclusion of ["failure", "success"])
     await repository.call("POST", "/check-runs", { name: "unit", head_sha: sha, conclusion });
   expect(await runs("")).toMatchObject({ total_count: 1, check_runs: [{ conclusion: "success" }] });
   expect(await runs("?filter=all")).toMatchObject({ total_count: 2 });
 });
 
-test("a run is not completed without a conclusion", async () => {
+test("a completed run needs a conclusion", async () => {
   const answer = await repository.call("POST", "/check-runs", {
     name: "unit",
     head_sha: sha,

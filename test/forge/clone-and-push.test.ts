@@ -23,22 +23,22 @@ const payloadsOf = (event: string) =>
 
 const plain = (path: string) => fetch(`${world.forge.cloneUrl}/${path}`);
 
-describe("who may clone", () => {
-  test("nobody without credentials, whether the repository exists or not", async () => {
+describe("a clone", () => {
+  test("is refused without credentials, whether the repository exists or not", async () => {
     for (const name of [repository.fullName, "acme/nothing"]) {
       const answer = await plain(`${name}.git/info/refs?service=git-upload-pack`);
       expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, 'Basic realm="GitHub"']);
     }
   });
 
-  test("an installation, with its token as the password, also without .git", async () => {
+  test("succeeds with an installation's token as the password, also without .git", async () => {
     const url = cloneUrl(world, repository.fullName, world.installationToken()).replace(/\.git$/, "");
     const theirs = await cloneRepository(url, "trunkline");
     expect(await theirs.git("log", "--format=%s")).toBe("Initial commit");
     await theirs.remove();
   });
 
-  test("nobody with the token of a person who has no access", async () => {
+  test("is refused with the token of a user without access", async () => {
     const mallory = world.forge.createUser(`mallory-${Date.now()}`, { organizations: {} });
     const url = cloneUrl(world, repository.fullName, mallory.token);
     await expect(cloneRepository(url, "mallory")).rejects.toThrow(/not found/);
@@ -46,7 +46,7 @@ describe("who may clone", () => {
 });
 
 describe("a push", () => {
-  test("of a new branch says create and push, with the new commits and the paths they touched", async () => {
+  test("of a new branch sends create and push, with the new commits and their paths", async () => {
     await clone.git("checkout", "-q", "-b", "work");
     const sha = await clone.commit("Add and change", { "new.txt": "new\n", "app.txt": "two\n" });
     await clone.push();
@@ -81,7 +81,7 @@ describe("a push", () => {
     ]);
   });
 
-  test("of a tag says so, and of four tags says nothing", async () => {
+  test("of a tag sends an event, and of four tags none", async () => {
     await clone.git("tag", "v1");
     await clone.push("origin", "v1");
     await world.forge.waitUntilIdle();
@@ -92,7 +92,7 @@ describe("a push", () => {
     expect(payloadsOf("create")).toHaveLength(1);
   });
 
-  test("brings its pull request up to date", async () => {
+  test("updates its pull request", async () => {
     await repository.commit("work", { "app.txt": "two\n" });
     const number = await repository.open("work");
     const before = await repository.tip("work");
@@ -106,7 +106,7 @@ describe("a push", () => {
     expect(await repository.git("rev-parse", `refs/pull/${number}/head`)).toBe(after);
   });
 
-  test("that brings all of a pull request's commits to its base merges it, in the pusher's name", async () => {
+  test("of all of a pull request's commits to its base merges it, by the pusher", async () => {
     await repository.commit("work", { "app.txt": "two\n" });
     const number = await repository.open("work");
     await clone.checkout("work");
@@ -138,7 +138,7 @@ const protect = (restrictions: object | null) =>
   });
 
 describe("a protected branch", () => {
-  test("takes pushes only from those on its list", async () => {
+  test("accepts pushes only from listed users", async () => {
     await protect({ users: ["grace"], teams: [], apps: [] });
     await clone.commit("Mine", { "app.txt": "two\n" });
     await expect(clone.push()).rejects.toThrow(/GH006: Protected branch update failed for refs\/heads\/main/);
@@ -149,7 +149,7 @@ describe("a protected branch", () => {
     await theirs.remove();
   });
 
-  test("cannot be rewritten or deleted, while other branches of the same push move", async () => {
+  test("cannot be rewritten or deleted, while other branches of the push move", async () => {
     await protect(null);
     await clone.git("commit", "-q", "--amend", "-m", "Rewritten");
     await expect(clone.push("--force", "origin", "HEAD:main", "HEAD:side")).rejects.toThrow(

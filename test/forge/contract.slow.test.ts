@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** How all that was sent so far, webhooks under way included, differs from GitHub's descriptions. */
+/** The differences between everything sent so far and GitHub's descriptions. */
 async function mismatches(): Promise<readonly string[]> {
   await world.forge.waitUntilIdle();
   return recording.mismatches;
@@ -37,28 +37,28 @@ describe.each(Object.entries({ accounts, repositories, git, pullRequests, merges
   },
 );
 
-describe("what GitHub describes, as a whole", () => {
-  test("an installation that ends", async () => {
+describe("GitHub's descriptions", () => {
+  test("include the end of an installation", async () => {
     const jwt = world.appJwt();
     const id = (await guide.get("/orgs/acme/installation", jwt)).at("id");
     await guide.call(204, "DELETE", `/app/installations/${id}`, undefined, jwt);
     expect(await mismatches()).toEqual([]);
   });
 
-  test("every route of the REST API was called", () => {
+  test("include every route, and each was called", () => {
     const missed = restRoutes
-      // GitHub describes the root folder's contents as those of an empty path.
+      // GitHub describes the contents of the root folder with an empty path.
       .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/\/contents$/, "/contents/{path}")}`)
       .filter((operation) => !recording.operations.has(operation));
     expect(missed).toEqual([]);
   });
 
-  test("every kind of webhook was sent", () => {
+  test("include every webhook that was sent", () => {
     expect([...recording.webhooks].toSorted()).toEqual(WEBHOOKS);
   });
 });
 
-test("a recording notices what is missing", async () => {
+test("a recording reports missing fields", async () => {
   const other = await startTestForge();
   const broken = recordForge(other.forge);
   other.forge.control.faults.add({ fault: { kind: "garble", as: "without", fields: ["node_id"] } });

@@ -27,8 +27,8 @@ const ask = async (forge: TestForge, method: string, path: string, body?: string
   return { status: response.status, text: await response.text() };
 };
 
-describe("the door to the forge's control", () => {
-  it("is there only where the forge was started with a token", async () => {
+describe("the forge's control API", () => {
+  it("exists only if the forge was started with a token", async () => {
     expect(open.forge.controlEndpoint).toEqual({
       url: `${open.forge.rootUrl}/_control`,
       token: "control-me",
@@ -52,21 +52,21 @@ describe("the door to the forge's control", () => {
     ["PUT", "/stale-reads", `{}`, /body\.seconds/],
     ["PUT", "/seed", `{ "seed": "x" }`, /body\.seed/],
     ["POST", "/revoke-tokens", `{}`, /body\.installationId/],
-  ])("says what it does not understand: %s %s %s", async (method, path, body, why) => {
+  ])("names what it does not accept: %s %s %s", async (method, path, body, why) => {
     const answer = await ask(open, method, path, body);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { message: expect.stringMatching(why) }]);
     expect(open.forge.control.faults.list()).toEqual([]);
   });
 
-  it("tells of the installations that faults and tokens are named by", async () => {
+  it("lists the installations whose names faults and tokens use", async () => {
     const [installation] = open.forge.context.state.installations.all();
-    const told = JSON.parse((await ask(open, "GET", "/installations")).text) as unknown;
-    expect(told).toEqual([{ id: installation?.id, account: "acme" }]);
+    const documented = JSON.parse((await ask(open, "GET", "/installations")).text) as unknown;
+    expect(documented).toEqual([{ id: installation?.id, account: "acme" }]);
   });
 });
 
 describe("docs/sandbox.md", () => {
-  it("has every address of the control, and an example that calls it", () => {
+  it("has every route of the control API and an example that calls it", () => {
     const { stack } = serveControl(open.forge.control, "x");
     const routes = stack.flatMap(({ route }) =>
       route ? route.stack.map(({ method }) => [method.toUpperCase(), route.path] as const) : [],
@@ -79,9 +79,9 @@ describe("docs/sandbox.md", () => {
     expect(missing).toEqual([]);
   });
 
-  it("has every kind of fault, of calls and of webhooks", () => {
-    const wishes = readFileSync(join(ROOT, "sandbox/forge/control/request-schemas.ts"), "utf8");
-    const kinds = [...wishes.matchAll(/kind: z\.literal\("([\w-]+)"\)/g)].map(([, kind = ""]) => kind);
+  it("has every kind of fault, for calls and for webhooks", () => {
+    const schemas = readFileSync(join(ROOT, "sandbox/forge/control/request-schemas.ts"), "utf8");
+    const kinds = [...schemas.matchAll(/kind: z\.literal\("([\w-]+)"\)/g)].map(([, kind = ""]) => kind);
     expect(kinds.length).toBeGreaterThan(12);
     expect(
       kinds.filter(

@@ -38,7 +38,7 @@ const happen = async () => {
   await world.forge.waitUntilIdle();
 };
 
-test("a webhook is signed over the very bytes sent, and says what it is", async () => {
+test("a webhook is signed over its exact bytes and names its event", async () => {
   await happen();
   const [received] = world.received;
   const digest = (algorithm: string) =>
@@ -59,7 +59,7 @@ test("a webhook is signed over the very bytes sent, and says what it is", async 
   });
 });
 
-test("a delivery is logged with what was sent and what was answered", async () => {
+test("a delivery is logged with its request and its response", async () => {
   await happen();
   const { id, guid } = await newest();
   const { body } = await asApp("GET", `/app/hook/deliveries/${id}`);
@@ -73,8 +73,8 @@ test("a delivery is logged with what was sent and what was answered", async () =
   });
 });
 
-test("nobody at home is logged as a failure; asked for again it comes with the same guid", async () => {
-  world.forge.setWebhookUrl("http://127.0.0.1:9/nobody");
+test("an unreachable receiver is logged as a failure; a redelivery has the same guid", async () => {
+  world.forge.setWebhookUrl("http://127.0.0.1:9/nothing");
   await happen();
   const failed = await newest();
   expect(failed).toMatchObject({ status: "failed to connect to host", status_code: 0 });
@@ -86,7 +86,7 @@ test("nobody at home is logged as a failure; asked for again it comes with the s
   expect(await newest()).toMatchObject({ guid: failed.guid, redelivery: true, status: "OK" });
 });
 
-test("a receiver that does not answer in time, or badly, is logged so", async () => {
+test("a receiver that is too slow or fails is logged", async () => {
   const server = await listen();
   world.forge.setWebhookUrl(`${server.url}/slow`);
   await happen();
@@ -97,7 +97,7 @@ test("a receiver that does not answer in time, or badly, is logged so", async ()
   server.close();
 });
 
-test("the log is read in pages, newest first, and by outcome", async () => {
+test("the log has pages, newest first, and a filter by outcome", async () => {
   for (let index = 0; index < 3; index += 1) await happen();
   const first = await asApp("GET", "/app/hook/deliveries?per_page=2&status=success");
   const next = /<([^>]+)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
@@ -107,7 +107,7 @@ test("the log is read in pages, newest first, and by outcome", async () => {
   expect(new Set(ids).size).toBe(4);
 });
 
-test("an App that is not installed, or suspended, is told nothing", async () => {
+test("an App that is not installed or suspended gets no webhooks", async () => {
   world.forge.createOrganization("quiet");
   await world.forge.createRepository("quiet", "place");
   const ada = world.forge.users[0]!;
@@ -119,7 +119,7 @@ test("an App that is not installed, or suspended, is told nothing", async () => 
   expect(await world.events()).toEqual([]);
 });
 
-/** A receiver that never answers `/slow`, and answers 503 otherwise. */
+/** A receiver that never responds to `/slow`, and responds 503 otherwise. */
 async function listen(): Promise<{ url: string; close(): void }> {
   const server: Server = createServer((request, response) => {
     if (request.url !== "/slow") response.writeHead(503).end();

@@ -17,8 +17,8 @@ afterEach(async () => {
 });
 afterAll(() => world.stop());
 
-describe("calls that go wrong", () => {
-  test("an answer in place of the effect", async () => {
+describe("a fault of a call", () => {
+  test("sends a response without the effect", async () => {
     const { faults } = world.forge.control;
     faults.add({ match: { operation: "createRef" }, fault: { kind: "answer", status: 502 }, times: 1 });
     const name = await createBranch(world);
@@ -27,7 +27,7 @@ describe("calls that go wrong", () => {
     expect(faults.list()).toMatchObject([{ hits: 1 }]);
   });
 
-  test("an error although the effect happened, from the second call on", async () => {
+  test("sends an error after the effect, from the second call on", async () => {
     const { faults } = world.forge.control;
     const fault = {
       kind: "answer",
@@ -76,7 +76,7 @@ describe("calls that go wrong", () => {
     expect(await isEffective()).toBe(true);
   });
 
-  test("no byte at all, until the caller has had enough", async () => {
+  test("sends no byte until the caller stops waiting", async () => {
     world.forge.control.faults.add({ match: { path: "/graphql" }, fault: { kind: "hang" }, times: 1 });
     const waiting = fetch(`${world.forge.rootUrl}/graphql`, {
       method: "POST",
@@ -86,7 +86,7 @@ describe("calls that go wrong", () => {
     await expect(waiting).rejects.toThrow("timeout");
   });
 
-  test("a slow answer, which other faults may follow", async () => {
+  test("delays the response, and another fault may apply too", async () => {
     const { faults } = world.forge.control;
     faults.add({ match: { path: "/graphql" }, fault: { kind: "delay", ms: 40 }, times: 1 });
     faults.add({ match: { path: "/graphql" }, fault: { kind: "answer", status: 504 }, times: 1 });
@@ -95,7 +95,7 @@ describe("calls that go wrong", () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(38);
   });
 
-  test("successes in the wrong shape", async () => {
+  test("sends successes of the wrong shape", async () => {
     const { faults } = world.forge.control;
     const garble = (fault: Parameters<typeof faults.add>[0]["fault"]) => faults.add({ fault, times: 1 });
     garble({ kind: "garble", as: "html" });
@@ -116,7 +116,7 @@ describe("calls that go wrong", () => {
     expect((await world.graphql(ME)).body).toEqual({ data: { viewer: { login: "ada" } } });
   });
 
-  test("a script of answers, with nothing behind them", async () => {
+  test("sends a list of responses, and normal ones afterwards", async () => {
     world.forge.control.script({ operation: "viewer" }, [
       { status: 500 },
       "pass",
@@ -135,7 +135,7 @@ describe("calls that go wrong", () => {
 });
 
 describe("limits and tokens", () => {
-  test("a secondary limit stops one installation only", async () => {
+  test("apply a secondary limit to one installation only", async () => {
     const token = world.installationToken();
     const [installation] = world.forge.context.state.installations.all();
     const match = { installationId: installation!.id };
@@ -149,7 +149,7 @@ describe("limits and tokens", () => {
     expect((await world.graphql(ME)).status).toBe(200);
   });
 
-  test("a primary limit names its end; GraphQL tells of it with status 200", async () => {
+  test("report the end of a primary limit; GraphQL reports it with status 200", async () => {
     const { faults } = world.forge.control;
     faults.add({ fault: { kind: "rate-limit", limit: "primary", status: 429, resetIn: 60 } });
     const rest = await world.api("GET", "/meta");
@@ -160,7 +160,7 @@ describe("limits and tokens", () => {
     expect([graphql.status, graphql.at("errors.0.type")]).toEqual([200, "RATE_LIMITED"]);
   });
 
-  test("revoked tokens are bad credentials", async () => {
+  test("reject revoked tokens with bad credentials", async () => {
     const token = world.installationToken();
     const [installation] = world.forge.context.state.installations.all();
     expect((await world.graphql(ME, {}, token)).at("data.viewer.login")).toBe("trunkline[bot]");
@@ -170,8 +170,8 @@ describe("limits and tokens", () => {
   });
 });
 
-describe("reads that lag", () => {
-  test("a new branch is not seen at first", async () => {
+describe("lagging reads", () => {
+  test("do not show a new branch at first", async () => {
     world.forge.control.staleReads({ seconds: 0.3 });
     const name = await createBranch(world);
     expect(await hasRef(world, name)).toBe(false);
@@ -179,7 +179,7 @@ describe("reads that lag", () => {
     expect(await hasRef(world, name)).toBe(true);
   });
 
-  test("a pull request looks as it did before it was changed, wherever it is read", async () => {
+  test("show a pull request before its change in every read", async () => {
     const pull = await openOne(world);
     world.forge.control.staleReads({ seconds: 30, after: { method: "PATCH", path: "/repos/*/*/pulls/*" } });
     const path = `/repos/acme/web/pulls/${pull.number}`;
@@ -190,14 +190,14 @@ describe("reads that lag", () => {
     expect((await world.api("GET", path)).at("title")).toBe("New");
   });
 
-  test("the moment may also be chosen, for pushes", async () => {
+  test("show the state of a chosen time, also for pushes", async () => {
     world.forge.control.staleReads({ seconds: 30 });
     await world.forge.control.keepStale();
     await world.forge.commit("acme/web", "pushed", { "pushed.txt": "pushed\n" });
     expect((await world.api("GET", "/repos/acme/web/git/ref/heads/pushed")).status).toBe(404);
   });
 
-  test("what is read while the moment is kept does not lose it", async () => {
+  test("keep that state after other reads", async () => {
     world.forge.control.staleReads({ seconds: 30 });
     const reading = async (): Promise<void> => {
       for (let times = 0; times < 20; times++) await world.api("GET", "/repos/acme/web");
@@ -207,31 +207,31 @@ describe("reads that lag", () => {
     expect((await world.api("GET", "/repos/acme/web/git/ref/heads/meanwhile")).status).toBe(404);
   });
 
-  test("other installations' secrets do not lag: a fresh token works at once", async () => {
+  test("do not apply to secrets: a new token works immediately", async () => {
     world.forge.control.staleReads({ seconds: 5 });
     await world.forge.control.keepStale();
     expect((await world.graphql(ME, {}, world.installationToken())).status).toBe(200);
   });
 });
 
-describe("mergeability that is not known yet", () => {
-  test("a few times, over REST and GraphQL", async () => {
+describe("unknown mergeability", () => {
+  test("lasts for a number of reads, with REST and GraphQL", async () => {
     const pull = await openOne(world);
     world.forge.control.faults.add({ fault: { kind: "mergeability-unknown" }, times: 2 });
     const path = `/repos/acme/web/pulls/${pull.number}`;
     const first = await world.api("GET", path);
     expect([first.at("mergeable"), first.at("mergeable_state")]).toEqual(["null", "unknown"]);
     const query = `query ($n: Int!) { repository(owner: "acme", name: "web") { pullRequest(number: $n) { mergeable mergeStateStatus } } }`;
-    const asked = async () =>
+    const mergeability = async () =>
       (await world.graphql(query, { n: pull.number })).at("data.repository.pullRequest.mergeable");
-    expect(await asked()).toBe("UNKNOWN");
-    expect(await asked()).toBe("MERGEABLE");
+    expect(await mergeability()).toBe("UNKNOWN");
+    expect(await mergeability()).toBe("MERGEABLE");
     expect((await world.api("GET", path)).at("mergeable")).toBe("true");
   });
 });
 
-describe("counting calls", () => {
-  test("by route and by GraphQL operation", async () => {
+describe("the count of calls", () => {
+  test("is by route and by GraphQL operation", async () => {
     await mainOf(world);
     await createBranch(world);
     await world.api("GET", "/nowhere");

@@ -13,22 +13,22 @@ beforeAll(async () => {
 });
 afterAll(() => at.stop());
 
-/** A process asks, and is told to wait so many seconds. */
-async function toldToWait(pid: number, seconds: number): Promise<void> {
+/** A process makes a call and is limited for these seconds. */
+async function limitedFor(pid: number, seconds: number): Promise<void> {
   const fault = { kind: "rate-limit", limit: "secondary", retryAfter: seconds } as const;
   at.forge.control.faults.add({ fault, times: 1 });
   const headers = { authorization: `token ${at.installationToken()}`, "x-sent-by": String(pid) };
   expect((await fetch(`${at.forge.apiUrl}/repos/acme/web`, { headers })).status).toBe(403);
 }
 
-test("holds nobody to a wait whose hearer was killed before it could tell of it", async () => {
+test("a rate limit does not apply if the process that received it was killed before it stored it", async () => {
   const killed = spawn(process.execPath, ["-e", "setInterval(() => {}, 1_000)"]);
   await once(killed, "spawn");
-  await toldToWait(killed.pid ?? 0, 60);
+  await limitedFor(killed.pid ?? 0, 60);
   killed.kill("SIGKILL");
   await once(killed, "exit");
-  // Told later, and there to tell of it: by the time this is known, that was to be known, too.
-  await toldToWait(process.pid, 90);
+  // A later limit that was stored means that this one was stored before.
+  await limitedFor(process.pid, 90);
   const holds = await eventually(
     () => Promise.resolve(record.limits),
     ({ length }) => length > 0,

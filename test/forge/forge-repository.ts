@@ -2,23 +2,23 @@ import type { RepositoryOptions } from "../../sandbox/forge/world.ts";
 import { cloneRepository, type Clone } from "../support/git.ts";
 import type { ForgeAnswer, TestForge } from "../support/forge/sandbox-forge.ts";
 
-/** A repository of its own for one test, on a forge that tests share. */
+/** A new repository for one test, on a forge that tests share. */
 export interface ForgeRepository {
   readonly fullName: string;
   /** `/repos/acme/<name>` */
   readonly path: string;
-  /** The API below the repository, as ada unless a token is given. */
+  /** Calls the API below the repository, as ada unless a token is given. */
   call(method: string, rest: string, body?: unknown, token?: string): Promise<ForgeAnswer>;
-  /** The commit a branch points at. */
+  /** The commit at the head of a branch. */
   tip(branch: string): Promise<string>;
-  /** Commits files to a branch, cut from main where it is new, past the API. */
+  /** Commits files to a branch, created from main if it is new, without the API. */
   commit(branch: string, files: Readonly<Record<string, string | null>>, message?: string): Promise<string>;
-  /** Opens a pull request from a branch and answers its number. */
+  /** Opens a pull request from a branch and returns its number. */
   open(head: string, more?: object): Promise<number>;
   pull(number: number): Promise<ForgeAnswer>;
   /** Runs git in the bare repository. */
   git(...args: string[]): Promise<string>;
-  /** Clones over HTTP, as ada unless named. */
+  /** Clones over HTTP, as ada by default. */
   clone(login?: string): Promise<Clone>;
 }
 
@@ -54,7 +54,7 @@ export async function makeRepository(
 
 export function tokenOf(world: TestForge, login: string): string {
   const user = world.forge.users.find((each) => each.login === login);
-  if (user === undefined) throw new Error(`no user ${login}`);
+  if (user === undefined) throw new Error(`there is no user ${login}`);
   return user.token;
 }
 

@@ -6,7 +6,7 @@ import { startTestForge } from "../support/forge/sandbox-forge.ts";
 
 const schema = githubSchema();
 
-/** All fields of a type that need no argument beyond a page's size, as a selection. */
+/** A selection of all fields of a type that require no argument other than the page size. */
 function allFields(name: string, depth: number): string {
   const type = schema.getType(name);
   if (!isObjectType(type) && !isInterfaceType(type)) return "__typename";
@@ -25,7 +25,7 @@ function allFields(name: string, depth: number): string {
   return parts.join(" ");
 }
 
-test("GraphQL serves every field that its schema has", async () => {
+test("GraphQL serves every field in its schema", async () => {
   const world = await startTestForge();
   const pull = await openOne(world);
   const head = pull.headSha;
@@ -61,7 +61,7 @@ test("GraphQL serves every field that its schema has", async () => {
   for (const [type, answer] of Object.entries(things)) {
     const query = `query ($id: ID!) { node(id: $id) { __typename ... on ${type} { ${allFields(type, 2)} } } }`;
     const found = await world.graphql(query, { id: answer.at("node_id") });
-    // A field that an object does not have answers with an error.
+    // A field that an object does not have returns an error.
     expect(found.body).not.toHaveProperty("errors");
     expect(found.at("data.node.__typename")).toBe(type);
   }

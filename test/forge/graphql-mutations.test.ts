@@ -19,7 +19,7 @@ describe("drafts", () => {
   const READY = `mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id, clientMutationId: "7" }) { clientMutationId pullRequest { isDraft } } }`;
   const DRAFT = `mutation ($id: ID!) { convertPullRequestToDraft(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`;
 
-  test("become ready and drafts again, telling of it once", async () => {
+  test("become ready and drafts again, with one event each", async () => {
     const id = await nodeIdOf(world, (await openOne(world, true)).number);
     const token = world.installationToken();
     const ready = await world.graphql(READY, { id }, token);
@@ -39,7 +39,7 @@ describe("drafts", () => {
     });
   });
 
-  test("stay drafts for an installation that may not write contents", async () => {
+  test("stay drafts for an installation without write access to contents", async () => {
     const id = await nodeIdOf(world, (await openOne(world, true)).number);
     const { installations } = world.forge.context.state;
     const [installation] = installations.all();
@@ -64,13 +64,13 @@ describe("refs", () => {
     ]);
   });
 
-  test("move together, each from where it was expected, or not at all", async () => {
+  test("move together from their expected commits, or not at all", async () => {
     const { id, oid } = await mainOf(world);
     const next = await world.forge.commit("acme/web", "source", { "next.txt": "next\n" });
     await world.graphql(CREATE_REF, { id, oid, name: "refs/heads/one" });
     const move = { name: "refs/heads/one", beforeOid: oid, afterOid: next };
-    const cut = { name: "refs/heads/two", beforeOid: zeros, afterOid: next };
-    expect((await world.graphql(UPDATE, { id, updates: [move, cut] })).body).not.toHaveProperty("errors");
+    const created = { name: "refs/heads/two", beforeOid: zeros, afterOid: next };
+    expect((await world.graphql(UPDATE, { id, updates: [move, created] })).body).not.toHaveProperty("errors");
     const drop = { name: "refs/heads/two", beforeOid: oid, afterOid: zeros };
     const late = await world.graphql(UPDATE, {
       id,
@@ -83,10 +83,10 @@ describe("refs", () => {
     });
   });
 
-  test("do not go back without force", async () => {
+  test("do not move back without force", async () => {
     const { id, oid } = await mainOf(world);
-    const ahead = await world.forge.commit("acme/web", "ahead", { "ahead.txt": "ahead\n" });
-    const back = { name: "refs/heads/ahead", beforeOid: ahead, afterOid: oid };
+    const newer = await world.forge.commit("acme/web", "ahead", { "ahead.txt": "ahead\n" });
+    const back = { name: "refs/heads/ahead", beforeOid: newer, afterOid: oid };
     expect(errorOf(await world.graphql(UPDATE, { id, updates: [back] }))[2]).toBe(
       "Update is not a fast forward",
     );
@@ -100,7 +100,7 @@ describe("merging", () => {
   const MERGE = `mutation ($id: ID!, $head: GitObjectID) { mergePullRequest(input: { pullRequestId: $id, expectedHeadOid: $head, mergeMethod: SQUASH }) {
     pullRequest { state merged mergedBy { login } mergeCommit { oid messageHeadline parents(first: 2) { totalCount } } } } }`;
 
-  test("with the head pinned", async () => {
+  test("pins the head", async () => {
     const pull = await openOne(world);
     const id = await nodeIdOf(world, pull.number);
     const other = await world.graphql(MERGE, { id, head: "1".repeat(40) });
@@ -128,7 +128,7 @@ describe("merging", () => {
     expect(await world.events()).toEqual(["pull_request.opened", "pull_request.closed", "push"]);
   });
 
-  test("taken back by a pull request of its own", async () => {
+  test("is reverted by another pull request", async () => {
     const pull = await openOne(world);
     const id = await nodeIdOf(world, pull.number);
     await world.graphql(MERGE, { id });
@@ -152,7 +152,7 @@ describe("merging", () => {
     });
   });
 
-  test("by itself later is refused where there is nothing to wait for", async () => {
+  test("automatically is refused if there is nothing to wait for", async () => {
     const enable = `mutation ($id: ID!) { enablePullRequestAutoMerge(input: { pullRequestId: $id }) { pullRequest { id } } }`;
     const id = await nodeIdOf(world, (await openOne(world)).number);
     const words = async () => errorOf(await world.graphql(enable, { id }))[2];
@@ -161,7 +161,7 @@ describe("merging", () => {
     expect(await words()).toBe("Pull request Protected branch rules not configured for this branch");
   });
 
-  test("by itself once the checks that were waited for have passed", async () => {
+  test("automatically happens after the pending checks have passed", async () => {
     const pull = await openOne(world);
     const id = await nodeIdOf(world, pull.number);
     const path = "/repos/acme/web/branches/main/protection";
@@ -198,7 +198,7 @@ describe("merging", () => {
 });
 
 describe("commenting", () => {
-  test("tells the App, and can be read back", async () => {
+  test("has the App's name and can be read", async () => {
     const id = await nodeIdOf(world, (await openOne(world)).number);
     const answer = await world.graphql(
       `mutation ($id: ID!) { addComment(input: { subjectId: $id, body: "Looks good" }) { commentEdge { node { body author { login } } } subject { ... on PullRequest { comments(first: 5) { totalCount } } } } }`,

@@ -12,7 +12,7 @@ afterAll(() => world.stop());
 
 const web = () => world.forge.repository("acme/web");
 
-describe("reading", () => {
+describe("GraphQL returns", () => {
   test("a repository, its default branch and files", async () => {
     const answer = await world.graphql(`{
       repository(owner: "acme", name: "web") {
@@ -125,7 +125,7 @@ describe("reading", () => {
     expect(next.number("data.repository.pullRequests.nodes.0.number")).toBe(first.number);
   });
 
-  test("nodes by their ids, with an error for each that is not there", async () => {
+  test("nodes by their ids, with an error for each missing one", async () => {
     const pull = await openOne(world);
     const id = await nodeIdOf(world, pull.number);
     const answer = await world.graphql(
@@ -139,8 +139,8 @@ describe("reading", () => {
   });
 });
 
-describe("refusing", () => {
-  test("what is not there, and what is nobody's business", async () => {
+describe("GraphQL refuses", () => {
+  test("what does not exist or is not accessible", async () => {
     await world.forge.createRepository("acme", "secret");
     world.forge.createOrganization("other");
     const { token } = world.forge.createUser("mallory", { organizations: { other: "member" } });
@@ -160,7 +160,7 @@ describe("refusing", () => {
     ]);
   });
 
-  test("a query GitHub would not take, and pages that are too large", async () => {
+  test("an invalid query and pages that are too large", async () => {
     const unknown = await world.graphql('{ repository(owner: "acme", name: "web") { colour } }');
     expect(unknown.at("errors.0.message")).toMatch(/colour/);
     const large = await world.graphql(
@@ -173,7 +173,7 @@ describe("refusing", () => {
     expect(errorOf(endless)[1]).toBe("MISSING_PAGINATION_BOUNDARIES");
   });
 
-  test("what an installation was not permitted to read", async () => {
+  test("what an installation has no permission to read", async () => {
     const pull = await openOne(world);
     const { installations } = world.forge.context.state;
     const [installation] = installations.all();

@@ -13,7 +13,7 @@ beforeEach(async () => {
   repository = await makeRepository(world, { files: { "app.txt": "one\n", "keep.txt": "kept\n" } });
 });
 
-/** A pull request of two commits, with a base that went on elsewhere. */
+/** A pull request of two commits, whose base has a later commit. */
 async function diverged(): Promise<{ number: number; head: string; base: string }> {
   await repository.commit("work", { "app.txt": "two\n" }, "First\n\nWhy it came first.");
   const head = await repository.commit("work", { "more.txt": "more\n" }, "Second");
@@ -25,8 +25,8 @@ const merge = (number: number, body: object = {}, token?: string) =>
   repository.call("PUT", `/pulls/${number}/merge`, body, token);
 const show = (format: string, commit = "main") => repository.git("log", "-1", `--format=${format}`, commit);
 
-describe("what a merge makes", () => {
-  test("a merge commit with both sides, worded as GitHub words it", async () => {
+describe("a merge creates", () => {
+  test("a merge commit with both parents and GitHub's message", async () => {
     const { number, head, base } = await diverged();
     const answer = await merge(number, {}, world.installationToken());
     expect(answer.body).toMatchObject({ merged: true, message: "Pull Request successfully merged" });
@@ -46,7 +46,7 @@ describe("what a merge makes", () => {
     expect((await repository.call("GET", `/pulls/${number}/merge`)).status).toBe(204);
   });
 
-  test("a squash: one commit with all of it, crediting who else wrote it", async () => {
+  test("a squash: one commit with all changes and its co-authors", async () => {
     const { number, base } = await diverged();
     const by = { name: "Someone", email: "someone@example.com" };
     const content = Buffer.from("theirs\n").toString("base64");
@@ -64,7 +64,7 @@ describe("what a merge makes", () => {
     expect(await repository.git("show", "main:theirs.txt")).toBe("theirs");
   });
 
-  test("a rebase: the same commits again, on top", async () => {
+  test("a rebase: the same commits on top of the base", async () => {
     const { number, head, base } = await diverged();
     await merge(number, { merge_method: "rebase" });
     expect(await repository.git("log", "--format=%s", `${base}..main`)).toBe("Second\nFirst");
@@ -73,7 +73,7 @@ describe("what a merge makes", () => {
     expect((await repository.pull(number)).at("merge_commit_sha")).toBe(await repository.tip("main"));
   });
 
-  test("a rebase leaves out what the base has already, as git does", async () => {
+  test("a rebase without the commits that the base has, like git", async () => {
     const { number } = await diverged();
     await repository.commit("main", { "app.txt": "two\n" }, "The same as First");
     const before = await repository.tip("main");
@@ -81,7 +81,7 @@ describe("what a merge makes", () => {
     expect(await repository.git("log", "--format=%s", `${before}..main`)).toBe("Second");
   });
 
-  test("and the head is deleted where that is wanted; what aimed at it aims further", async () => {
+  test("no head branch if it is to be deleted; pull requests into it get another base", async () => {
     await repository.call("PATCH", "", { delete_branch_on_merge: true });
     const { number } = await diverged();
     await repository.call("POST", "/git/refs", { ref: "refs/heads/upon", sha: await repository.tip("work") });
@@ -107,8 +107,8 @@ const protect = (rules: object) =>
     ...rules,
   });
 
-describe("what stands in the way", () => {
-  test("a conflict, told by git and shown as dirty", async () => {
+describe("a merge is refused because of", () => {
+  test("a conflict, found by git and shown as dirty", async () => {
     const { number } = await diverged();
     await repository.commit("main", { "app.txt": "three\n" });
     expect(await refusal(number)).toEqual([405, "Pull Request is not mergeable"]);
@@ -118,13 +118,13 @@ describe("what stands in the way", () => {
     });
   });
 
-  test("another head than the one pinned", async () => {
+  test("a head other than the pinned one", async () => {
     const { number, base } = await diverged();
-    const told = "Head branch was modified. Review and try the merge again.";
-    expect(await refusal(number, { sha: base })).toEqual([409, told]);
+    const message = "Head branch was modified. Review and try the merge again.";
+    expect(await refusal(number, { sha: base })).toEqual([409, message]);
   });
 
-  test("a draft, a closed one, one merged before", async () => {
+  test("a draft, closed or merged pull request", async () => {
     await repository.commit("drafted", { "d.txt": "x\n" });
     const draft = await repository.open("drafted", { draft: true });
     expect(await refusal(draft)).toEqual([405, "Pull Request is still a draft"]);
@@ -133,7 +133,7 @@ describe("what stands in the way", () => {
     expect(await refusal(number)).toEqual([405, "Pull Request is not mergeable"]);
   });
 
-  test("a way of merging the repository does not allow", async () => {
+  test("a merge method that the repository does not allow", async () => {
     await repository.call("PATCH", "", { allow_merge_commit: false, allow_rebase_merge: false });
     const { number } = await diverged();
     expect(await refusal(number)).toEqual([405, "Merge commits are not allowed on this repository."]);
@@ -162,7 +162,7 @@ describe("what stands in the way", () => {
       expect((await merge(number)).status).toBe(200);
     });
 
-    test("checks that want the head up to date, and the button that brings it there", async () => {
+    test("checks that require an up-to-date head, until the branch is updated", async () => {
       const { number } = await diverged();
       await protect({ required_status_checks: { strict: true, contexts: [] } });
       expect((await repository.pull(number)).at("mergeable_state")).toBe("behind");
@@ -185,7 +185,7 @@ describe("what stands in the way", () => {
       expect((await merge(number)).status).toBe(200);
     });
 
-    test("a list of who may push", async () => {
+    test("a list of users who may push", async () => {
       const { number } = await diverged();
       await protect({ restrictions: { users: ["ada"], teams: [], apps: [] } });
       const [status, message] = await refusal(number, {}, world.installationToken());
@@ -202,7 +202,7 @@ const start = (number: number, body: object = {}) =>
 const read = (number: number, uuid: string) => repository.call("GET", `/pulls/${number}/merge-async/${uuid}`);
 
 describe("an asynchronous merge", () => {
-  test("is accepted, asked for again, and done", async () => {
+  test("is accepted, polled and finished", async () => {
     const { number, head } = await diverged();
     world.forge.settings.asyncMergeDelayMs = 150;
     const first = await start(number, { sha: head, merge_method: "merge", commit_title: "Land" });
@@ -221,7 +221,7 @@ describe("an asynchronous merge", () => {
     expect((await start(number)).body).toMatchObject({ status: "merged" });
   });
 
-  test("that meets a conflict fails in words", async () => {
+  test("with a conflict fails with a message", async () => {
     const { number } = await diverged();
     await repository.commit("main", { "app.txt": "three\n" });
     const started = await start(number);
@@ -243,7 +243,7 @@ describe("an asynchronous merge", () => {
     expect((await read(number, started.at("details.uuid"))).at("status")).toBe("failed");
   });
 
-  test("of a closed pull request or a draft is refused at once, and another's uuid is not found", async () => {
+  test("of a closed pull request or a draft is refused immediately, and another id is not found", async () => {
     await repository.commit("work", { "d.txt": "x\n" });
     const number = await repository.open("work", { draft: true });
     expect((await start(number)).body).toMatchObject({ status: "failed" });
@@ -253,7 +253,7 @@ describe("an asynchronous merge", () => {
     expect((await read(number, "00000000-0000-4000-8000-000000000000")).status).toBe(404);
   });
 
-  test("is not offered where it is switched off", async () => {
+  test("is not available if it is switched off", async () => {
     const { number } = await diverged();
     world.forge.settings.hasAsyncMerge = false;
     expect((await start(number)).status).toBe(404);
@@ -261,7 +261,7 @@ describe("an asynchronous merge", () => {
   });
 });
 
-test("mergeability is unknown at first where that is wished for", async () => {
+test("mergeability is unknown at first if configured", async () => {
   const { number } = await diverged();
   world.forge.settings.mergeabilityDelay = 2;
   const seen = [];
@@ -276,7 +276,7 @@ test("the test merge can be fetched before the merge", async () => {
   expect(await show("%H %P", `refs/pull/${number}/merge`)).toBe(`${sha} ${base} ${head}`);
 });
 
-test("two merges at once into one branch both land", async () => {
+test("two concurrent merges into one branch succeed", async () => {
   await repository.commit("a", { "a.txt": "x\n" });
   await repository.commit("b", { "b.txt": "x\n" });
   const numbers = [await repository.open("a"), await repository.open("b")];

@@ -23,7 +23,7 @@ describe("a merge queue", () => {
   });
   const start = (body: object = {}) => repository.call("PUT", `/pulls/${number}/merge-async`, body);
 
-  test("takes what others may not merge past it, and lands it", async () => {
+  test("merges what cannot be merged directly", async () => {
     const direct = await repository.call("PUT", `/pulls/${number}/merge`, {});
     expect([direct.status, direct.at("message")]).toEqual([
       405,
@@ -44,7 +44,7 @@ describe("a merge queue", () => {
     expect(actions).toEqual(["pull_request.opened", "pull_request.enqueued", "pull_request.closed"]);
   });
 
-  test("throws out what fails, saying why", async () => {
+  test("removes failing entries with a reason", async () => {
     await start();
     await world.forge.waitUntilIdle();
     await world.forge.webUi.dequeue(repository.fullName, number, "CI_FAILURE");
@@ -57,7 +57,7 @@ describe("a merge queue", () => {
     expect((await repository.pull(number)).at("state")).toBe("open");
   });
 
-  test("throws out what conflicts when its turn comes", async () => {
+  test("removes an entry with a conflict", async () => {
     await start();
     await world.forge.waitUntilIdle();
     await repository.commit("main", { "app.txt": "three\n" });
@@ -68,7 +68,7 @@ describe("a merge queue", () => {
 });
 
 describe("an account's owner", () => {
-  test("installs the App on some repositories, and grants more", async () => {
+  test("installs the App on some repositories and adds more", async () => {
     world.forge.createOrganization("globex");
     await world.forge.createRepository("globex", "one");
     await world.forge.createRepository("globex", "two");
@@ -94,7 +94,7 @@ describe("an account's owner", () => {
     expect((await world.api("GET", "/repos/globex/two", undefined, token)).status).toBe(200);
   });
 
-  test("takes permissions back, and removes the App", async () => {
+  test("revokes permissions and removes the App", async () => {
     world.forge.createOrganization("initech");
     await world.forge.createRepository("initech", "tps");
     world.forge.webUi.installApp("initech", "all");
@@ -111,7 +111,7 @@ describe("an account's owner", () => {
   });
 });
 
-test("a renamed branch takes along what aims at it, and closes what comes from it", async () => {
+test("a renamed branch stays the base of pull requests into it, and closes those from it", async () => {
   await repository.commit("old", { "old.txt": "x\n" });
   const from = await repository.open("old");
   await repository.commit("upon", { "upon.txt": "x\n" });

@@ -18,8 +18,8 @@ const actions = async () => (await world.events()).filter((each) => each.startsW
 
 const open = (body: object) => repository.call("POST", "/pulls", body);
 
-describe("opening one", () => {
-  test("without commits is refused, naming both branches", async () => {
+describe("opening a pull request", () => {
+  test("without commits is refused with the names of both branches", async () => {
     const sha = await repository.tip("main");
     await repository.call("POST", "/git/refs", { ref: "refs/heads/card/1", sha });
     const answer = await open({ title: "T", head: "card/1", base: "main" });
@@ -29,7 +29,7 @@ describe("opening one", () => {
     ]);
   });
 
-  test("from or into a branch that is not there names the fields", async () => {
+  test("from or into a missing branch is refused with the fields", async () => {
     const answer = await open({ title: "T", head: "nope", base: "neither" });
     expect(answer.body).toMatchObject({
       message: "Validation Failed",
@@ -41,14 +41,14 @@ describe("opening one", () => {
     });
   });
 
-  test("a second time says which one is there", async () => {
+  test("again is refused with the existing one", async () => {
     await repository.commit("card/1", { "app.txt": "two\n" });
     await repository.open("card/1");
     const answer = await open({ title: "T", head: "acme:card/1", base: "main" });
     expect(answer.at("errors.0.message")).toBe("A pull request already exists for acme:card/1.");
   });
 
-  test("as a draft is refused where drafts are not offered", async () => {
+  test("as a draft is refused if drafts are not available", async () => {
     await repository.commit("work", { "app.txt": "two\n" });
     const { state } = world.forge.context;
     state.repositories.update(world.forge.repository(repository.fullName).id, { allowDrafts: false });
@@ -58,7 +58,7 @@ describe("opening one", () => {
     });
   });
 
-  test("in the App's name shows its bot, here and in webhooks", async () => {
+  test("as the App shows its bot, also in webhooks", async () => {
     await repository.commit("work", { "app.txt": "two\n" });
     const body = { title: "T", head: "work", base: "main", draft: true };
     const answer = await repository.call("POST", "/pulls", body, world.installationToken());
@@ -83,8 +83,8 @@ const heads = async (query: string) => {
   return (body as { head: { ref: string } }[]).map((each) => each.head.ref);
 };
 
-describe("listing them", () => {
-  test("filters by owner:branch, and ignores a branch without its owner", async () => {
+describe("listing pull requests", () => {
+  test("filters by owner:branch and ignores a branch without an owner", async () => {
     for (const branch of ["a", "b"]) {
       await repository.commit(branch, { [`${branch}.txt`]: "x\n" });
       await repository.open(branch);
@@ -96,7 +96,7 @@ describe("listing them", () => {
     expect(await heads("direction=asc&per_page=1")).toEqual(["a"]);
   });
 
-  test("comes in pages that link to each other", async () => {
+  test("returns pages that link to each other", async () => {
     for (const branch of ["a", "b", "c"]) {
       await repository.commit(branch, { [`${branch}.txt`]: "x\n" });
       await repository.open(branch);
@@ -107,7 +107,7 @@ describe("listing them", () => {
   });
 });
 
-describe("changing one", () => {
+describe("changing a pull request", () => {
   let number: number;
   beforeEach(async () => {
     await repository.commit("work", { "app.txt": "two\n" });
@@ -115,14 +115,14 @@ describe("changing one", () => {
   });
   const change = (body: object) => repository.call("PATCH", `/pulls/${number}`, body);
 
-  test("tells what it was before; a change that changes nothing is silent", async () => {
+  test("sends the previous values; without changes it sends no webhook", async () => {
     await change({ title: "Land work" });
     await change({ title: "Better" });
     expect(await actions()).toEqual(["pull_request.opened", "pull_request.edited"]);
     expect(world.received.at(-1)?.payload).toMatchObject({ changes: { title: { from: "Land work" } } });
   });
 
-  test("to another base retargets it, to one that is not there does not", async () => {
+  test("to another base retargets it, to a missing one does not", async () => {
     await repository.commit("release", { "other.txt": "x\n" });
     expect((await change({ base: "release" })).at("base.ref")).toBe("release");
     await world.forge.waitUntilIdle();
@@ -136,7 +136,7 @@ describe("changing one", () => {
     });
   });
 
-  test("closes and reopens it, unless its branch is gone or was rewritten", async () => {
+  test("closes and reopens it, unless its branch was deleted or rewritten", async () => {
     await change({ state: "closed" });
     expect((await change({ state: "open" })).at("state")).toBe("open");
     await change({ state: "closed" });
@@ -159,12 +159,12 @@ describe("changing one", () => {
     ]);
   });
 
-  test("with a state nobody knows is ignored", async () => {
+  test("to an unknown state is ignored", async () => {
     expect((await change({ state: "reticulating" })).body).toMatchObject({ state: "open" });
   });
 });
 
-describe("reviewing one", () => {
+describe("reviewing a pull request", () => {
   let number: number;
   beforeEach(async () => {
     await repository.commit("work", { "app.txt": "two\n" });
@@ -173,7 +173,7 @@ describe("reviewing one", () => {
   const review = (body: object, login = "grace") =>
     repository.call("POST", `/pulls/${number}/reviews`, body, tokenOf(world, login));
 
-  test("says the verdict small in webhooks and large in answers", async () => {
+  test("has its state in lower case in webhooks and in upper case in responses", async () => {
     expect((await review({ event: "APPROVE" })).at("state")).toBe("APPROVED");
     await world.forge.waitUntilIdle();
     expect(world.received.at(-1)?.payload).toMatchObject({
@@ -182,14 +182,14 @@ describe("reviewing one", () => {
     });
   });
 
-  test("is not for its author, and needs words unless it approves", async () => {
+  test("is refused for its author, and without a body unless it approves", async () => {
     expect((await review({ event: "APPROVE" }, "ada")).at("message")).toBe(
       "Can not approve your own pull request",
     );
     expect((await review({ event: "REQUEST_CHANGES" })).status).toBe(422);
   });
 
-  test("waits unseen until it is submitted", async () => {
+  test("is invisible until it is submitted", async () => {
     const pending = await review({ body: "Later" });
     const seen = async (login: string) =>
       (await repository.call("GET", `/pulls/${number}/reviews`, undefined, tokenOf(world, login))).body;
@@ -199,7 +199,7 @@ describe("reviewing one", () => {
     expect(await seen("ada")).toMatchObject([{ state: "COMMENTED", body: "Later" }]);
   });
 
-  test("answers a request, which then is no longer open", async () => {
+  test("fulfills a request, which is no longer open", async () => {
     await repository.call("POST", `/pulls/${number}/requested_reviewers`, { reviewers: ["grace"] });
     expect((await repository.pull(number)).at("requested_reviewers.0.login")).toBe("grace");
     await review({ event: "APPROVE" });
@@ -207,7 +207,7 @@ describe("reviewing one", () => {
   });
 });
 
-test("a comment names the App it came through, and an empty one is refused", async () => {
+test("a comment names its App, and an empty one is refused", async () => {
   await repository.commit("work", { "app.txt": "two\n" });
   const number = await repository.open("work");
   const say = (body: string, token?: string) =>

@@ -18,7 +18,7 @@ beforeEach(async () => {
 const create = (ref: string, sha: string) => repository.call("POST", "/git/refs", { ref, sha });
 const NOWHERE = "1".repeat(40);
 
-describe("making a ref", () => {
+describe("creating a ref", () => {
   test.each([
     ["refs/heads/main", "main", "Reference already exists"],
     ["refs/heads/new", NOWHERE, "Object does not exist"],
@@ -38,7 +38,7 @@ describe("making a ref", () => {
     expect([made.status, read.status, made.at("message")]).toEqual([409, 409, "Git Repository is empty."]);
   });
 
-  test("with slashes, a hash sign and a percent sign in its name is found under that name", async () => {
+  test("with slashes, a hash sign and a percent sign in its name is found by that name", async () => {
     await create("refs/heads/card/7-50%#1", main);
     const answer = await repository.call("GET", `/git/ref/heads/${encodeURIComponent("card/7-50%#1")}`);
     expect(answer.at("ref")).toBe("refs/heads/card/7-50%#1");
@@ -47,8 +47,8 @@ describe("making a ref", () => {
 
 const remove = (branch: string) => repository.call("DELETE", `/git/refs/heads/${branch}`);
 
-describe("moving and deleting one", () => {
-  test("only forward, unless forced", async () => {
+describe("moving and deleting a ref", () => {
+  test("is possible forward only, unless forced", async () => {
     const ahead = await repository.commit("work", { "app.txt": "two\n" });
     const move = (sha: string, force = false) =>
       repository.call("PATCH", "/git/refs/heads/work", { sha, force });
@@ -59,14 +59,14 @@ describe("moving and deleting one", () => {
     expect(missing.at("message")).toBe("Reference does not exist");
   });
 
-  test("a second time says it is gone; the default branch stays", async () => {
+  test("a second time is refused as missing; the default branch cannot be deleted", async () => {
     await create("refs/heads/work", main);
     expect((await remove("work")).status).toBe(204);
     expect((await remove("work")).at("message")).toBe("Reference does not exist");
     expect((await remove("main")).status).toBe(422);
   });
 
-  test("two at once move a branch once", async () => {
+  test("concurrently moves a branch once", async () => {
     await create("refs/heads/work", main);
     const one = await repository.commit("one", { "one.txt": "x\n" });
     const two = await repository.commit("two", { "two.txt": "x\n" });
@@ -76,7 +76,7 @@ describe("moving and deleting one", () => {
   });
 });
 
-test("a commit is made of blobs and a tree, as the Git database does it", async () => {
+test("a commit is created from blobs and a tree with the Git database API", async () => {
   const blob = await repository.call("POST", "/git/blobs", { content: "aGVsbG8=", encoding: "base64" });
   const tree = await repository.call("POST", "/git/trees", {
     base_tree: main,
@@ -111,8 +111,8 @@ const pick = async (commit: string, onto: string) => {
   return repository.call("POST", "/merges", { base: "tmp", head: commit });
 };
 
-describe("a commit picked onto another branch over REST", () => {
-  test("has the tree that git's cherry-pick makes", async () => {
+describe("a commit picked onto another branch with REST", () => {
+  test("has the tree of git cherry-pick", async () => {
     await repository.commit("work", { "app.txt": "two\n" });
     const wanted = await repository.commit("work", { "fix.txt": "fix\n" });
     await repository.commit("release", { "other.txt": "x\n" });
@@ -122,7 +122,7 @@ describe("a commit picked onto another branch over REST", () => {
     expect(tree).toBe("app.txt\nfix.txt\nother.txt");
   });
 
-  test("that conflicts is told so", async () => {
+  test("with a conflict is refused", async () => {
     const wanted = await repository.commit("work", { "app.txt": "two\n" });
     const release = await repository.commit("release", { "app.txt": "three\n" });
     const merged = await pick(wanted, release);
@@ -131,7 +131,7 @@ describe("a commit picked onto another branch over REST", () => {
 });
 
 describe("comparing", () => {
-  test("counts both ways and lists what is ahead", async () => {
+  test("counts both directions and lists the commits ahead", async () => {
     await repository.commit("work", { "app.txt": "two\n", "new.txt": "a\nb\n" }, "Work");
     await repository.commit("main", { "other.txt": "x\n" });
     const { body } = await repository.call("GET", "/compare/main...work");
@@ -156,7 +156,7 @@ describe("comparing", () => {
     expect((await repository.call("GET", "/compare/main...nope")).status).toBe(404);
   });
 
-  test("a commit knows the pull request that brought it", async () => {
+  test("finds the pull request of a commit", async () => {
     const sha = await repository.commit("work", { "app.txt": "two\n" });
     const number = await repository.open("work");
     await repository.call("PUT", `/pulls/${number}/merge`, {});
@@ -170,7 +170,7 @@ const put = (body: object) => repository.call("PUT", "/contents/app.txt", { mess
 describe("a file", () => {
   const content = Buffer.from("two\n").toString("base64");
 
-  test("is edited by who saw it as it is", async () => {
+  test("is edited with its current SHA only", async () => {
     expect((await put({ content })).status).toBe(422);
     expect((await put({ content, sha: NOWHERE })).status).toBe(409);
     const { sha } = (await repository.call("GET", "/contents/app.txt")).body as { sha: string };
@@ -182,7 +182,7 @@ describe("a file", () => {
 const publish = (body: object) => repository.call("POST", "/releases", body);
 
 describe("a release", () => {
-  test("makes its tag at the target, which is ignored where the tag is there", async () => {
+  test("creates its tag at the target, which is ignored if the tag exists", async () => {
     const other = await repository.commit("main", { "app.txt": "two\n" });
     await publish({ tag_name: "v1", target_commitish: main, name: "One" });
     expect(await repository.git("rev-parse", "v1")).toBe(main);
@@ -191,7 +191,7 @@ describe("a release", () => {
     expect(await repository.git("rev-parse", "v2")).toBe(main);
   });
 
-  test("is there once, found by its tag only when it is published", async () => {
+  test("is unique, and found by its tag only when it is published", async () => {
     const draft = await publish({ tag_name: "v1", draft: true });
     expect((await repository.call("GET", "/releases/tags/v1")).status).toBe(404);
     await repository.call("PATCH", `/releases/${draft.number("id")}`, { draft: false });
@@ -203,7 +203,7 @@ describe("a release", () => {
   });
 });
 
-test("a repository that is deleted takes all that was in it along", async () => {
+test("a deleted repository is deleted with its content", async () => {
   await repository.commit("work", { "app.txt": "two\n" });
   const number = await repository.open("work");
   const comment = await repository.call("POST", `/issues/${number}/comments`, { body: "Hello" });

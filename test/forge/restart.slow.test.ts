@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Ends the forge without letting it finish anything, and starts another on the same folder. */
+/** Kills the forge and starts another with the same folder. */
 async function restart(): Promise<TestForge> {
   world.forge.context.webhooks.close();
   await world.stop();
@@ -41,7 +41,7 @@ async function restart(): Promise<TestForge> {
 const path = (rest: string) => `${repository.path}${rest}`;
 
 // Fault: A12
-test("everything is there again: the App, tokens, pull requests, the log; ids go on", async () => {
+test("the App, tokens, pull requests and the log are kept, and ids continue", async () => {
   await repository.commit("work", { "a.txt": "x\n" });
   const number = await repository.open("work", { draft: true });
   await world.api("POST", path(`/issues/${number}/comments`), { body: "Hello" });
@@ -61,13 +61,13 @@ test("everything is there again: the App, tokens, pull requests, the log; ids go
   expect(next.number("id")).toBeGreaterThan(pull.id);
 });
 
-test("a line that was cut off in the middle of writing is left out", async () => {
+test("an incomplete last line is ignored", async () => {
   appendFileSync(join(dataDir, "forge.jsonl"), '{"table":"repositories","row":{"id":99999,"na');
   await restart();
   expect((await world.api("GET", repository.path)).status).toBe(200);
 });
 
-test("a merge whose branch moved before the forge was killed is a merge", async () => {
+test("a merge whose branch moved before the kill is complete", async () => {
   await repository.commit("work", { "a.txt": "x\n" });
   const number = await repository.open("work");
   const { state, git } = world.forge.context;
@@ -85,7 +85,7 @@ test("a merge whose branch moved before the forge was killed is a merge", async 
   expect(body).toMatchObject({ merged: true, merge_commit_sha: made, merged_by: { login: "ada" } });
 });
 
-test("a merge whose branch did not move is still to be done", async () => {
+test("a merge whose branch did not move is not complete", async () => {
   await repository.commit("work", { "a.txt": "x\n" });
   const number = await repository.open("work");
   const { state } = world.forge.context;
@@ -98,7 +98,7 @@ test("a merge whose branch did not move is still to be done", async () => {
   expect((await world.api("PUT", path(`/pulls/${number}/merge`), {})).status).toBe(200);
 });
 
-test("a push git took before the forge was killed reaches its pull request", async () => {
+test("a push that git accepted before the kill updates its pull request", async () => {
   await repository.commit("work", { "a.txt": "x\n" });
   const number = await repository.open("work");
   const sha = await repository.commit("work", { "b.txt": "x\n" });
@@ -106,7 +106,7 @@ test("a push git took before the forge was killed reaches its pull request", asy
   expect((await world.api("GET", path(`/pulls/${number}`))).at("head.sha")).toBe(sha);
 });
 
-test("an asynchronous merge that was pending goes on", async () => {
+test("a pending asynchronous merge continues", async () => {
   await repository.commit("work", { "a.txt": "x\n" });
   const number = await repository.open("work");
   world.forge.settings.asyncMergeDelayMs = 60_000;
@@ -117,7 +117,7 @@ test("an asynchronous merge that was pending goes on", async () => {
   expect(body).toMatchObject({ status: "merged" });
 });
 
-test("webhooks that were not sent yet are sent", async () => {
+test("unsent webhooks are sent", async () => {
   world.forge.context.webhooks.close();
   const sha = await repository.tip("main");
   await world.api("POST", path("/git/refs"), { ref: "refs/heads/late", sha });
@@ -125,7 +125,7 @@ test("webhooks that were not sent yet are sent", async () => {
   expect(await world.events()).toEqual(["create", "push"]);
 });
 
-test("a lock that a killed git left behind holds nobody up", async () => {
+test("a lock file of a killed git blocks nothing", async () => {
   const { id } = world.forge.repository(repository.fullName);
   const { path: folder } = world.forge.context.git.repository(id);
   const sha = await repository.tip("main");
@@ -140,14 +140,14 @@ test("a lock that a killed git left behind holds nobody up", async () => {
   );
 });
 
-test("what a killed forge kept of how it was is gone", async () => {
+test("snapshots for lagging reads of a killed forge are deleted", async () => {
   const folder = join(dataDir, "older-views");
   world.forge.control.staleReads({ seconds: 60 });
   await world.api("POST", path("/git/refs"), { ref: "refs/heads/new", sha: await repository.tip("main") });
   const [view = ""] = readdirSync(folder);
   expect(view).not.toBe("");
   await world.stop();
-  // As if it had been killed: nobody closed it.
+  // Simulates a kill: the snapshot was not removed.
   mkdirSync(join(folder, view, "1.git"), { recursive: true });
   world = await startTestForge({ dataDir });
   expect(existsSync(folder)).toBe(false);

@@ -28,11 +28,11 @@ const control = (method: string, path: string, body?: unknown, token = "control-
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
-describe("webhooks that go wrong", () => {
-  /** What one new branch tells of. */
-  const TOLD = ["create", "push"];
+describe("a fault of webhooks", () => {
+  /** The events of a new branch. */
+  const BRANCH_EVENTS = ["create", "push"];
 
-  test("dropped: never sent, and the log knows of no answer", async () => {
+  test("drops them; the log shows no response", async () => {
     world.forge.control.webhooks.add({ match: { event: "create" }, fault: { kind: "drop" } });
     await createBranch(world);
     expect(await world.events()).toEqual(["push"]);
@@ -41,7 +41,7 @@ describe("webhooks that go wrong", () => {
     expect(dropped?.status).not.toBe("OK");
   });
 
-  test("lost without a trace in the log, as when GitHub never tried", async () => {
+  test("loses them without an entry in the log, as if GitHub never tried", async () => {
     const { deliveries } = world.forge.context.state;
     const before = deliveries.all().length;
     world.forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
@@ -50,7 +50,7 @@ describe("webhooks that go wrong", () => {
     expect(deliveries.all().length).toBe(before);
   });
 
-  test("dropped now and then, the same ones for the same seed", async () => {
+  test("drops some of them, the same ones for the same seed", async () => {
     const lost = async () => {
       world.forge.control.seed(7);
       world.received.length = 0;
@@ -64,7 +64,7 @@ describe("webhooks that go wrong", () => {
     expect(await lost()).toEqual(first);
   });
 
-  test("sent several times with one guid", async () => {
+  test("sends them several times with one guid", async () => {
     world.forge.control.webhooks.add({ match: { event: "push" }, fault: { kind: "duplicate", copies: 2 } });
     await createBranch(world);
     expect(await world.events()).toEqual(["create", "push", "push", "push"]);
@@ -82,21 +82,21 @@ describe("webhooks that go wrong", () => {
   test("in another order", async () => {
     world.forge.control.webhooks.add({ fault: { kind: "reorder", batch: 2, order: "reversed" } });
     await createBranch(world);
-    expect(await world.events()).toEqual(TOLD.toReversed());
+    expect(await world.events()).toEqual(BRANCH_EVENTS.toReversed());
   });
 
-  test("held until they are released", async () => {
+  test("holds them until they are released", async () => {
     const { webhooks } = world.forge.control;
     const rule = webhooks.add({ fault: { kind: "hold" } });
     await createBranch(world);
     expect(await world.events()).toEqual([]);
-    expect(webhooks.held().map((each) => each.event)).toEqual(TOLD);
+    expect(webhooks.held().map((each) => each.event)).toEqual(BRANCH_EVENTS);
     webhooks.remove(rule);
     expect(await webhooks.release()).toBe(2);
-    expect(await world.events()).toEqual(TOLD);
+    expect(await world.events()).toEqual(BRANCH_EVENTS);
   });
 
-  test("with a signature that does not fit", async () => {
+  test("signs them incorrectly", async () => {
     const { webhooks } = world.forge.control;
     for (const what of ["signature", "no-signature", "sha1-only", "body"] as const)
       webhooks.add({ fault: { kind: "corrupt", what }, times: 1 });
@@ -116,7 +116,7 @@ describe("webhooks that go wrong", () => {
     expect(world.received.map(isSigned)).toEqual([true, true]);
   });
 
-  test("made up by the test", async () => {
+  test("sends those that the test defines", async () => {
     const payload = { action: "closed", pull_request: { state: "open", merged: null } };
     const sent = await world.forge.control.sendWebhook({ event: "pull_request", payload, guid: "again" });
     expect(sent).toEqual({ guid: "again", status: 200, body: "ok" });
@@ -127,7 +127,7 @@ describe("webhooks that go wrong", () => {
   });
 });
 
-describe("the control over HTTP", () => {
+describe("the control API", () => {
   test("needs its token", async () => {
     expect((await control("GET", "/faults", undefined, "guess")).status).toBe(401);
   });
@@ -162,7 +162,7 @@ describe("the control over HTTP", () => {
     expect(await world.events()).toEqual(["push", "create"]);
   });
 
-  test("lags, revokes, and goes back to good behaviour", async () => {
+  test("sets lagging reads, revokes tokens, and resets everything", async () => {
     expect((await control("PUT", "/stale-reads", { seconds: 30 })).status).toBe(204);
     const name = await createBranch(world);
     expect(await hasRef(world, name)).toBe(false);

@@ -49,7 +49,7 @@ const annotation = (annotationLevel: string | null) => ({
   message: "!",
   location: { start: { line: 3 } },
 });
-/** A hundred runs, the last fifty of all with names that were there before. */
+/** A hundred runs. The last fifty repeat earlier names. */
 const hundred = (at: number) =>
   Array.from({ length: 100 }, (_, index) =>
     run({
@@ -65,11 +65,11 @@ const failingAcme = ({ variables }: { variables: { o0: string } }) =>
 const review = (author: unknown) => ({ state: "COMMENTED", body: "!", author });
 const passing = { id: "CR_1", name: "test", state: "passing", url: null, summary: null, notes: [] };
 
-describe("checks asked live", () => {
-  test("take one call for each installation, names as variables only, and come in the order asked", async () => {
+describe("reading checks", () => {
+  test("takes one call for each installation and returns results in the requested order", async () => {
     const both = { r0: withChecks([run()]), r1: withChecks([], null, 43) };
     const only = { r0: withChecks([run({ conclusion: "SUCCESS" })], null, 44) };
-    // The two installations are asked at once, in whichever order.
+    // Both installations are called concurrently.
     const answer = ({ variables }: { variables: { o0: string } }) => ({
       data: variables.o0 === "acme" ? both : only,
     });
@@ -94,20 +94,20 @@ describe("checks asked live", () => {
     });
   });
 
-  test("nothing asked is no call", async () => {
+  test("of nothing makes no call", async () => {
     expect(await github.forge.checks([])).toEqual([]);
     expect(github.requests).toEqual([]);
   });
 
   test.each([
     ["has no rollup", null],
-    ["has an empty one", { contexts: page([]) }],
+    ["has an empty rollup", { contexts: page([]) }],
   ])("a head that %s has no runs", async (_, statusCheckRollup) => {
     answering({ r0: { databaseId: 42, pullRequest: { id: "PR_5", statusCheckRollup } } });
     expect(await github.forge.checks([web])).toEqual([{ ok: true, value: [] }]);
   });
 
-  test("a run is shown by its details page, its summary or title, and notes of levels we know", async () => {
+  test("a run has its details page, its summary or title, and annotations of known levels", async () => {
     const levels = ["FAILURE", "WARNING", "NOTICE", null, "A_NEW_ONE"];
     answering({
       r0: withChecks([
@@ -141,7 +141,7 @@ describe("checks asked live", () => {
   });
 
   // Fault: C16
-  test("1,200 of them are read to the end, of each name and App the newest", async () => {
+  test("1,200 runs are read to the end, with the newest of each name and App", async () => {
     answering({ r0: withChecks(hundred(0), "c0") });
     for (let at = 1; at < 12; at++) {
       const next = at < 11 ? `c${at}` : null;
@@ -158,12 +158,12 @@ describe("checks asked live", () => {
   });
 });
 
-describe("what goes wrong with one repository", () => {
+describe("an error in one repository", () => {
   test.each([
-    ["is not of the shape expected", { r0: { databaseId: 42, pullRequest: { id: 5 } } }],
+    ["has an unexpected shape", { r0: { databaseId: 42, pullRequest: { id: 5 } } }],
     ["has a run without a name", { r0: withChecks([run({ name: undefined })]) }],
     [
-      "has a note without a line",
+      "has an annotation without a line",
       {
         r0: withChecks([
           run({ annotations: { nodes: [{ path: "a", message: "b", location: { start: {} } }] } }),
@@ -171,7 +171,7 @@ describe("what goes wrong with one repository", () => {
       },
     ],
     [
-      "says there is more but not where",
+      "has more pages without a cursor",
       {
         r0: {
           databaseId: 42,
@@ -183,7 +183,7 @@ describe("what goes wrong with one repository", () => {
       },
     ],
     ["is missing", {}],
-  ])("when its answer %s stays with it", async (_, data) => {
+  ])("whose response %s does not affect the others", async (_, data) => {
     answering({ ...data, r1: withChecks([run({ conclusion: "SUCCESS", url: null })], null, 43) });
     expect(await github.forge.checks([web, api])).toEqual([
       { ok: false, error: "GitHub answered in an unexpected shape" },
@@ -199,7 +199,7 @@ describe("what goes wrong with one repository", () => {
       "Resource not accessible by integration",
     ],
     ["fails at", undefined, ["r0", "pullRequest"], "GitHub could not answer"],
-  ])("when GitHub %s a part of it stays with it", async (_, type, path, error) => {
+  ])("where GitHub %s a part does not affect the others", async (_, type, path, error) => {
     const message = "Resource not accessible by integration";
     answering({ r0: withChecks([]), r1: withChecks([], null, 43) }, [{ type, path, message }]);
     expect(await github.forge.checks([web, api])).toEqual([
@@ -208,7 +208,7 @@ describe("what goes wrong with one repository", () => {
     ]);
   });
 
-  test("when it has no such pull request stays with it", async () => {
+  test("without such a pull request does not affect the others", async () => {
     const message = "Could not resolve to a PullRequest with the number of 5.";
     const error = { type: "NOT_FOUND", path: ["r0", "pullRequest"], message };
     answering({ r0: { databaseId: 42, pullRequest: null }, r1: withChecks([], null, 43) }, [error]);
@@ -219,7 +219,7 @@ describe("what goes wrong with one repository", () => {
   });
 
   // Fault: D2
-  test("when another repository has its name by now, is followed by its id, and never mixed up", async () => {
+  test("whose name belongs to another repository is followed by its id", async () => {
     answering({ r0: withChecks([run()], null, 666) });
     github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/site", default_branch: "main" });
     answering({ r0: withChecks([]) });
@@ -227,7 +227,7 @@ describe("what goes wrong with one repository", () => {
     expect(Object(github.requests[2]?.body).variables).toEqual({ o0: "acme", n0: "site", p0: 5 });
   });
 
-  test("when it is gone altogether is told in words", async () => {
+  test("that was deleted has a message", async () => {
     answering({ r0: withChecks([run()], null, 666) });
     github.on("GET", "/repositories/42", 404, { message: "Not Found" });
     expect(await github.forge.checks([web])).toEqual([
@@ -235,16 +235,16 @@ describe("what goes wrong with one repository", () => {
     ]);
   });
 
-  test("when a later page of its list is refused leaves nothing half told", async () => {
+  test("whose next page is refused returns no partial list", async () => {
     answering({ r0: withChecks([run()], "c0") });
     answering({ node: null }, [{ type: "FORBIDDEN", path: ["node"], message: "Resource not accessible" }]);
     expect(await github.forge.checks([web])).toEqual([{ ok: false, error: "Resource not accessible" }]);
   });
 });
 
-describe("what goes wrong with an installation", () => {
+describe("an error in an installation", () => {
   // Fault: C18
-  test("does not keep another's from answering", async () => {
+  test("does not affect others", async () => {
     github.on("POST", "/graphql", 200, failingAcme);
     github.on("POST", "/graphql", 200, failingAcme);
     expect(await github.forge.reviews([web, elsewhere])).toEqual([
@@ -254,8 +254,8 @@ describe("what goes wrong with an installation", () => {
   });
 });
 
-describe("reviews asked live", () => {
-  test("name people, bots with their suffix, and ghosts", async () => {
+describe("reading reviews", () => {
+  test("has names of people, bots with their suffix, and deleted accounts", async () => {
     answering({
       r0: withReviews([
         review({ kind: "User", login: "ada" }),
@@ -278,7 +278,7 @@ describe("reviews asked live", () => {
     expect(body).toBe(`${"😀".repeat(65_535)}…`);
   });
 
-  test("of an unknown state are an answer we do not understand", async () => {
+  test("with an unknown state is an invalid response", async () => {
     answering({ r0: withReviews([{ state: "PONDERED", body: "", author: null }]) });
     expect(await github.forge.reviews([web])).toMatchObject([{ ok: false }]);
   });

@@ -28,7 +28,7 @@ describe("creating a branch", () => {
     });
   });
 
-  test("that is there at the very commit is a success", async () => {
+  test("that exists at the same commit succeeds", async () => {
     github.on("POST", REFS, 422, exists);
     github.on("GET", REF, 200, ref(SHA));
     expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({
@@ -38,7 +38,7 @@ describe("creating a branch", () => {
   });
 
   // Fault: D7
-  test("that is there at another commit is reported, and left alone", async () => {
+  test("that exists at another commit reports it and changes nothing", async () => {
     github.on("POST", REFS, 422, exists);
     github.on("GET", REF, 200, ref(OTHER_SHA));
     const made = await github.forge.createBranch(WEB, BRANCH, SHA);
@@ -46,7 +46,7 @@ describe("creating a branch", () => {
     expect(github.sent("POST", "/git/refs")).toHaveLength(1);
   });
 
-  test("is refused in GitHub's words", async () => {
+  test("is refused with GitHub's message", async () => {
     const message =
       "Repository rule violations found\n\nCannot create ref due to creations being restricted.";
     github.on("POST", REFS, 422, { message });
@@ -56,7 +56,7 @@ describe("creating a branch", () => {
     });
   });
 
-  test.each([500, 502, 503, 504])("is found after a %i whose effect had happened", async (status) => {
+  test.each([500, 502, 503, 504])("finds the effect of a call that returned %i", async (status) => {
     github.on("POST", REFS, status, { message: "Server Error" });
     github.on("GET", REF, 200, ref(SHA));
     expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({
@@ -66,7 +66,7 @@ describe("creating a branch", () => {
     expect(github.sent("POST", "/git/refs")).toHaveLength(1);
   });
 
-  test("is ordered again only after a look that found nothing", async () => {
+  test("is repeated only after a read that found nothing", async () => {
     github.on("POST", REFS, 502, "<html>Bad gateway</html>");
     github.on("GET", REF, 404, { message: "Not Found" });
     github.on("POST", REFS, 201, ref(SHA));
@@ -75,7 +75,7 @@ describe("creating a branch", () => {
   });
 
   // Fault: C1 GitHub returns 5xx without doing anything => repeated; then 503 with `Retry-After`
-  test("ends as unavailable when GitHub keeps failing", async () => {
+  test("is unavailable if GitHub keeps failing", async () => {
     for (let tries = 0; tries < 3; tries++) {
       github.on("POST", REFS, 503, { message: "Service unavailable" });
       github.on("GET", REF, 404, { message: "Not Found" });
@@ -84,7 +84,7 @@ describe("creating a branch", () => {
   });
 
   // Fault: C2 GitHub does the work, but the response is lost => found before any repetition
-  test("survives a connection cut after the effect", async () => {
+  test("finds the effect after a lost connection", async () => {
     github.cut("POST", REFS);
     github.on("GET", REF, 200, ref(SHA));
     expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({
@@ -94,7 +94,7 @@ describe("creating a branch", () => {
   });
 
   // Fault: C14 A success response is malformed => handled as a lost response
-  test("takes an answer of another shape for no success", async () => {
+  test("does not accept a response of another shape as success", async () => {
     github.on("POST", REFS, 201, { ok: "yes" });
     github.on("GET", REF, 200, ref(SHA));
     expect(await github.forge.createBranch(WEB, BRANCH, SHA)).toEqual({
@@ -103,7 +103,7 @@ describe("creating a branch", () => {
     });
   });
 
-  test("that exists but cannot be read yet is neither success nor refusal", async () => {
+  test("that exists but is not readable yet neither succeeds nor is refused", async () => {
     for (let tries = 0; tries < 3; tries++) {
       github.on("POST", REFS, 422, exists);
       github.on("GET", REF, 404, { message: "Not Found" });
@@ -124,7 +124,7 @@ describe("reading a branch", () => {
     expect(await github.forge.branchHead(WEB, BRANCH)).toBeNull();
   });
 
-  test("asks again after a fault, with short waits", async () => {
+  test("is repeated after an error, with short delays", async () => {
     github.on("GET", REF, 502, {});
     github.on("GET", REF, 500, {});
     github.on("GET", REF, 200, ref(SHA));
@@ -132,7 +132,7 @@ describe("reading a branch", () => {
     expect(github.clock.slept).toEqual([300, 1_000]);
   });
 
-  test("gives up after three faults, and says when to come back", async () => {
+  test("stops after three errors, with the time for a retry", async () => {
     for (let tries = 0; tries < 3; tries++) github.on("GET", REF, 502, {});
     const failure = await github.forge.branchHead(WEB, BRANCH).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ForgeUnavailable);

@@ -8,7 +8,7 @@ const place = { repositoryForgeId: 42, prNumber: 5 };
 const mark = markOf(secret, { ...place, commentId });
 
 describe("the mark of a mirrored comment", () => {
-  test("tells which comment it mirrors, and shows nothing of it to readers", () => {
+  test("identifies the mirrored comment and is invisible to readers", () => {
     expect(mark).toMatch(/^<!-- .* -->$/);
     expect(markedComment(secret, `${mark}\n\nHello`, place)).toBe(commentId);
     expect(markedComment(secret, `\r\n${mark}`, place)).toBe(commentId);
@@ -20,7 +20,7 @@ describe("the mark of a mirrored comment", () => {
     ["another repository", secret, mark, { ...place, repositoryForgeId: 43 }],
     ["another comment", secret, mark.replace("1 ", "2 "), place],
     ["a signature that is too short", secret, mark.replace(/.{3} -->$/, " -->"), place],
-    ["another place in the text", secret, `Hello ${mark}`, place],
+    ["another position in the text", secret, `Hello ${mark}`, place],
     ["no mark", secret, "Hello", place],
     ["no text", secret, "", place],
   ])("is not valid with %s", (_, key, text, where) => {
@@ -43,8 +43,8 @@ describe("a text without marks", () => {
     ["beginnings and ends", "<!-- trunkline:".repeat(3_300) + "-->".repeat(3_300)],
     ["ends", "-->".repeat(20_000)],
     ["beginnings", "<!-- trunkline:".repeat(4_000)],
-    ["nothing but spaces in one", `<!--${" ".repeat(60_000)}trunkline:x-->`],
-  ])("takes no time for 60,000 characters of %s", (_, text) => {
+    ["only spaces in a mark", `<!--${" ".repeat(60_000)}trunkline:x-->`],
+  ])("needs linear time for 60,000 characters of %s", (_, text) => {
     expect(cpuMillisecondsOf(() => withoutMarks(text))).toBeLessThan(1_000);
   });
 });

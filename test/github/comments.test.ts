@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => github.done());
 
-/** Who we are is asked once. */
+/** The App's own account is read once. */
 function identified() {
   github.on("GET", "/app", 200, { slug: "trunkline" });
   github.on("GET", "/app/installations", 200, [{ id: 7, account: { id: 1, login: "acme" } }]);
@@ -45,7 +45,7 @@ describe("writing a comment", () => {
     [403, "Unable to create comment because issue is locked."],
     [404, "Not Found"],
     [410, "Issues has been disabled in this repository."],
-  ])("that GitHub refuses with %d is a refusal in its words, after one call", async (status, message) => {
+  ])("that GitHub refuses with %d is refused with its message after one call", async (status, message) => {
     github.on("POST", COMMENTS, status, { message });
     expect(await github.forge.comment(WEB, first, WAIT_MS)).toMatchObject({
       ok: false,
@@ -53,7 +53,7 @@ describe("writing a comment", () => {
     });
   });
 
-  test("looks for an earlier try first, since shortly before that began", async () => {
+  test("first searches comments written since shortly before the first attempt", async () => {
     identified();
     github.on("GET", COMMENTS, 200, [ours]);
     expect(await github.forge.comment(WEB, again, WAIT_MS)).toEqual(done);
@@ -62,7 +62,7 @@ describe("writing a comment", () => {
     expect(github.sent("POST", COMMENTS)).toEqual([]);
   });
 
-  test("brings what an earlier try wrote up to date", async () => {
+  test("updates the comment of an earlier attempt", async () => {
     identified();
     github.on("GET", COMMENTS, 200, [{ ...ours, body: `${MARK}\n\nHelo` }]);
     github.on("PATCH", COMMENT, 200, { id: 77 });
@@ -70,7 +70,7 @@ describe("writing a comment", () => {
     expect(github.sent("PATCH", COMMENT)).toMatchObject([{ body: { body: first.body } }]);
   });
 
-  test("takes nobody else's comment for its own, and looks at all pages", async () => {
+  test("ignores comments of others and reads all pages", async () => {
     identified();
     const others = Array.from({ length: 100 }, (_, id) => ({ id, body: "Hi", user: { id: BOT } }));
     github.on("GET", COMMENTS, 200, others);
@@ -85,30 +85,30 @@ describe("writing a comment", () => {
     expect(github.sent("GET", COMMENTS).map(({ query }) => query["page"])).toEqual(["1", "2"]);
   });
 
-  test("whose answer is lost is looked for, and not repeated", async () => {
+  test("with a lost response is searched and not repeated", async () => {
     github.on("POST", COMMENTS, 502, "<html></html>");
     identified();
     github.on("GET", COMMENTS, 200, [ours]);
     expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual(done);
-    // By the database's clock, from when it was tried, whatever ours says.
+    // The time of the attempt by the database's clock, whatever the process's clock is.
     expect(github.sent("GET", COMMENTS)).toMatchObject([{ query: { since: "2026-11-20T11:49:58Z" } }]);
   });
 
-  test("whose answer is lost and that is not shown is not repeated: reads lag", async () => {
+  test("with a lost response is not repeated while reads may lag", async () => {
     github.cut("POST", COMMENTS);
     identified();
     github.on("GET", COMMENTS, 200, []);
     expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual(notSeen);
   });
 
-  test("whose answer is lost and that cannot be looked for may be there", async () => {
+  test("with a lost response and a failed search may have had its effect", async () => {
     github.on("POST", COMMENTS, 502, "<html></html>");
     identified();
     github.on("GET", COMMENTS, 403, { message: "This installation has been suspended" });
     expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual(notSeen);
   });
 
-  test("is only looked for as long as it may be there and not be shown", async () => {
+  test("is only searched while reads may lag", async () => {
     identified();
     github.on("GET", COMMENTS, 200, []);
     expect(await github.forge.comment(WEB, { ...again, mayWrite: false }, WAIT_MS)).toEqual(notSeen);
@@ -117,7 +117,7 @@ describe("writing a comment", () => {
   });
 
   test.each([[{}], [{ id: "77" }], ["<html></html>"]])(
-    "answered with %j is not taken for done",
+    "with the response %j is not a success",
     async (body) => {
       github.on("POST", COMMENTS, 201, body);
       identified();
@@ -126,13 +126,13 @@ describe("writing a comment", () => {
     },
   );
 
-  test("is given up in the time allowed, and what became of it is unknown", async () => {
+  test("stops after its timeout with an unknown outcome", async () => {
     github.late("POST", COMMENTS, 3_000, 201, { id: 77 });
     expect(await github.forge.comment(WEB, first, 300)).toEqual(notSeen);
     github.requests.length = 0;
   });
 
-  test("goes to an installation that is suspended in vain, in its words", async () => {
+  test("is refused for a suspended installation with GitHub's message", async () => {
     const message = "This installation has been suspended";
     github.on("POST", COMMENTS, 403, { message });
     expect(await github.forge.comment(WEB, first, WAIT_MS)).toEqual({
@@ -143,7 +143,7 @@ describe("writing a comment", () => {
 });
 
 describe("editing a comment", () => {
-  test("takes one call, and may be repeated without looking", async () => {
+  test("takes one call, and can be repeated without a search", async () => {
     github.on("PATCH", COMMENT, 502, "");
     github.on("PATCH", COMMENT, 200, { id: 77 });
     expect(await github.forge.editComment(WEB, 77, "Hello", WAIT_MS)).toEqual(done);

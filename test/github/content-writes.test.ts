@@ -3,7 +3,7 @@ import { isContentWrite } from "../../src/forge/github/calls/turns.ts";
 
 const PULL = "/repositories/{repository_id}/pulls/{pull_number}";
 
-describe("a writing call", () => {
+describe("a write", () => {
   it.each([
     ["POST", "/repositories/{repository_id}/pulls", true],
     ["PUT", `${PULL}/merge`, true],
@@ -26,7 +26,7 @@ describe("a writing call", () => {
     ["mergeBranch", true],
     ["markPullRequestReadyForReview", false],
     ["updateRefs", false],
-  ])("of GraphQL, %s counts as content: %s", (field, expected) => {
+  ])("%s counts as content in GraphQL: %s", (field, expected) => {
     const document = `mutation Do($id: ID!) { ${field}(input: { id: $id }) { clientMutationId } }`;
     expect(isContentWrite({ kind: "graphql", method: "mutation", route: "Do", document })).toBe(expected);
   });

@@ -29,12 +29,9 @@ test.each([
   ["joining the queue", ENQUEUE],
   ["further checks", MORE_CHECKS],
   ["inspecting", documentOf(inspection(), questions).document],
-  [
-    "inspecting and what was said",
-    documentOf(inspection({ includesConversation: true }), questions).document,
-  ],
-  ["checks asked live", documentOf(firstPages(CHECKS), pulls).document],
-  ["further checks asked live", furtherPage(CHECKS)],
+  ["an inspection with comments", documentOf(inspection({ includesConversation: true }), questions).document],
+  ["checks", documentOf(firstPages(CHECKS), pulls).document],
+  ["a further page of checks", furtherPage(CHECKS)],
   ["reviews", documentOf(firstPages(REVIEWS), pulls).document],
   ["further reviews", furtherPage(REVIEWS)],
   ["reading a ref", documentOf(REF, [{ repository, ref: "refs/tags/v1" }]).document],
@@ -47,17 +44,17 @@ test.each([
   ],
   ["moving refs", UPDATE_REFS],
   ["several tags", createTagsDocument(2)],
-  ["the history from a branch", documentOf(LANDED, [{ ...window, from: null }]).document],
-  ["the history from a commit", documentOf(LANDED, [{ ...window, from: sha }]).document],
+  ["the history of a branch", documentOf(LANDED, [{ ...window, from: null }]).document],
+  ["the history of a commit", documentOf(LANDED, [{ ...window, from: sha }]).document],
   ["a pick", documentOf(PICK, [{ repository, order: pick }]).document],
   ["the merges of a pick", mergesDocument(2, true)],
   ["more merges of a pick", mergesDocument(3, false)],
   ["inspecting a target alone", documentOf(inspection(), [{ ...both, branchName: null }]).document],
-])("the document for %s fits GitHub's schema", (_, document) => {
+])("the document for %s is valid in GitHub's schema", (_, document) => {
   expect(validate(schema, parse(document)).map(({ message }) => message)).toEqual([]);
 });
 
-test("every variable of an inspection is declared and given", () => {
+test("every variable of an inspection is declared and has a value", () => {
   const { document, variables } = documentOf(inspection(), questions);
   const declared = [...document.matchAll(/\$(\w+): String!/g)].map(([, name]) => name);
   expect(new Set(declared)).toEqual(new Set(Object.keys(variables)));

@@ -4,7 +4,7 @@ import { refusalOf, refusalMessage } from "../../src/forge/github/calls/refusals
 
 type Row = readonly [status: number, words: string, reason: RefusalReason];
 
-/** GitHub's sentences as seen in its documentation and in the wild, each with the status it comes with. */
+/** GitHub's messages from its documentation and from real responses, each with its status. */
 const SENTENCES: readonly Row[] = [
   [403, "Resource not accessible by integration", "not_permitted"],
   [403, "Repository was archived so is read-only.", "not_permitted"],
@@ -128,11 +128,11 @@ describe("a refusal", () => {
     ["errors as sentences", { errors: ["One thing", "Another"] }, "unknown", "One thing\nAnother"],
     ["errors as one sentence", { errors: "Could not be done" }, "unknown", "Could not be done"],
     ["no errors at all", {}, "unknown", "Validation Failed"],
-  ])("whose message says nothing speaks through its errors: %s", (_, errors, reason, message) => {
+  ])("with an unspecific message uses its errors: %s", (_, errors, reason, message) => {
     expect(refusalOf(422, { message: "Validation Failed", ...errors })).toEqual({ reason, message });
   });
 
-  test("keeps a telling message and finds the reason in the errors below", () => {
+  test("with a specific message keeps it and finds the reason in the errors", () => {
     const body = {
       message: "Pull request could not be opened",
       errors: [{ message: "No commits between a and b" }],
@@ -140,7 +140,7 @@ describe("a refusal", () => {
     expect(refusalOf(422, body)).toEqual({ reason: "nothing_to_merge", message: body.message });
   });
 
-  test("of the asynchronous merge carries its words in the details", () => {
+  test("of an asynchronous merge has its message in the details", () => {
     const message = "Merge conflict: the pull request could not be merged.";
     expect(refusalOf(200, { status: "failed", details: { message } })).toEqual({
       reason: "conflicts",
@@ -148,14 +148,14 @@ describe("a refusal", () => {
     });
   });
 
-  test("names the checks and counts the reviews it is about", () => {
+  test("names the checks and the number of reviews", () => {
     const message =
       'Required status check "build" is failing.\nRequired status check "lint" is expected.\nAt least 2 approving reviews are required.';
     expect(refusalOf(405, { message }).details).toEqual({ checks: ["build", "lint"], requiredReviews: 2 });
   });
 
   test.each([[null], [""], ["<html>gateway</html>"], [42], [[]], [{ message: 5 }]])(
-    "without words says which status it was: %j",
+    "without a message names the status: %j",
     (body) => {
       expect(refusalOf(405, body).message).toBe("GitHub answered 405");
     },
@@ -172,7 +172,7 @@ describe("a refusal", () => {
     expect(message).toMatch(/^head sha .*…$/);
   });
 
-  test("may be a bare text", () => {
+  test("may be plain text", () => {
     expect(refusalMessage("  Not here  ")).toBe("Not here");
   });
 });

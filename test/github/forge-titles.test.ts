@@ -9,13 +9,13 @@ describe("a title sent to GitHub", () => {
     );
   });
 
-  test("is cut at a character, not inside one", () => {
+  test("is truncated between characters", () => {
     const cut = plainTitle("é".repeat(200));
     expect(cut).toMatch(/^é+…$/);
     expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(256);
   });
 
-  test("never holds control characters or more than 256 bytes, and is stable", () => {
+  test("has no control characters and at most 256 bytes, and is stable", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), (title) => {
         const plain = plainTitle(title);

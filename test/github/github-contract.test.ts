@@ -12,13 +12,13 @@ const ref = {
   },
 };
 
-describe("GitHub's descriptions", () => {
-  test("accept an answer as GitHub gives it, on either kind of path", () => {
+describe("GitHub's API descriptions", () => {
+  test("accept a response of GitHub, for both kinds of path", () => {
     expect(answerMismatches("GET", "/api/v3/repos/acme/web/git/ref/heads/card/7?x=1", 200, ref)).toEqual([]);
     expect(answerMismatches("GET", "/repositories/12/git/ref/heads%2Fmain", 200, ref)).toEqual([]);
   });
 
-  test("name what is missing or of the wrong kind", () => {
+  test("report missing and wrong fields", () => {
     const broken = { ...ref, node_id: 1, object: { type: "commit" } };
     expect(answerMismatches("GET", "/repos/acme/web/git/ref/heads/main", 200, broken)).toEqual([
       expect.stringContaining("/node_id must be string"),
@@ -27,7 +27,7 @@ describe("GitHub's descriptions", () => {
     ]);
   });
 
-  test("reject a success that is not described, and a body where there is none", () => {
+  test("reject an undescribed success and an unexpected body", () => {
     const path = "/repos/acme/web/git/refs/heads/main";
     expect(answerMismatches("DELETE", path, 200, {})).toEqual([
       expect.stringContaining("status 200 is not described"),
@@ -35,7 +35,7 @@ describe("GitHub's descriptions", () => {
     expect(answerMismatches("DELETE", path, 204, { ok: true })).toEqual(["status 204 has no body"]);
   });
 
-  test("accept the refusals any operation may meet, described for it or not", () => {
+  test("accept refusals that any operation may have", () => {
     const refusal = {
       message: "Bad credentials",
       documentation_url: "https://docs.github.com/rest",
@@ -44,7 +44,7 @@ describe("GitHub's descriptions", () => {
     expect(answerMismatches("GET", "/repos/acme/web", 401, refusal)).toEqual([]);
   });
 
-  test("know no other operations", () => {
+  test("have no other operations", () => {
     expect(answerMismatches("GET", "/gists", 200, [])).toEqual([
       expect.stringContaining("no such operation"),
     ]);
@@ -53,7 +53,7 @@ describe("GitHub's descriptions", () => {
     );
   });
 
-  test("tell what a webhook lacks", () => {
+  test("report missing fields of a webhook", () => {
     expect(() => validateWebhook("pull_request", "opened", { action: "opened" })).toThrow(
       /required property 'number'/,
     );

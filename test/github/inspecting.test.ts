@@ -91,7 +91,7 @@ const checksOf = async (...pages: unknown[][]) => {
 };
 
 describe("inspecting branches", () => {
-  test("takes one call for all repositories of an installation, names as variables only", async () => {
+  test("takes one call for all repositories of an installation, with names as variables", async () => {
     answering({
       r0: repository(),
       r1: repository({ databaseId: 43, nameWithOwner: "acme/api", target: null, head: null }),
@@ -113,7 +113,7 @@ describe("inspecting branches", () => {
     expect(second).toMatchObject({ target: { name: "next", sha: null }, headSha: null, aheadBy: null });
   });
 
-  test("takes one call for each installation, and answers in the order asked", async () => {
+  test("takes one call for each installation and keeps the order of the request", async () => {
     github.on("POST", "/graphql", 200, byName);
     github.on("POST", "/graphql", 200, byName);
     const elsewhere = { ...api, repository: { ...API_REPO, installationId: 8 } };
@@ -124,7 +124,7 @@ describe("inspecting branches", () => {
     expect(github.requests).toHaveLength(2);
   });
 
-  test("of which too much was said for one answer takes a call for each half of them", async () => {
+  test("is repeated in halves if the response is too large", async () => {
     answering({ r0: repository({ title: "x".repeat(33 * 1024 * 1024) }), r1: repository() });
     answering({ r0: repository() });
     answering({ r0: repository({ databaseId: 43, nameWithOwner: "acme/api" }) });
@@ -141,7 +141,7 @@ describe("inspecting branches", () => {
     );
   });
 
-  test("of which one alone says too much is not repeated", async () => {
+  test("of one repository is not repeated if its response is too large", async () => {
     answering({ r0: repository({ title: "x".repeat(33 * 1024 * 1024) }) });
     await expect(github.forge.inspect([web])).rejects.toMatchObject({
       name: "ForgeUnavailable",
@@ -150,7 +150,7 @@ describe("inspecting branches", () => {
     expect(github.requests).toHaveLength(1);
   });
 
-  test("about the target only asks for no pull requests", async () => {
+  test("of the target only reads no pull requests", async () => {
     answering({
       r0: repository({
         head: undefined,
@@ -163,7 +163,7 @@ describe("inspecting branches", () => {
     expect(Object(github.requests[0]?.body).query).not.toContain("pullRequests");
   });
 
-  test("gives the pull requests of this very branch of this very repository", async () => {
+  test("returns the pull requests of this branch of this repository only", async () => {
     const nodes = [
       pull({ number: 9, headRepository: { databaseId: 99 } }),
       pull({ number: 8, headRepository: null }),
@@ -201,7 +201,7 @@ describe("inspecting branches", () => {
 });
 
 describe("the checks of a pull request", () => {
-  test("count with the newest report of each name and App", async () => {
+  test("are the newest report of each name and App", async () => {
     const checks = await checksOf([
       run("build", "COMPLETED", "FAILURE", 1),
       run("build", "COMPLETED", "SUCCESS", 2),
@@ -212,7 +212,7 @@ describe("the checks of a pull request", () => {
     expect(checks).toEqual({ state: "pending", failing: [], pending: ["build"] });
   });
 
-  test("include commit statuses, and fail before they wait", async () => {
+  test("include commit statuses, and failing ones precede pending ones", async () => {
     const checks = await checksOf([
       run("build", "COMPLETED", "TIMED_OUT", 1),
       status("build", "SUCCESS"),
@@ -222,7 +222,7 @@ describe("the checks of a pull request", () => {
     expect(checks).toEqual({ state: "failing", failing: ["build", "audit"], pending: ["deploy"] });
   });
 
-  test("are read to their end", async () => {
+  test("are read to the end", async () => {
     const many = Array.from({ length: 100 }, (_, index) =>
       run(`job-${index}`, "COMPLETED", "SUCCESS", index + 1),
     );
@@ -237,11 +237,11 @@ describe("the checks of a pull request", () => {
 });
 
 // Fault: D4
-describe("a repository that is not what its name says", () => {
+describe("a repository with another name", () => {
   const renamed = { id: 42, full_name: "acme/website", default_branch: "main" };
 
   // Fault: D2
-  test("because another took the name is asked for again under its own", async () => {
+  test("whose old name is used by another is inspected under its new name", async () => {
     answering({ r0: repository({ databaseId: 666 }) });
     github.on("GET", "/repositories/42", 200, renamed);
     answering({ r0: repository({ nameWithOwner: "acme/website" }) });
@@ -250,7 +250,7 @@ describe("a repository that is not what its name says", () => {
     expect(Object(github.requests[2]?.body).variables).toMatchObject({ o0: "acme", n0: "website" });
   });
 
-  test("because the name is gone likewise, and the others answer as they did", async () => {
+  test("whose old name is unused is inspected under its new name; others keep their response", async () => {
     answering({ r0: null, r1: repository({ databaseId: 43, nameWithOwner: "acme/api" }) }, [
       notFound(["r0"]),
     ]);
@@ -264,7 +264,7 @@ describe("a repository that is not what its name says", () => {
   });
 
   // Fault: C18
-  test("and is gone altogether is refused in GitHub's words, alone", async () => {
+  test("that was deleted is refused with GitHub's message; others are not affected", async () => {
     answering({ r0: null, r1: repository({ databaseId: 43 }) }, [notFound(["r0"])]);
     github.on("GET", "/repositories/42", 404, { message: "Not Found" });
     const [gone, there] = await github.forge.inspect([web, api]);
@@ -272,15 +272,15 @@ describe("a repository that is not what its name says", () => {
     expect(there?.refusal).toBeUndefined();
   });
 
-  test("but a stranger whose id cannot be found is refused, never shown", async () => {
+  test("whose id is not found is refused, and another repository is never returned", async () => {
     answering({ r0: repository({ databaseId: 666 }) });
     github.on("GET", "/repositories/42", 404, { message: "Not Found" });
     expect(await github.forge.inspect([web])).toMatchObject([{ refusal: { reason: "not_permitted" } }]);
   });
 });
 
-describe("errors beside the data", () => {
-  test("about a comparison with a missing branch leave it unknown", async () => {
+describe("errors next to data", () => {
+  test("about a comparison with a missing branch leave the comparison unknown", async () => {
     answering(
       { r0: repository({ head: null, target: { name: "main", target: { oid: SHA }, compare: null } }) },
       [notFound(["r0", "target", "compare"])],
@@ -288,7 +288,7 @@ describe("errors beside the data", () => {
     expect(await github.forge.inspect([web])).toMatchObject([{ headSha: null, aheadBy: null }]);
   });
 
-  test("that forbid a part refuse the question, in GitHub's words", async () => {
+  test("that forbid a part refuse the inspection with GitHub's message", async () => {
     const message = "Resource not accessible by integration";
     answering({ r0: repository() }, [{ type: "FORBIDDEN", path: ["r0", "pullRequests"], message }]);
     expect(await github.forge.inspect([web])).toEqual([{ refusal: { reason: "not_permitted", message } }]);
@@ -309,14 +309,14 @@ describe("errors beside the data", () => {
     await expect(github.forge.inspect([web])).rejects.toMatchObject({ name: "ForgeUnavailable" });
   });
 
-  test("a call GitHub gave up on is asked again", async () => {
+  test("that end a call in GitHub's timeout are followed by another call", async () => {
     github.on("POST", "/graphql", 502, "<html>Bad gateway</html>");
     answering({ r0: repository() });
     expect(await github.forge.inspect([web])).toMatchObject([{ headSha: SHA }]);
   });
 });
 
-test("an empty repository has a default branch all the same", async () => {
+test("an empty repository has a default branch", async () => {
   answering({ r0: repository({ defaultBranchRef: null, target: null, head: null }) });
   github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/web", default_branch: "trunk" });
   expect(await github.forge.inspect([web])).toMatchObject([

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => github.done());
 
-const failure = (asked: Promise<unknown>): Promise<unknown> => asked.catch((error: unknown) => error);
+const failure = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
 function tokensRefused(status: number, message: string): void {
   nock.cleanAll();
   nock(API).persist().post("/app/installations/7/access_tokens").reply(status, { message });
@@ -22,9 +22,9 @@ function tokensRefused(status: number, message: string): void {
 
 const head = () => github.forge.branchHead(WEB, "main");
 
-describe("a limit GitHub has told us of", () => {
+describe("a rate limit of GitHub", () => {
   // Fault: C4 The hourly limit is used up => 503 with a time; other installations continue
-  test("of the hour is not slept on: the answer comes at once and says when it ends", async () => {
+  test("for the hour fails immediately with the time of its end", async () => {
     const reset = Math.floor(github.clock.now() / 1_000) + 2_400;
     const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(reset) };
     github.on("GET", REF, 403, { message: "API rate limit exceeded for installation ID 7." }, headers);
@@ -38,7 +38,7 @@ describe("a limit GitHub has told us of", () => {
     expect(await head()).toBe(SHA);
   });
 
-  test("is kept to by what is about to be repeated, too", async () => {
+  test("also stops repetitions", async () => {
     const message =
       "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
     const { sleep } = github.clock;
@@ -53,7 +53,7 @@ describe("a limit GitHub has told us of", () => {
   });
 
   // Fault: C5 GitHub sets a secondary limit => every process waits until it ends
-  test.each([403, 429])("on the rate of calls is kept to, answered %i", async (status) => {
+  test.each([403, 429])("on the rate of calls is obeyed after a %i", async (status) => {
     const message =
       "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
     github.on("POST", REFS, status, { message }, { "retry-after": "90" });
@@ -63,7 +63,7 @@ describe("a limit GitHub has told us of", () => {
     expect(github.requests).toHaveLength(1);
   });
 
-  test("without a time is kept to for a minute, then for longer, until an order is accepted", async () => {
+  test("without a time is obeyed for a minute, then longer, until a write succeeds", async () => {
     const message =
       "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.";
     for (const retryAfter of [60, 120, 240]) {
@@ -77,14 +77,14 @@ describe("a limit GitHub has told us of", () => {
     expect(await failure(github.forge.createBranch(WEB, "x", SHA))).toMatchObject({ retryAfter: 60 });
   });
 
-  test("holds back no other installation", async () => {
+  test("applies to one installation only", async () => {
     github.on("GET", REF, 429, { message: "Too many requests" });
     expect(await failure(head())).toBeInstanceOf(ForgeUnavailable);
     github.on("GET", REF, 200, ref);
     expect(await github.forge.branchHead(elsewhere, "main")).toBe(SHA);
   });
 
-  test("of GraphQL comes with status 200, and leaves REST alone", async () => {
+  test("of GraphQL comes with status 200 and does not apply to REST", async () => {
     const limited = { errors: [{ type: "RATE_LIMITED", message: "API rate limit exceeded" }] };
     const reset = String(Math.floor(github.clock.now() / 1_000) + 600);
     github.on("POST", "/graphql", 200, limited, { "x-ratelimit-reset": reset, "x-ratelimit-remaining": "0" });
@@ -95,7 +95,7 @@ describe("a limit GitHub has told us of", () => {
     expect(await head()).toBe(SHA);
   });
 
-  test("is told from a refusal with the same status", async () => {
+  test("is distinguished from a refusal with the same status", async () => {
     const headers = { "x-ratelimit-remaining": "0" };
     github.on("POST", REFS, 403, { message: "Resource not accessible by integration" }, headers);
     expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject({
@@ -106,10 +106,10 @@ describe("a limit GitHub has told us of", () => {
 });
 
 // Fault: C12 A token is rejected => replaced, at most twice a minute; then 503
-describe("a token that GitHub no longer accepts", () => {
+describe("a token that GitHub rejects", () => {
   const bad = { message: "Bad credentials" };
 
-  test("is replaced once, and the call goes on, a write too", async () => {
+  test("is replaced once, and the call is repeated, also a write", async () => {
     github.on("POST", REFS, 401, bad);
     github.on("POST", REFS, 201, { ref: "refs/heads/x", object: { sha: SHA } });
     expect(await github.forge.createBranch(WEB, "x", SHA)).toEqual({ ok: true, value: { created: true } });
@@ -123,7 +123,7 @@ describe("a token that GitHub no longer accepts", () => {
   });
 
   // Fault: E12
-  test("is replaced by a process whose clock is ahead of GitHub's, too", async () => {
+  test("is replaced by a process whose clock is fast, too", async () => {
     github.done();
     github = openGitHubDouble({ behindMs: 600_000 });
     github.on("GET", REF, 401, bad);
@@ -132,7 +132,7 @@ describe("a token that GitHub no longer accepts", () => {
     expect(github.minted).toBe(2);
   });
 
-  test("is not replaced for ever: two tokens a minute at most", async () => {
+  test("is replaced at most twice a minute", async () => {
     for (let tries = 0; tries < 3; tries++) github.on("GET", REF, 401, bad);
     expect(await failure(head())).toMatchObject({ name: "ForgeUnavailable", retryAfter: 60 });
     github.on("GET", REF, 401, bad);
@@ -140,7 +140,7 @@ describe("a token that GitHub no longer accepts", () => {
     expect(github.minted).toBe(2);
   });
 
-  test("is replaced again within the minute where it had been accepted: it was revoked anew", async () => {
+  test("is replaced again within the minute if it had been accepted", async () => {
     github.on("GET", REF, 401, bad);
     github.on("GET", REF, 200, ref);
     expect(await head()).toBe(SHA);
@@ -150,7 +150,7 @@ describe("a token that GitHub no longer accepts", () => {
     expect(github.minted).toBe(3);
   });
 
-  test("is replaced within the minute after no new one was to be had", async () => {
+  test("is replaced within the minute if no new token was available", async () => {
     github.on("GET", REF, 200, ref);
     await head();
     const minting = /\/access_tokens$/;
@@ -165,7 +165,7 @@ describe("a token that GitHub no longer accepts", () => {
     expect(github.requests.at(-1)?.headers["authorization"]).toBe("token ghs_good");
   });
 
-  test("is replaced once for all calls that met it", async () => {
+  test("is replaced once for concurrent calls", async () => {
     github.on("GET", REF, 200, ref);
     await head();
     for (let calls = 0; calls < 3; calls++) {
@@ -178,13 +178,13 @@ describe("a token that GitHub no longer accepts", () => {
 });
 
 // Fault: C13
-describe("an installation that may not be used", () => {
+describe("an installation without access", () => {
   const question = { repository: WEB, branchName: "x", targetBranch: null };
 
   test.each([
     [403, "This installation has been suspended"],
     [404, "Not Found"],
-  ])("refuses orders and questions in GitHub's words: %i %s", async (status, message) => {
+  ])("refuses reads and writes with GitHub's message: %i %s", async (status, message) => {
     tokensRefused(status, message);
     const refusal = { reason: "not_permitted", message, details: { connection: "refused" } };
     expect(await github.forge.createBranch(WEB, "x", SHA)).toEqual({ ok: false, refusal });
@@ -194,7 +194,7 @@ describe("an installation that may not be used", () => {
     await expect(head()).rejects.toThrow(ForgeUnavailable);
   });
 
-  test("may be suspended while our token still holds", async () => {
+  test("may be suspended while a token is still valid", async () => {
     github.on("POST", REFS, 403, { message: "This installation has been suspended" });
     expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject({
       ok: false,
@@ -202,7 +202,7 @@ describe("an installation that may not be used", () => {
     });
   });
 
-  test("may be deleted while we hold a token: the next one is refused", async () => {
+  test("may be deleted while a token is cached: the next one is refused", async () => {
     github.on("GET", REF, 200, ref);
     await head();
     tokensRefused(404, "Not Found");
@@ -213,12 +213,12 @@ describe("an installation that may not be used", () => {
     });
   });
 
-  test("is no refusal where the fault is ours: an App key that is not accepted", async () => {
+  test("is not refused if the App's key is rejected", async () => {
     tokensRefused(401, "A JSON web token could not be decoded");
     await expect(github.forge.createBranch(WEB, "x", SHA)).rejects.toThrow("does not accept our credentials");
   });
 
-  test("gets its token in spite of a passing fault", async () => {
+  test("gets its token after a temporary error", async () => {
     nock.cleanAll();
     nock(API).post("/app/installations/7/access_tokens").reply(502);
     nock(API).post("/app/installations/7/access_tokens").reply(201, { token: "ghs_late" });
@@ -227,15 +227,15 @@ describe("an installation that may not be used", () => {
   });
 });
 
-describe("what is logged and thrown", () => {
-  test("holds no token, no body and no name", async () => {
+describe("logs and errors", () => {
+  test("have no token, body or name", async () => {
     for (let tries = 0; tries < 3; tries++) {
       github.on("POST", REFS, 500, { message: "secret words" }, { "x-github-request-id": "AB:12" });
       github.on("GET", "/repositories/42/git/ref/heads/secret%2Fbranch", 404, {});
     }
     const thrown = await failure(github.forge.createBranch(WEB, "secret/branch", SHA));
-    const told = `${github.logged.join("")}${JSON.stringify(thrown)}${String((thrown as Error).cause)}`;
-    expect(told).not.toMatch(/ghs_|secret|BEGIN|authorization/i);
+    const output = `${github.logged.join("")}${JSON.stringify(thrown)}${String((thrown as Error).cause)}`;
+    expect(output).not.toMatch(/ghs_|secret|BEGIN|authorization/i);
     expect(github.logged.join("")).toContain('"requestId":"AB:12"');
     expect(github.logged.join("")).toContain("/repositories/{repository_id}/git/refs");
   });

@@ -44,8 +44,8 @@ const merge = (waitMs = 10_000, repository = WEB) => github.forge.merge(reposito
 const notOffered = () => github.on("PUT", ASYNC, 404, { message: "Not Found" });
 
 // Fault: C10 An asynchronous merge is pending, queued, lost or dequeued => 202; the card follows
-describe("merging in the background", () => {
-  test("pins the head and asks about once a second until it is done", async () => {
+describe("an asynchronous merge", () => {
+  test("pins the head and polls about once a second", async () => {
     github.on("PUT", ASYNC, 202, pending());
     github.on("GET", RESULT, 200, pending());
     github.on("GET", RESULT, 502, {});
@@ -58,38 +58,38 @@ describe("merging in the background", () => {
       merge_action: "default",
       commit_title: "Login",
     });
-    // The 300 ms are inside the second look, before a faulty answer is asked for again.
+    // The 300 ms are a delay in the second poll, before its error is retried.
     expect(github.clock.slept).toEqual([400, 300, 1_000]);
   });
 
-  test("leaves the title to the repository where none is given", async () => {
+  test("has the repository's default title if none is given", async () => {
     github.on("PUT", ASYNC, 200, done);
     github.on("GET", PULL, 200, mergedPull);
     await github.forge.merge(WEB, { number: 5, headSha: SHA, method: "squash" }, 0);
     expect(github.requests[0]?.body).toEqual({ sha: SHA, merge_method: "squash", merge_action: "default" });
   });
 
-  test("that takes too long is pending, with the handle to ask for", async () => {
+  test("that takes too long is pending, with the id of the request", async () => {
     github.on("PUT", ASYNC, 202, pending());
     github.on("GET", RESULT, 200, pending());
     github.on("GET", RESULT, 200, pending());
     expect(await merge(2_000)).toEqual({ ok: true, value: { state: "pending", handle: "u1" } });
   });
 
-  test("is asked for by its handle, without a second order", async () => {
+  test("is polled by its id without another merge call", async () => {
     github.on("GET", RESULT, 200, done);
     expect(await github.forge.merge(WEB, { ...order, handle: "u1" }, 5_000)).toEqual(merged);
     expect(github.sent("PUT", "merge-async")).toEqual([]);
   });
 
-  test("starts anew when GitHub has forgotten the handle", async () => {
+  test("is requested again if GitHub no longer knows the id", async () => {
     github.on("GET", RESULT, 404, { message: "Not Found" });
     github.on("PUT", ASYNC, 200, done);
     github.on("GET", PULL, 200, mergedPull);
     expect(await github.forge.merge(WEB, { ...order, handle: "u1" }, 5_000)).toEqual(merged);
   });
 
-  test("that somebody has done before is theirs where GitHub shows a person", async () => {
+  test("that was done before is not Trunkline's if GitHub shows a person", async () => {
     github.on("PUT", ASYNC, 200, done);
     github.on("GET", PULL, 200, { ...mergedPull, merged_by: { type: "User" } });
     expect(await merge()).toEqual({ ok: true, value: { state: "merged_outside" } });
@@ -98,7 +98,7 @@ describe("merging in the background", () => {
     expect(await merge()).toEqual(merged);
   });
 
-  test("adopts a merge of the same commit that is under way", async () => {
+  test("adopts a running merge of the same commit", async () => {
     const message = "A merge request already exists for this pull request.";
     github.on("PUT", ASYNC, 409, pending({ message }));
     github.on("GET", RESULT, 200, done);
@@ -106,13 +106,13 @@ describe("merging in the background", () => {
   });
 
   // Fault: C7 The head changes just before the merge => refused as `head_moved`
-  test("refuses to adopt one of another commit", async () => {
+  test("does not adopt a merge of another commit", async () => {
     const message = "A merge request already exists for this pull request.";
     github.on("PUT", ASYNC, 409, pending({ message, expected_head_sha: OTHER_SHA }));
     expect(await merge()).toEqual({ ok: false, refusal: { reason: "head_moved", message } });
   });
 
-  test("that was queued says so, and is merged once the pull request is", async () => {
+  test("that was queued is reported and is merged with the pull request", async () => {
     github.on("PUT", ASYNC, 202, pending());
     github.on("GET", RESULT, 200, { status: "enqueued", details: { message: "Queued" } });
     github.on("GET", PULL, 200, pull());
@@ -146,7 +146,7 @@ describe("merging in the background", () => {
     expect(await merge()).toEqual(merged);
   });
 
-  test("is looked for after a lost answer, and ordered again where nothing was merged", async () => {
+  test("is searched after a lost response, and requested again if nothing was merged", async () => {
     github.on("PUT", ASYNC, 502, {});
     github.on("GET", PULL, 200, mergedPull);
     expect(await merge()).toEqual(merged);
@@ -163,18 +163,18 @@ describe("merging in the background", () => {
   });
 });
 
-describe("merging at once, where there is no other way", () => {
+describe("a synchronous merge, without asynchronous ones", () => {
   // Fault: C21
-  test("is told of the repository, and done at once where that is known", async () => {
-    const lacking: unknown[] = [];
-    github = openGitHubDouble({ onLacking: async (...told) => void lacking.push(told) });
+  test("is used after the first refusal of an asynchronous one for the repository", async () => {
+    const notAvailable: unknown[] = [];
+    github = openGitHubDouble({ onLacking: async (...output) => void notAvailable.push(output) });
     notOffered();
     github.on("PUT", SYNC, 200, { sha: MERGED, merged: true, message: "Merged" });
     expect(await merge()).toEqual(merged);
-    expect(lacking).toEqual([[WEB.forgeId, "async_merge"]]);
+    expect(notAvailable).toEqual([[WEB.forgeId, "async_merge"]]);
     github.on("PUT", SYNC, 200, { sha: MERGED, merged: true, message: "Merged" });
     expect(await merge(10_000, { ...WEB, lacks: ["async_merge"] })).toEqual(merged);
-    expect(lacking).toHaveLength(1);
+    expect(notAvailable).toHaveLength(1);
     expect(github.requests.at(-1)?.body).toEqual({
       sha: SHA,
       merge_method: "merge",
@@ -188,7 +188,7 @@ describe("merging at once, where there is no other way", () => {
     [405, "Squash merges are not allowed on this repository.", "protected"],
     [409, "Head branch was modified. Review and try the merge again.", "head_moved"],
     [403, "Resource not accessible by integration", "not_permitted"],
-  ])("answered %i %s is refused after one call", async (status, message, reason) => {
+  ])("with the response %i %s is refused after one call", async (status, message, reason) => {
     notOffered();
     github.on("PUT", SYNC, status, { message });
     expect(await merge()).toMatchObject({ ok: false, refusal: { reason, message } });
@@ -196,7 +196,7 @@ describe("merging at once, where there is no other way", () => {
   });
 
   test.each(["Base branch was modified. Review and try the merge again.", "Merge already in progress"])(
-    "tries again after a look: %s",
+    "is repeated after a read: %s",
     async (message) => {
       notOffered();
       github.on("PUT", SYNC, 405, { message });
@@ -207,7 +207,7 @@ describe("merging at once, where there is no other way", () => {
   );
 
   // Fault: C6
-  test("tries so three times at most", async () => {
+  test("is repeated at most three times", async () => {
     notOffered();
     for (let tries = 0; tries < 4; tries++) {
       github.on("PUT", SYNC, 405, { message: "Base branch was modified. Review and try the merge again." });
@@ -223,7 +223,7 @@ describe("merging at once, where there is no other way", () => {
     ["in conflict", pull({ mergeable: false }), { ok: false, refusal: { reason: "conflicts" } }],
     ["behind", pull({ mergeable_state: "behind" }), { ok: false, refusal: { reason: "behind_base" } }],
     ["blocked", pull({ mergeable_state: "blocked" }), { ok: false, refusal: { reason: "protected" } }],
-  ])("that is not mergeable is looked at: %s", async (_, state, expected) => {
+  ])("that is not mergeable is read: %s", async (_, state, expected) => {
     notOffered();
     github.on("PUT", SYNC, 405, { message: "Pull Request is not mergeable" });
     github.on("GET", PULL, 200, state);
@@ -231,7 +231,7 @@ describe("merging at once, where there is no other way", () => {
   });
 
   // Fault: C9
-  test("waits while GitHub does not know yet whether it can", async () => {
+  test("waits while GitHub computes the mergeability", async () => {
     notOffered();
     github.on("PUT", SYNC, 405, { message: "Pull Request is not mergeable" });
     github.on("GET", PULL, 200, pull({ mergeable: null, mergeable_state: "unknown" }));
@@ -240,7 +240,7 @@ describe("merging at once, where there is no other way", () => {
   });
 
   // Fault: C2
-  test("is looked for after a lost answer", async () => {
+  test("is searched after a lost response", async () => {
     notOffered();
     github.cut("PUT", SYNC);
     github.on("GET", PULL, 200, mergedPull);
@@ -248,7 +248,7 @@ describe("merging at once, where there is no other way", () => {
     expect(github.sent("PUT", "/merge")).toHaveLength(0);
   });
 
-  test("joins the merge queue where the branch asks for it", async () => {
+  test("enters the merge queue if the branch requires it", async () => {
     notOffered();
     const message = "Repository rule violations found\n\nChanges must be made through the merge queue";
     github.on("PUT", SYNC, 405, { message });

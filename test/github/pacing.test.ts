@@ -11,18 +11,18 @@ import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "../support/f
 const REFS = "/repositories/42/git/refs";
 const PULLS = "/repositories/42/pulls";
 const made = { ref: "refs/heads/x", object: { sha: SHA } };
-const AN_HOUR_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
 let db: Db;
-/** As two processes keep them. */
+/** Two processes with the same database. */
 let turns: Turns;
-let othersTurns: Turns;
+let otherTurns: Turns;
 beforeAll(async () => {
   database = await createTestDatabase();
   db = connect({ connectionString: database.connectionString, onError: () => undefined });
   turns = createTurns(db);
-  othersTurns = createTurns(db);
+  otherTurns = createTurns(db);
 });
 afterAll(async () => {
   await db.destroy();
@@ -30,10 +30,10 @@ afterAll(async () => {
 });
 beforeEach(() => db("forge_turns").delete());
 
-const write = { budget: "rest", isContent: false, withinMs: AN_HOUR_MS } as const;
+const write = { budget: "rest", isContent: false, withinMs: HOUR_MS } as const;
 const content = { ...write, isContent: true };
 
-/** When the next write may begin, in milliseconds of the database's clock. */
+/** The start of the next write, in milliseconds of the database's clock. */
 async function nextWrite(): Promise<number> {
   const row = await firstRow<{ at: Date }>(db, "select next_write_at as at from forge_turns", {});
   return row?.at.getTime() ?? 0;
@@ -45,51 +45,51 @@ async function now(): Promise<number> {
 
 describe("the turns of an installation", () => {
   // Invariant: I11
-  test("are a second apart, whichever process takes them", async () => {
+  test("are a second apart for all processes together", async () => {
     const begun = await now();
-    const taken = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? turns : othersTurns).take(7, write)),
+    const reserved = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? turns : otherTurns).take(7, write)),
     );
-    expect(taken.every((turn) => "waitMs" in turn)).toBe(true);
+    expect(reserved.every((turn) => "waitMs" in turn)).toBe(true);
     expect((await nextWrite()) - begun).toBeGreaterThanOrEqual(20_000);
   });
 
-  test("are each installation's own", async () => {
+  test("are separate from those of other installations", async () => {
     for (let count = 0; count < 200; count++) await turns.take(7, write);
-    expect(await othersTurns.take(8, { ...write, withinMs: 0 })).toEqual({ waitMs: 0 });
+    expect(await otherTurns.take(8, { ...write, withinMs: 0 })).toEqual({ waitMs: 0 });
   });
 
-  test("that come too late are not taken, and it is told when there would be one", async () => {
+  test("that would be too late are not reserved; the time of the next is returned", async () => {
     for (let count = 0; count < 200; count++) await turns.take(7, write);
     const before = await nextWrite();
-    const late = await othersTurns.take(7, { ...write, withinMs: 10_000 });
+    const late = await otherTurns.take(7, { ...write, withinMs: 10_000 });
     expect(late).toEqual({ freeIn: expect.any(Number) });
     expect("freeIn" in late && late.freeIn).toBeGreaterThan(10);
     expect(await nextWrite()).toBe(before);
   });
 
-  test("for content are never more than 500 in an hour, and the others do not wait with them", async () => {
+  test("for content are at most 500 per hour, and other writes do not wait for them", async () => {
     const begun = await now();
     const waits: number[] = [];
     for (let count = 0; count < 520; count++) {
-      const turn = await turns.take(7, { ...content, withinMs: 10 * AN_HOUR_MS });
+      const turn = await turns.take(7, { ...content, withinMs: 10 * HOUR_MS });
       waits.push(("waitMs" in turn ? turn.waitMs : 0) + (await now()) - begun);
     }
-    const inTheFirstHour = waits.filter((wait) => wait <= AN_HOUR_MS);
+    const inTheFirstHour = waits.filter((wait) => wait <= HOUR_MS);
     expect(inTheFirstHour.length).toBeLessThanOrEqual(500);
     expect(inTheFirstHour.length).toBeGreaterThan(450);
-    expect((await nextWrite()) - begun).toBeLessThan(AN_HOUR_MS / 4);
+    expect((await nextWrite()) - begun).toBeLessThan(HOUR_MS / 4);
   });
 
-  test("are nobody's while GitHub wants no calls, of one kind or of all", async () => {
+  test("are not available during a rate limit of one kind or of all calls", async () => {
     await turns.limit(7, "graphql", 900);
-    expect(await othersTurns.limitedFor(7, "graphql")).toBeGreaterThan(800);
-    expect(await othersTurns.limitedFor(7, "rest")).toBe(0);
-    expect(await othersTurns.take(7, { ...write, withinMs: 0 })).toEqual({ waitMs: 0 });
+    expect(await otherTurns.limitedFor(7, "graphql")).toBeGreaterThan(800);
+    expect(await otherTurns.limitedFor(7, "rest")).toBe(0);
+    expect(await otherTurns.take(7, { ...write, withinMs: 0 })).toEqual({ waitMs: 0 });
     await turns.limit(7, null, 1_800);
-    await othersTurns.limit(7, null, 1);
-    expect(await othersTurns.limitedFor(7, "rest")).toBeGreaterThan(1_700);
-    const held = await othersTurns.take(7, { ...write, withinMs: 10_000 });
+    await otherTurns.limit(7, null, 1);
+    expect(await otherTurns.limitedFor(7, "rest")).toBeGreaterThan(1_700);
+    const held = await otherTurns.take(7, { ...write, withinMs: 10_000 });
     expect("freeIn" in held && held.freeIn).toBeGreaterThan(1_700);
   });
 });
@@ -99,7 +99,7 @@ describe("calls to GitHub", () => {
   let other: GitHubDouble;
   beforeEach(() => {
     github = openGitHubDouble({ turns });
-    other = openGitHubDouble({ turns: othersTurns });
+    other = openGitHubDouble({ turns: otherTurns });
   });
   afterEach(() => {
     github.done();
@@ -107,31 +107,31 @@ describe("calls to GitHub", () => {
   });
   const create = ({ forge }: GitHubDouble) => forge.createBranch(WEB, "x", SHA);
 
-  test("are held back in every process where the database was away when GitHub said so", async () => {
+  test("wait in every process if the database was unavailable when GitHub set the limit", async () => {
     const proxy = await startDatabaseProxy(database.connectionString);
     const far = connect({ connectionString: proxy.url, onError: () => undefined });
-    const cutOff = openGitHubDouble({ turns: createTurns(far) });
+    const failed = openGitHubDouble({ turns: createTurns(far) });
     const body = { message: "You have exceeded a secondary rate limit." };
-    const cutting = (): object => {
+    const failing = (): object => {
       proxy.cut();
       return body;
     };
-    cutOff.on("POST", REFS, 403, cutting, { "retry-after": "900" });
-    await expect(create(cutOff)).rejects.toMatchObject({ retryAfter: 900 });
-    expect(await othersTurns.limitedFor(7, "rest")).toBe(0);
+    failed.on("POST", REFS, 403, failing, { "retry-after": "900" });
+    await expect(create(failed)).rejects.toMatchObject({ retryAfter: 900 });
+    expect(await otherTurns.limitedFor(7, "rest")).toBe(0);
     proxy.restore();
     await eventually(
-      () => othersTurns.limitedFor(7, "rest"),
+      () => otherTurns.limitedFor(7, "rest"),
       (seconds) => seconds > 800,
     );
     await expect(create(other)).rejects.toThrow("rate limit is reached");
     expect(other.requests).toEqual([]);
     await far.destroy();
     await proxy.stop();
-    cutOff.done();
+    failed.done();
   });
 
-  test("wait for their turn when they write, in any process", async () => {
+  test("wait for their turn if they write, in any process", async () => {
     for (let count = 0; count < 5; count++) await turns.take(7, write);
     const before = await nextWrite();
     github.on("POST", REFS, 201, made);
@@ -142,7 +142,7 @@ describe("calls to GitHub", () => {
     expect(await nextWrite()).toBeGreaterThanOrEqual(before + 2_000);
   });
 
-  test("do not wait when they read", async () => {
+  test("do not wait if they read", async () => {
     for (let count = 0; count < 200; count++) await turns.take(7, write);
     github.on("GET", "/repositories/42/git/ref/heads/main", 200, { ...made, ref: "refs/heads/main" });
     expect(await github.forge.branchHead(WEB, "main")).toBe(SHA);
@@ -150,7 +150,7 @@ describe("calls to GitHub", () => {
   });
 
   // Fault: C4
-  test("that would wait too long are not made, and the caller is told so at once", async () => {
+  test("that would wait too long fail immediately", async () => {
     for (let count = 0; count < 200; count++) await turns.take(7, write);
     const refused = await create(github).catch((error: unknown) => error);
     expect(refused).toMatchObject({ name: "ForgeUnavailable" });
@@ -159,7 +159,7 @@ describe("calls to GitHub", () => {
   });
 
   // Fault: C5
-  test("stop in every process when GitHub tells one of them to", async () => {
+  test("wait in every process when GitHub limits one of them", async () => {
     const message =
       "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
     github.on("POST", REFS, 403, { message }, { "retry-after": "900" });
@@ -173,13 +173,13 @@ describe("calls to GitHub", () => {
   });
 
   const HEAD = "/repositories/42/git/ref/heads/main";
-  const stopAll = () => othersTurns.limit(7, null, 900);
-  const heldBack = async (asked: Promise<unknown>): Promise<void> => {
-    const refused = await asked.catch((error: unknown) => error);
+  const stopAll = () => otherTurns.limit(7, null, 900);
+  const heldBack = async (call: Promise<unknown>): Promise<void> => {
+    const refused = await call.catch((error: unknown) => error);
     expect(refused).toMatchObject({ name: "ForgeUnavailable", message: "GitHub's rate limit is reached" });
     expect(Object(refused).retryAfter).toBeGreaterThan(800);
   };
-  /** While a token is made, time passes and another process is told to stop. */
+  /** Simulates a slow token request during which another process is limited. */
   const stopWhileMinting = (): void => {
     nock.cleanAll();
     nock(API)
@@ -192,7 +192,7 @@ describe("calls to GitHub", () => {
   };
 
   test.each(["read", "write"])(
-    "stop when another process is told to while they wait for a token: a %s",
+    "fail if another process is limited while they wait for a token: a %s",
     async (kind) => {
       stopWhileMinting();
       github.on("GET", HEAD, 200, { ...made, ref: "refs/heads/main" });
@@ -203,7 +203,7 @@ describe("calls to GitHub", () => {
     },
   );
 
-  test("are not repeated when another process is told to stop before that", async () => {
+  test("are not repeated if another process is limited before the repetition", async () => {
     const { sleep } = github.clock;
     github.clock.sleep = async (ms) => {
       await stopAll();
@@ -214,7 +214,7 @@ describe("calls to GitHub", () => {
     expect(github.requests).toHaveLength(1);
   });
 
-  test("are not made again with a new token when another process was told to stop while it was made", async () => {
+  test("are not repeated with a new token if another process is limited meanwhile", async () => {
     github.on("POST", REFS, 201, made);
     await create(github);
     stopWhileMinting();
@@ -225,7 +225,7 @@ describe("calls to GitHub", () => {
     nock.cleanAll();
   });
 
-  test("that make what people see take of the allowance for it, the others do not", async () => {
+  test("that create content use its allowance, others do not", async () => {
     const recovered = async (): Promise<number> => {
       const row = await firstRow<{ at: Date }>(db, "select recovered_at as at from forge_turns", {});
       return row?.at.getTime() ?? 0;

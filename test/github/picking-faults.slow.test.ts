@@ -1,4 +1,4 @@
-/** Cherry-picks that do not go through, or not at the first try. */
+/** Cherry-picks with conflicts, races and lost responses. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Forge } from "../../src/forge/forge.ts";
 import { type Adapter, cherryPick, startAdapter } from "../support/forge/adapter.ts";
@@ -21,7 +21,7 @@ afterEach(() => adapter.world.forge.control.faults.clear());
 
 describe("a pick", () => {
   // Fault: D15
-  test("that conflicts names the files and picks nothing, the commits before it neither", async () => {
+  test("with a conflict names the files and picks none of its commits", async () => {
     const { number } = await shop.land([
       [{ "fine.txt": "fine\n" }],
       [{ "list.txt": text({ 1: "TWO" }), "also.txt": "also\n" }],
@@ -36,7 +36,7 @@ describe("a pick", () => {
     expect(shop.branches()).not.toContain(TEMP);
   });
 
-  test("onto a branch that moved or went away writes nothing", async () => {
+  test("onto a branch that moved or was deleted writes nothing", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     const wanted = await shop.order(number);
     const tip = await shop.commit(RELEASE, { "b.txt": "b\n" });
@@ -51,20 +51,20 @@ describe("a pick", () => {
   });
 
   // Fault: D13
-  test("that another push overtakes leaves the push alone", async () => {
+  test("does not overwrite a concurrent push", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     const wanted = await shop.order(number);
     const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
     const picking = cherryPick(forge, shop.ref, wanted);
     await update.met();
-    const overtaken = await shop.commit(RELEASE, { "b.txt": "b\n" });
+    const pushedSha = await shop.commit(RELEASE, { "b.txt": "b\n" });
     update.letGo();
-    expect(await picking).toEqual({ ok: true, value: { state: "moved", sha: overtaken } });
-    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(overtaken);
+    expect(await picking).toEqual({ ok: true, value: { state: "moved", sha: pushedSha } });
+    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(pushedSha);
     expect(shop.branches()).not.toContain(TEMP);
   });
 
-  test("onto a branch that is set back meanwhile does not bring back what was taken away", async () => {
+  test("onto a branch that is reset meanwhile does not restore the removed commits", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     await shop.commit(RELEASE, { "wrong.txt": "wrong\n" });
     const wanted = await shop.order(number);
@@ -77,7 +77,7 @@ describe("a pick", () => {
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(shop.base);
   });
 
-  test("the forge does not allow is refused in its words, and leaves no branch behind", async () => {
+  test("that GitHub refuses has its message and leaves no branch", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     await adapter.world.api(
       "PUT",
@@ -101,7 +101,7 @@ describe("a pick", () => {
     ["the first commit", "/repositories/*/git/commits", undefined],
     ["the merge", "/api/graphql", "PickMerges"],
     ["the move of the branch", "/api/graphql", "UpdateRefs"],
-  ])("is done once though the answer to %s is lost", async (_, path, operation) => {
+  ])("is done once if the response to %s is lost", async (_, path, operation) => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     const fault = { kind: "answer", status: 502, effect: "after" } as const;
     adapter.world.forge.control.faults.add({
@@ -114,7 +114,7 @@ describe("a pick", () => {
     expect(shop.branches()).not.toContain(TEMP);
   });
 
-  test("takes up what an earlier try left on its temporary branch", async () => {
+  test("continues what an earlier attempt left on its temporary branch", async () => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     await shop.commit(TEMP, { "list.txt": "something else altogether\n" });
     expect(await forge.temporaryBranches(shop.ref)).toEqual([
@@ -125,11 +125,11 @@ describe("a pick", () => {
     expect(await forge.temporaryBranches(shop.ref)).toEqual([]);
   });
 
-  test("that is prepared is on no branch until it is landed, and can be taken back from where it landed", async () => {
+  test("is on no branch until it is landed, and can be reverted afterwards", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     const wanted = await shop.order(number);
     const prepared = await forge.preparePick(shop.ref, wanted);
-    if (!prepared.ok || prepared.value.state !== "prepared") throw new Error("nothing was prepared");
+    if (!prepared.ok || prepared.value.state !== "prepared") throw new Error("the pick was not prepared");
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
     const back = () => forge.moveBranch(shop.ref, RELEASE, tip, wanted.expectedTip);
     const tip = prepared.value.sha;

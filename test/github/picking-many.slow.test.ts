@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => adapter.world.stop());
 
 // Fault: D15
-test("a pick of more commits than one call merges brings them all, in order", async () => {
+test("a pick of more commits than one call merges has all of them in order", async () => {
   const shop = await pickShop(adapter);
   const lines = Array.from({ length: 11 }, (_, index) => `Line ${index}`);
   const { number } = await shop.land(

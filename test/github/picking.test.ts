@@ -1,4 +1,4 @@
-/** Cherry-picks through GitHub's calls, against what git makes of the same commits. */
+/** Compares picks through GitHub's API with `git cherry-pick` of the same commits. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { ACTIVE_TOKENS } from "../support/forge/active-tokens.ts";
 import type { Forge } from "../../src/forge/forge.ts";
@@ -21,7 +21,7 @@ beforeEach(async () => {
 const contained = { ok: true, value: { state: "contained" } };
 
 describe("a pick", () => {
-  test("of a commit leaves what git cherry-pick leaves, in at most five calls", async () => {
+  test("of a commit has the result of git cherry-pick, in at most five calls", async () => {
     const { number, sha } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }, "Shout two\n\nBecause."]]);
     await shop.commit(RELEASE, { "list.txt": text({ 7: "EIGHT" }) });
     const wanted = await shop.order(number);
@@ -67,7 +67,7 @@ describe("a pick", () => {
     );
   });
 
-  test("of several pull requests keeps their order, and leaves out what landed between", async () => {
+  test("of several pull requests keeps their order and omits others", async () => {
     const first = await shop.land([[{ "a.txt": "a\n" }, "Add a"]]);
     await shop.land([[{ "b.txt": "b\n" }, "Add b"]]);
     const third = await shop.land([[{ "a.txt": "A\n" }, "Shout a"]]);
@@ -77,7 +77,7 @@ describe("a pick", () => {
   });
 
   // Fault: D15
-  test("of what the branch has already writes nothing", async () => {
+  test("of commits that the branch has writes nothing", async () => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     await shop.commit(RELEASE, { "list.txt": text({ 1: "TWO" }) });
     const same = await shop.order(number);
@@ -90,7 +90,7 @@ describe("a pick", () => {
     expect(shop.branches()).not.toContain(TEMP);
   });
 
-  test("done once is found when it is asked for again, and a reverted one can be picked anew", async () => {
+  test("is found when it is requested again, and repeated after a revert", async () => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     const wanted = await shop.order(number);
     const first = await cherryPick(forge, shop.ref, wanted);

@@ -38,16 +38,16 @@ beforeEach(() => {
 afterEach(() => github.done());
 
 describe("opening a pull request", () => {
-  test("takes one call, with a title of one line", async () => {
+  test("takes one call with a one-line title", async () => {
     github.on("POST", PULLS, 201, pull());
-    const title = "Login\nCo-authored-by: nobody";
+    const title = "Login\nCo-authored-by: somebody";
     expect(await github.forge.openPullRequest(WEB, { ...draft, title })).toEqual({ ok: true, value: opened });
     expect(github.requests.map(({ body }) => body)).toEqual([
-      { title: "Login Co-authored-by: nobody", body: "", head: BRANCH, base: "main", draft: true },
+      { title: "Login Co-authored-by: somebody", body: "", head: BRANCH, base: "main", draft: true },
     ]);
   });
 
-  test("adopts the one already open, whoever opened it, and no other", async () => {
+  test("adopts an open one of any author, and no other", async () => {
     github.on("POST", PULLS, 422, invalid(`A pull request already exists for acme:${BRANCH}.`));
     github.on("GET", PULLS, 200, [
       pull({ number: 9, head: { ref: BRANCH, sha: SHA, repo: { id: 99 } } }),
@@ -70,7 +70,7 @@ describe("opening a pull request", () => {
     expect(github.requests[3]?.query["head"]).toBe(`acme-inc:${BRANCH}`);
   });
 
-  test("without commits is refused as nothing to merge", async () => {
+  test("without commits is refused as nothing_to_merge", async () => {
     const message = `No commits between main and ${BRANCH}`;
     github.on("POST", PULLS, 422, invalid(message));
     expect(await github.forge.openPullRequest(WEB, draft)).toEqual({
@@ -82,25 +82,22 @@ describe("opening a pull request", () => {
   test.each([
     ["in the message", { message: "Draft pull requests are not supported in this repository." }],
     ["in the errors", invalid("Draft pull requests are not supported in this repository.")],
-  ])(
-    "opens it ready where there are no drafts, said %s, and at once where that is known",
-    async (_, refusal) => {
-      const lacking: unknown[] = [];
-      github = openGitHubDouble({ onLacking: async (...told) => void lacking.push(told) });
-      github.on("POST", PULLS, 422, refusal);
-      github.on("POST", PULLS, 201, pull({ draft: false }));
-      const value = { ...opened, isDraft: false };
-      expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value });
-      expect(lacking).toEqual([[WEB.forgeId, "drafts"]]);
-      github.on("POST", PULLS, 201, pull({ draft: false }));
-      const known = { ...WEB, lacks: ["drafts"] } as const;
-      expect(await github.forge.openPullRequest(known, draft)).toEqual({ ok: true, value });
-      expect(github.requests.map(({ body }) => Object(body).draft)).toEqual([true, false, false]);
-    },
-  );
+  ])("opens it as ready if the repository has no drafts (%s), and remembers it", async (_, refusal) => {
+    const notAvailable: unknown[] = [];
+    github = openGitHubDouble({ onLacking: async (...output) => void notAvailable.push(output) });
+    github.on("POST", PULLS, 422, refusal);
+    github.on("POST", PULLS, 201, pull({ draft: false }));
+    const value = { ...opened, isDraft: false };
+    expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value });
+    expect(notAvailable).toEqual([[WEB.forgeId, "drafts"]]);
+    github.on("POST", PULLS, 201, pull({ draft: false }));
+    const known = { ...WEB, lacks: ["drafts"] } as const;
+    expect(await github.forge.openPullRequest(known, draft)).toEqual({ ok: true, value });
+    expect(github.requests.map(({ body }) => Object(body).draft)).toEqual([true, false, false]);
+  });
 
   // Fault: C2
-  test.each([500, 502, 504])("is found after a %i whose effect had happened", async (status) => {
+  test.each([500, 502, 504])("finds the effect of a call that returned %i", async (status) => {
     github.on("POST", PULLS, status, {});
     github.on("GET", PULLS, 200, [pull()]);
     expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
@@ -108,7 +105,7 @@ describe("opening a pull request", () => {
   });
 
   // Fault: C3
-  test("is found after no answer came in time", async () => {
+  test("finds the effect after a timeout", async () => {
     github.done();
     github = openGitHubDouble({ requestTimeoutMs: 500 });
     github.late("POST", PULLS, 1_500, 201, pull());
@@ -121,7 +118,7 @@ describe("opening a pull request", () => {
     ["a missing field", pull({ node_id: undefined })],
     ["a page of HTML", "<html>all is well</html>"],
     ["half of the JSON", '{"number": 5, "node'],
-  ])("takes %s for no success", async (_, body) => {
+  ])("does not accept %s as success", async (_, body) => {
     github.on("POST", PULLS, 201, body);
     github.on("GET", PULLS, 200, [pull()]);
     expect(await github.forge.openPullRequest(WEB, draft)).toEqual({ ok: true, value: opened });
@@ -142,7 +139,7 @@ const ended = (state: string) => ({
   value: { ...opened, authorId: BOT, ended: { state, openedAt: "2026-11-20T12:00:00Z" } },
 });
 
-/** Who we are is asked once. */
+/** The App's own account is read once. */
 function identified() {
   github.on("GET", "/app", 200, { slug: "trunkline" });
   github.on("GET", "/app/installations", 200, [{ id: 7, account: { id: 1, login: "acme" } }]);
@@ -150,11 +147,11 @@ function identified() {
 }
 
 // Fault: C17 A pull request is closed before Trunkline finds it => not opened again
-describe("a pull request that somebody ends before its opening is heard of", () => {
+describe("a pull request that was closed or merged before its opening was recorded", () => {
   test.each([
     ["closed", null],
     ["merged", "2026-11-20T12:00:03Z"],
-  ])("is found %s, and not opened again", async (state, merged_at) => {
+  ])("is found %s and not opened again", async (state, merged_at) => {
     identified();
     github.on("POST", PULLS, 502, {});
     github.on("GET", PULLS, 200, [closed({ merged_at })]);
@@ -162,28 +159,25 @@ describe("a pull request that somebody ends before its opening is heard of", () 
     expect(github.sent("POST", "/pulls")).toHaveLength(1);
   });
 
-  test("is looked for before it is opened by a later try", async () => {
+  test("is searched before a later attempt opens one", async () => {
     identified();
     github.on("GET", PULLS, 200, [closed()]);
     const repeated = { ...draft, isRepeated: true };
     expect(await github.forge.openPullRequest(WEB, repeated)).toEqual(ended("closed"));
-    // Nothing was ordered whose answer would have had to be waited for.
+    // No write was sent, so no search after it is needed.
     expect(github.clock.slept).toEqual([]);
   });
 
-  test.each([false, true])(
-    "is ordered no second time once word of it has come, repeated: %s",
-    async (isRepeated) => {
-      if (!isRepeated) github.on("POST", PULLS, 502, {});
-      github.on("GET", PULLS, 200, []);
-      github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/web", default_branch: "main" });
-      const heard = { ...draft, isRepeated, isReported: () => Promise.resolve(true) };
-      await expect(github.forge.openPullRequest(WEB, heard)).rejects.toThrow(ForgeUnavailable);
-      expect(github.sent("POST", "/pulls")).toHaveLength(isRepeated ? 0 : 1);
-    },
-  );
+  test.each([false, true])("is not opened again after its webhook, repeated: %s", async (isRepeated) => {
+    if (!isRepeated) github.on("POST", PULLS, 502, {});
+    github.on("GET", PULLS, 200, []);
+    github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/web", default_branch: "main" });
+    const reported = { ...draft, isRepeated, isReported: () => Promise.resolve(true) };
+    await expect(github.forge.openPullRequest(WEB, reported)).rejects.toThrow(ForgeUnavailable);
+    expect(github.sent("POST", "/pulls")).toHaveLength(isRepeated ? 0 : 1);
+  });
 
-  test("is told from earlier ones, others' and such as go elsewhere", async () => {
+  test("is distinguished from earlier ones, those of others and those with other targets", async () => {
     identified();
     github.on("GET", PULLS, 200, [
       closed({ number: 8, user: { id: 1 } }),
@@ -196,7 +190,7 @@ describe("a pull request that somebody ends before its opening is heard of", () 
     expect(await github.forge.openPullRequest(WEB, repeated)).toEqual({ ok: true, value: opened });
   });
 
-  test("gives way to one that is open", async () => {
+  test("is ignored if another one is open", async () => {
     github.on("GET", PULLS, 200, [closed({ number: 6 }), pull()]);
     const repeated = { ...draft, isRepeated: true };
     expect(await github.forge.openPullRequest(WEB, repeated)).toEqual({ ok: true, value: opened });
@@ -210,13 +204,13 @@ const refusedWith = (type: string, message: string) => ({
 });
 
 describe("marking ready", () => {
-  test("takes one call, with the handle as a variable", async () => {
+  test("takes one call with its id as a variable", async () => {
     github.on("POST", "/graphql", 200, ready);
     expect(await github.forge.markReady(WEB, "PR_5")).toMatchObject({ ok: true });
     expect(github.requests[0]?.body).toMatchObject({ variables: { pullRequestId: "PR_5" } });
   });
 
-  test("one that is ready already is a success", async () => {
+  test("succeeds if it is ready already", async () => {
     github.on("POST", "/graphql", 200, refusedWith("UNPROCESSABLE", "Pull request is not a draft"));
     github.on("POST", "/graphql", 200, { data: { node: { isDraft: false } } });
     expect(await github.forge.markReady(WEB, "PR_5")).toMatchObject({ ok: true });
@@ -238,13 +232,13 @@ describe("marking ready", () => {
     ["a 502", 502, {}],
     ["an error GitHub does not name", 200, { data: null, errors: [{ message: "Something went wrong" }] }],
     ["an answer without data", 200, { data: {} }],
-  ])("is looked for after %s", async (_, status, body) => {
+  ])("is read after %s", async (_, status, body) => {
     github.on("POST", "/graphql", status, body);
     github.on("POST", "/graphql", 200, { data: { node: { isDraft: false } } });
     expect(await github.forge.markReady(WEB, "PR_5")).toMatchObject({ ok: true });
   });
 
-  test("gives up when it never becomes ready", async () => {
+  test("fails if it never becomes ready", async () => {
     for (let tries = 0; tries < 3; tries++) {
       github.on("POST", "/graphql", 502, {});
       github.on("POST", "/graphql", 200, { data: { node: { isDraft: true } } });

@@ -20,8 +20,8 @@ const repository = (id: number, fullName = `acme/r${id}`) => ({
   default_branch: "trunk",
 });
 
-describe("who we are", () => {
-  test("is asked once: the App, then its bot by the token of an installation in use", async () => {
+describe("the App's own account", () => {
+  test("is read once: the App, then its bot with the token of an installation", async () => {
     github.on("GET", "/app", 200, { slug: "trunkline" });
     github.on("GET", "/app/installations", 200, [
       installation(6, { suspended_at: "2026-01-01T00:00:00Z" }),
@@ -35,7 +35,7 @@ describe("who we are", () => {
     expect(github.requests[2]?.headers["authorization"]).toBe("token ghs_test.1");
   });
 
-  test("is asked as nobody where the App is installed nowhere", async () => {
+  test("has no bot if the App has no installation", async () => {
     github.on("GET", "/app", 200, { slug: "trunkline" });
     github.on("GET", "/app/installations", 200, []);
     github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: 99, login: "trunkline[bot]" });
@@ -43,7 +43,7 @@ describe("who we are", () => {
     expect(github.requests[2]?.headers["authorization"]).toBeUndefined();
   });
 
-  test("is asked again after a failure", async () => {
+  test("is read again after an error", async () => {
     github.on("GET", "/app", 200, { name: "no slug" });
     await expect(github.forge.identity()).rejects.toThrow("unexpected shape");
     github.on("GET", "/app", 200, { slug: "trunkline" });
@@ -54,7 +54,7 @@ describe("who we are", () => {
 });
 
 describe("listings", () => {
-  test("of installations say what they do not grant of what is needed", async () => {
+  test("of installations have their missing permissions", async () => {
     const rest = {
       issues: "read",
       checks: "read",
@@ -72,7 +72,7 @@ describe("listings", () => {
     expect(await github.forge.installation(7)).toBeNull();
   });
 
-  test("of installations say which are suspended, enterprises included", async () => {
+  test("of installations have their suspension, enterprises included", async () => {
     github.on("GET", "/app/installations", 200, [
       installation(7, { suspended_at: "2026-01-01T00:00:00Z" }),
       installation(8, { account: { id: 80, slug: "big-corp" } }),
@@ -84,7 +84,7 @@ describe("listings", () => {
     ]);
   });
 
-  test("of repositories are read to their end", async () => {
+  test("of repositories are read to the end", async () => {
     const granted = (id: number) => ({ ...repository(id), node_id: `R_${id}`, archived: id === 101 });
     const page = Array.from({ length: 100 }, (_, index) => granted(index + 1));
     github.on("GET", "/installation/repositories", 200, { total_count: 101, repositories: page });
@@ -120,14 +120,14 @@ describe("a repository", () => {
     });
   });
 
-  test.each([403, 404, 451])("answered %i is gone or out of reach", async (status) => {
+  test.each([403, 404, 451])("with %i was deleted or is not accessible", async (status) => {
     github.on("GET", "/repositories/42", status, { message: "Not Found" });
     expect(await github.forge.repository(WEB)).toBeNull();
   });
 });
 
-describe("a read that repeats", () => {
-  test("asks whether anything has changed, and is answered from what was kept", async () => {
+describe("a repeated read", () => {
+  test("is conditional and uses the cached response", async () => {
     github.on("GET", "/repositories/42", 200, repository(42), { etag: 'W/"one"' });
     const first = await github.forge.repository(WEB);
     github.on("GET", "/repositories/42", 304, undefined, { etag: 'W/"one"' });
@@ -137,7 +137,7 @@ describe("a read that repeats", () => {
     expect(await github.forge.repository(WEB)).toMatchObject({ fullName: "acme/renamed" });
   });
 
-  test("shows one installation nothing that another was answered, and forgets what is gone", async () => {
+  test("does not use responses of other installations or for deleted repositories", async () => {
     github.on("GET", "/repositories/42", 200, repository(42), { etag: 'W/"one"' });
     await github.forge.repository(WEB);
     github.on("GET", "/repositories/42", 404, {});
@@ -155,9 +155,9 @@ describe("a read that repeats", () => {
   });
 });
 
-describe("a read that repeats after a broken answer", () => {
+describe("a repeated read after an invalid response", () => {
   test.each(["<html>Bad Gateway</html>", '{"id": 42, "full_na', ""])(
-    "is asked anew after %p",
+    "is not conditional after %p",
     async (body) => {
       github.on("GET", "/repositories/42", 200, body, { etag: 'W/"one"' });
       await expect(github.forge.repository(WEB)).rejects.toThrow(ForgeUnavailable);
@@ -169,7 +169,7 @@ describe("a read that repeats after a broken answer", () => {
 });
 
 describe("a redirect", () => {
-  test("on the same host is followed with the same method and body", async () => {
+  test("to the same host is followed with the same method and body", async () => {
     const moved = { location: "https://api.github.com/repositories/42/git/refs?moved=1" };
     const refs = "/repositories/42/git/refs";
     github.on("POST", refs, 307, { message: "Moved" }, moved);
@@ -178,7 +178,7 @@ describe("a redirect", () => {
     expect(github.requests[1]).toMatchObject({ method: "POST", body: { sha: SHA }, query: { moved: "1" } });
   });
 
-  test("to another host is not", async () => {
+  test("to another host is not followed", async () => {
     github.on("GET", "/repositories/42", 301, {}, { location: "http://169.254.169.254/latest" });
     github.on("GET", "/repositories/42", 301, {}, { location: "http://169.254.169.254/latest" });
     github.on("GET", "/repositories/42", 301, {}, { location: "http://169.254.169.254/latest" });
@@ -192,8 +192,8 @@ describe("a redirect", () => {
   });
 });
 
-describe("an Enterprise Server", () => {
-  test("is asked below /api/v3, by GraphQL at /api/graphql, tokens included", async () => {
+describe("GitHub Enterprise Server", () => {
+  test("is called below /api/v3, and below /api/graphql for GraphQL, tokens included", async () => {
     const server = openGitHubDouble({ baseUrl: "https://ghe.acme.test/api/v3" });
     server.on("GET", "/repositories/42", 401, {});
     server.on("GET", "/repositories/42", 200, repository(42));

@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => github.done());
 
 describe("a release", () => {
-  test("whose tag an immutable release has used up is refused in GitHub's words", async () => {
+  test("with the tag of an immutable release is refused with GitHub's message", async () => {
     const message = "tag_name was used by an immutable release";
     github.on("POST", RELEASES, 422, invalid({ code: "custom", field: "tag_name", message }));
     expect(await github.forge.publishRelease(WEB, notes)).toEqual({
@@ -24,7 +24,7 @@ describe("a release", () => {
     });
   });
 
-  test("a ruleset forbids is refused in GitHub's words", async () => {
+  test("that a ruleset forbids is refused with GitHub's message", async () => {
     const message =
       "pre_receive Repository rule violations found\n\nCannot create ref due to creations being restricted.";
     github.on("POST", RELEASES, 422, invalid({ code: "custom", field: "pre_receive", message }));
@@ -34,7 +34,7 @@ describe("a release", () => {
     });
   });
 
-  test("said to be there that is a draft is refused", async () => {
+  test("that exists as a draft is refused", async () => {
     github.on("POST", RELEASES, 422, invalid({ code: "already_exists", field: "tag_name" }));
     github.on("GET", `${RELEASES}/tags/v1`, 404, { message: "Not Found" });
     github.on("GET", RELEASES, 200, [{ html_url: "https://x.test", tag_name: "v1", draft: true }]);
@@ -46,7 +46,7 @@ describe("a release", () => {
 });
 
 // Fault: D14
-test("a tag the rules forbid is refused in GitHub's words", async () => {
+test("a tag that the rules forbid is refused with GitHub's message", async () => {
   const message = "Repository rule violations found\n\nCannot create ref due to creations being restricted.";
   github.on("POST", "/repositories/42/git/refs", 422, { message });
   expect(await github.forge.createTag(WEB, "v1", SHA)).toEqual({
@@ -55,7 +55,7 @@ test("a tag the rules forbid is refused in GitHub's words", async () => {
   });
 });
 
-test("a branch that moves while it is deleted is left alone", async () => {
+test("a branch that moves during its deletion is not deleted", async () => {
   const branch = (oid: string) => ({ data: { r0: { id: "R_1", databaseId: 42, ref: { target: { oid } } } } });
   github.on("POST", "/graphql", 200, branch(SHA));
   github.on("POST", "/graphql", 200, {

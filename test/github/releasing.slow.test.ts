@@ -1,4 +1,4 @@
-/** Tags, releases, branch ends and histories, against a forge over real git. */
+/** Tags, releases, deletions and histories of real Git repositories. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Forge } from "../../src/forge/forge.ts";
 import { ForgeUnavailable, type RepositoryRef } from "../../src/forge/values.ts";
@@ -30,13 +30,13 @@ const loseAnswer = (match: { method?: string; path?: string; operation?: string 
   });
 const api = (method: string, path: string, body?: unknown) =>
   adapter.world.api(method, `/repos/${repository.fullName}${path}`, body);
-/** Where main and a tag stand, or why that is not told. */
+/** The heads of main and of a tag, or the reason why they are unknown. */
 const beforeTagging = async (tagName: string, branchName = "main") =>
   (await forge.inspectTags([{ repository, branchName, tagName }]))[0];
 const tagHead = async (tagName: string) => Object(await beforeTagging(tagName)).tagSha;
 
 describe("deleting a branch", () => {
-  test("happens only where it still stands as expected", async () => {
+  test("succeeds only at the expected commit", async () => {
     await forge.createBranch(repository, BRANCH, shop.base);
     const sha = await shop.commit(BRANCH, { a: "a" });
     expect(await forge.deleteBranch(repository, BRANCH, shop.base)).toEqual({
@@ -52,7 +52,7 @@ describe("deleting a branch", () => {
     });
   });
 
-  test("leaves a branch that is pushed to just then", async () => {
+  test("keeps a branch with a concurrent push", async () => {
     await forge.createBranch(repository, BRANCH, shop.base);
     const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
     const deleting = forge.deleteBranch(repository, BRANCH, shop.base);
@@ -63,7 +63,7 @@ describe("deleting a branch", () => {
     expect(await forge.branchHead(repository, BRANCH)).toBe(pushed);
   });
 
-  test("is known when its answer is lost", async () => {
+  test("is known to have succeeded after a lost response", async () => {
     await forge.createBranch(repository, BRANCH, shop.base);
     loseAnswer({ operation: "UpdateRefs" });
     expect(await forge.deleteBranch(repository, BRANCH, shop.base)).toEqual({
@@ -72,7 +72,7 @@ describe("deleting a branch", () => {
     });
   });
 
-  test("is refused in the forge's words", async () => {
+  test("is refused with GitHub's message", async () => {
     expect(await forge.deleteBranch(repository, "main", shop.base)).toEqual({
       ok: false,
       refusal: { reason: "unknown", message: "Cannot delete the default branch" },
@@ -82,7 +82,7 @@ describe("deleting a branch", () => {
 
 describe("a tag", () => {
   // Fault: D14
-  test("is made once, and never moved", async () => {
+  test("is created once and never moved", async () => {
     expect(await tagHead("v1.0")).toBeNull();
     loseAnswer({ method: "POST", path: "/repositories/*/git/refs" });
     expect(await forge.createTag(repository, "v1.0", shop.base)).toEqual({
@@ -99,7 +99,7 @@ describe("a tag", () => {
     expect(await tagHead("v1.1")).toBe(sha);
   });
 
-  test("that is annotated leads to its commit", async () => {
+  test("that is annotated resolves to its commit", async () => {
     shop.git(
       "-c",
       "user.name=ada",
@@ -121,7 +121,7 @@ describe("a tag", () => {
   });
 });
 
-/** With the id that GraphQL knows it by. */
+/** Adds the repository's GraphQL id. */
 async function node(of = repository): Promise<RepositoryRef> {
   const granted = await forge.repositories(of.installationId);
   const found = granted.ok && granted.value.find(({ forgeId }) => forgeId === of.forgeId);
@@ -147,7 +147,7 @@ describe("several tags", () => {
     return (await forge.inspectTags(questions)).map((answer) => Object(answer).tagSha);
   };
 
-  test("are made by one call", async () => {
+  test("are created by one call", async () => {
     const tags = await both();
     adapter.world.forge.control.calls.reset();
     expect(await forge.createTags(tags)).toEqual([true, true]);
@@ -155,7 +155,7 @@ describe("several tags", () => {
     expect(await heads()).toEqual([shop.base, other.base]);
   });
 
-  test("are made each for itself, and none in place of another", async () => {
+  test("are created separately, and none replaces another", async () => {
     const later = await shop.commit("main", { a: "a" });
     await forge.createTag(repository, tagName, later);
     expect(await forge.createTags(await both())).toEqual([false, true]);
@@ -166,7 +166,7 @@ describe("several tags", () => {
     ["never come", { kind: "answer", status: 502, effect: "after" }],
     ["do not name the commit", { kind: "garble", as: "without", fields: ["oid"] }],
     ["are refused as a whole", { kind: "answer", status: 403, body: { message: "No" }, effect: "after" }],
-  ] as const)("are not taken for made where answers %s", async (_, fault) => {
+  ] as const)("are not considered created if responses %s", async (_, fault) => {
     adapter.world.forge.control.faults.add({ match: { operation: "CreateTags" }, fault, times: 1 });
     const tags = await both();
     expect(await forge.createTags(tags)).toEqual([false, false]);
@@ -174,7 +174,7 @@ describe("several tags", () => {
       expect(await forge.createTag(each, tagName, sha)).toEqual({ ok: true, value: { created: false } });
   });
 
-  test("are left out in a repository whose id is not known", async () => {
+  test("are omitted in a repository with an unknown id", async () => {
     const [, known] = await both();
     const unknown = { repository, tagName, sha: shop.base };
     expect(await forge.createTags([unknown, known!])).toEqual([false, true]);
@@ -183,11 +183,11 @@ describe("several tags", () => {
   });
 });
 
-describe("a tag at the tip of a branch", () => {
+describe("a tag at the head of a branch", () => {
   const tag = () => ({ branchName: "main", tagName: "v1.0", sha: shop.base });
 
   // Fault: C2
-  test("is made by one call, and the branch stays where it is", async () => {
+  test("is created by one call and does not move the branch", async () => {
     const addressed = await node();
     adapter.world.forge.control.calls.reset();
     expect(await forge.tagTip(addressed, tag())).toBe(true);
@@ -195,7 +195,7 @@ describe("a tag at the tip of a branch", () => {
     expect(await beforeTagging("v1.0")).toEqual({ branchSha: shop.base, tagSha: shop.base });
   });
 
-  test("is not made once the branch has moved on, nor in place of another", async () => {
+  test("is not created if the branch has moved, nor instead of another", async () => {
     const addressed = await node();
     const sha = await shop.commit("main", { a: "a" });
     expect(await forge.tagTip(addressed, tag())).toBe(false);
@@ -207,15 +207,15 @@ describe("a tag at the tip of a branch", () => {
     expect(await tagHead("v1.1")).toBeNull();
   });
 
-  test("is known when its answer is lost", async () => {
+  test("is known to exist after a lost response", async () => {
     const addressed = await node();
     loseAnswer({ operation: "UpdateRefs" });
     expect(await forge.tagTip(addressed, tag())).toBe(true);
   });
 });
 
-describe("what is found before tagging", () => {
-  test("is asked about several repositories in one call, and missing parts are null", async () => {
+describe("the inspection before tagging", () => {
+  test("reads several repositories in one call; missing parts are null", async () => {
     const other = await adapter.newRepository({ "README.md": "# Other\n" });
     await forge.createTag(repository, "v1.0", shop.base);
     adapter.world.forge.control.calls.reset();
@@ -230,7 +230,7 @@ describe("what is found before tagging", () => {
     ]);
   });
 
-  test("is a refusal where the repository is archived or gone", async () => {
+  test("is refused for an archived or deleted repository", async () => {
     await api("PATCH", "", { archived: true });
     expect(await beforeTagging("v1.0")).toMatchObject({
       refusal: { message: expect.stringContaining("archived") },
@@ -250,7 +250,7 @@ describe("a release", () => {
     references: [7],
   });
 
-  test("links to no other pull requests than those given", async () => {
+  test("links to the given pull requests only", async () => {
     await forge.createTag(repository, "v1.0", shop.base);
     const body = "- #7 Log in, #70 and @ada";
     await forge.publishRelease(repository, { ...notes(), name: "Closes #8", body });
@@ -259,7 +259,7 @@ describe("a release", () => {
     ]);
   });
 
-  test("is published for its tag, and adopted by whoever asks again", async () => {
+  test("is published for its tag and found by later attempts", async () => {
     await forge.createTag(repository, "v1.0", shop.base);
     await shop.commit("main", { a: "a" });
     adapter.world.forge.control.calls.reset();
@@ -274,7 +274,7 @@ describe("a release", () => {
     expect(await tagHead("v1.0")).toBe(shop.base);
   });
 
-  test("brings its tag where that is not there yet, at the commit given, and never moves one that is", async () => {
+  test("creates a missing tag at the given commit and does not move an existing one", async () => {
     const later = await shop.commit("main", { a: "a" });
     expect(await forge.publishRelease(repository, notes())).toMatchObject({ ok: true });
     expect(await tagHead("v1.0")).toBe(shop.base);
@@ -285,7 +285,7 @@ describe("a release", () => {
     expect(await tagHead("v1.1")).toBe(later);
   });
 
-  test("is known when its answer is lost", async () => {
+  test("is known to exist after a lost response", async () => {
     await forge.createTag(repository, "v1.0", shop.base);
     loseAnswer({ method: "POST", path: "/repositories/*/releases" });
     expect(await forge.publishRelease(repository, notes())).toMatchObject({ ok: true });
@@ -294,9 +294,9 @@ describe("a release", () => {
 
   // Fault: C11
   test.each([
-    ["when its answer is lost", () => loseAnswer({ method: "POST", path: "/repositories/*/releases" })],
-    ["when somebody has just published it", () => forge.publishRelease(repository, notes())],
-  ])("is not taken for another's where reads lag, %s", async (_, before) => {
+    ["after a lost response", () => loseAnswer({ method: "POST", path: "/repositories/*/releases" })],
+    ["after somebody published it", () => forge.publishRelease(repository, notes())],
+  ])("is recognized while reads lag, %s", async (_, before) => {
     const { control } = adapter.world.forge;
     control.staleReads({ seconds: 40 });
     await forge.createTag(repository, "v1.0", shop.base);
@@ -308,7 +308,7 @@ describe("a release", () => {
   });
 });
 
-test("what a branch contains is what leads to it", async () => {
+test("a branch contains the commits that are reachable from it", async () => {
   await forge.createBranch(repository, BRANCH, shop.base);
   const sha = await shop.commit(BRANCH, { a: "a" });
   expect(await forge.contains(repository, BRANCH, shop.base)).toBe(true);
@@ -331,7 +331,7 @@ describe("the history of a branch", () => {
     return merged.at("sha");
   }
 
-  test("is its first-parent line with what brought each commit", async () => {
+  test("is its first-parent line with the pull request of each commit", async () => {
     const merge = await mergeOne(1, "merge");
     const push = await shop.commit("main", { p: "p" }, "Pushed\n\nAt once.");
     const squash = await mergeOne(2, "squash");
@@ -368,7 +368,7 @@ describe("the history of a branch", () => {
     expect(await forge.landedCommits(repository, { ...question, branchName: "gone" })).toBeNull();
   });
 
-  test("that is long is read page by page", async () => {
+  test("is read page by page if it is long", async () => {
     shop.import(
       Array.from({ length: 230 }, (_, index) => ({
         message: `Commit ${index}`,

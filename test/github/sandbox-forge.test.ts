@@ -1,4 +1,4 @@
-/** The adapter against a forge that does what it is told: real branches, real merges, real conflicts. */
+/** The adapter with the sandbox forge: real branches, merges and conflicts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
 import type { Forge } from "../../src/forge/forge.ts";
@@ -52,7 +52,7 @@ const draft = {
 const commit = (files: Record<string, string>, branch = BRANCH) =>
   world.forge.commit(repository.fullName, branch, files);
 
-/** A card's branch with a commit of its own and a draft pull request. */
+/** A card's branch with a commit and a draft pull request. */
 async function openDraft(files: Record<string, string> = { "login.js": "login();\n" }) {
   await forge.createBranch(repository, BRANCH, trunk);
   const headSha = await commit(files);
@@ -75,7 +75,7 @@ async function inspected() {
 }
 
 describe("the App", () => {
-  test("knows who it is and what it was given", async () => {
+  test("knows its own account and its installation", async () => {
     const { app } = world.forge;
     const identity = { botLogin: `${app.slug}[bot]`, botId: app.botId };
     expect(await forge.identity()).toEqual(identity);
@@ -90,8 +90,8 @@ describe("the App", () => {
   });
 });
 
-describe("a card's way to the trunk", () => {
-  test("is cut, opened, made ready and merged, and every step may be done twice", async () => {
+describe("a card's branch", () => {
+  test("is created, opened, marked ready and merged, and each step can be repeated", async () => {
     expect(await forge.createBranch(repository, BRANCH, trunk)).toEqual({
       ok: true,
       value: { created: true },
@@ -144,7 +144,7 @@ describe("a card's way to the trunk", () => {
     expect(pullRequests).toMatchObject([{ state: "merged", isDraft: false, mergeSha: sha }]);
   });
 
-  test("is merged at once where the forge offers nothing else", async () => {
+  test("is merged synchronously if the forge has no asynchronous merges", async () => {
     world.forge.settings.hasAsyncMerge = false;
     try {
       const pull = await openDraft();
@@ -183,7 +183,7 @@ describe("the forge refuses", () => {
     expect(merged).toMatchObject({ ok: false, refusal: { reason: "conflicts" } });
   });
 
-  test("to merge another commit than the one pinned", async () => {
+  test("to merge another commit than the pinned one", async () => {
     const pull = await openDraft();
     await forge.markReady(repository, pull.nodeId);
     const merged = await forge.merge(repository, { ...orderFor(pull), headSha: trunk }, 10_000);
@@ -191,7 +191,7 @@ describe("the forge refuses", () => {
     expect(await inspected()).toMatchObject({ target: { sha: trunk } });
   });
 
-  test("to merge what somebody closed", async () => {
+  test("to merge a closed pull request", async () => {
     const pull = await openDraft();
     await forge.markReady(repository, pull.nodeId);
     await world.api("PATCH", `/repos/${repository.fullName}/pulls/${pull.number}`, { state: "closed" });
@@ -199,7 +199,7 @@ describe("the forge refuses", () => {
     expect(merged).toMatchObject({ ok: false, refusal: { reason: "pull_request_closed" } });
   });
 
-  test("an empty repository a branch", async () => {
+  test("to create a branch in an empty repository", async () => {
     const row = await world.forge.createRepository("acme", `empty-${named}`, { files: null });
     const empty = { installationId, forgeId: row.id, fullName: `acme/empty-${named}` };
     expect(await forge.branchHead(empty, "main")).toBeNull();
@@ -213,7 +213,7 @@ describe("the forge refuses", () => {
 });
 
 describe("a repository that is renamed", () => {
-  test("is followed, and whoever takes its name is left alone", async () => {
+  test("is found by its id, and another one with its old name is not used", async () => {
     const [, name = ""] = repository.fullName.split("/");
     await world.api("PATCH", `/repos/${repository.fullName}`, { name: `${name}-renamed` });
     expect(await inspected()).toMatchObject({ repository: { fullName: `acme/${name}-renamed` } });
@@ -230,7 +230,7 @@ describe("a repository that is renamed", () => {
     expect(await forge.branchHead(repository, BRANCH)).toBe(trunk);
   });
 
-  test("or deleted is refused, and the others answer", async () => {
+  test("or deleted is refused, and others are not affected", async () => {
     const gone = { ...repository, forgeId: 999_999_999, fullName: "acme/gone" };
     const answers = await forge.inspect([{ ...question(), repository: gone }, question()]);
     expect(answers).toMatchObject([{ refusal: { reason: "not_permitted" } }, { target: { sha: trunk } }]);
@@ -242,9 +242,9 @@ describe("a repository that is renamed", () => {
   });
 });
 
-describe("an answer that is lost", () => {
+describe("a lost response", () => {
   test.each(["/repositories/*/git/refs", "/repositories/*/pulls", "/repositories/*/pulls/*/merge-async"])(
-    "by %s is found, and nothing is done twice",
+    "to %s is followed by a search, and nothing is repeated",
     async (path) => {
       const { faults } = world.forge.control;
       const fault = { kind: "answer", status: 502, effect: "after" } as const;
@@ -261,7 +261,7 @@ describe("an answer that is lost", () => {
     },
   );
 
-  test("with a token that is revoked meanwhile costs a new token only", async () => {
+  test("with a token that is revoked meanwhile needs a new token only", async () => {
     await forge.branchHead(repository, "main");
     expect(world.forge.control.revokeTokens(installationId)).toBeGreaterThan(0);
     expect(await forge.createBranch(repository, BRANCH, trunk)).toEqual({
@@ -271,7 +271,7 @@ describe("an answer that is lost", () => {
   });
 });
 
-test("every order sent has the body GitHub describes", () => {
+test("every request body matches GitHub's description", () => {
   expect(recording.operations.size).toBeGreaterThan(10);
   expect(recording.mismatches.filter((mismatch) => mismatch.startsWith("request "))).toEqual([]);
 });

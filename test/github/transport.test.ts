@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** Starts a server for one test and gives its address. */
+/** Starts a server for one test and returns its URL. */
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -39,7 +39,7 @@ function send(baseUrl: string, init: RequestInit = {}): Promise<CompleteAnswer> 
   });
 }
 
-it("gives the status, headers and unpacked text of an answer", async () => {
+it("returns status, headers and decompressed text", async () => {
   const baseUrl = await serve((request, response) => {
     response.writeHead(201, { "content-encoding": "gzip", "x-path": request.url });
     response.end(gzipSync('{"ü":1}'));
@@ -52,17 +52,17 @@ it("gives the status, headers and unpacked text of an answer", async () => {
   ]);
 });
 
-it("does not send a write on where a redirect could change its method", async () => {
-  const asked: unknown[] = [];
+it("does not repeat a write after a redirect that could change its method", async () => {
+  const urls: unknown[] = [];
   const baseUrl = await serve((request, response) => {
-    asked.push(request.url);
+    urls.push(request.url);
     response.writeHead(302, { location: "/elsewhere" }).end();
   });
   expect((await send(baseUrl, { method: "POST", body: "{}" })).status).toBe(302);
-  expect(asked).toEqual(["/path"]);
+  expect(urls).toEqual(["/path"]);
 });
 
-it.each(["plain", "gzip"])("fails where an answer (%s) is cut in its middle", async (encoding) => {
+it.each(["plain", "gzip"])("fails if the response (%s) is truncated", async (encoding) => {
   const baseUrl = await serve((_, response) => {
     response.writeHead(200, { "content-length": "1000", "content-encoding": encoding });
     response.write(gzipSync("some").subarray(0, 12), () => response.destroy());
@@ -70,7 +70,7 @@ it.each(["plain", "gzip"])("fails where an answer (%s) is cut in its middle", as
   await expect(send(baseUrl)).rejects.toThrow(TransportFailure);
 });
 
-it("fails with the reason where nobody answers, or the connection is cut before", async () => {
+it("fails with the reason if nothing listens or the connection is closed", async () => {
   const baseUrl = await serve((request) => request.socket.destroy());
   await expect(send(baseUrl)).rejects.toThrow("UND_ERR_SOCKET");
   const closed = await serve(() => undefined);
@@ -78,7 +78,7 @@ it("fails with the reason where nobody answers, or the connection is cut before"
   await expect(send(closed)).rejects.toThrow("ECONNREFUSED");
 });
 
-it.each(["before it", "in its middle"])("gives up an answer that stops %s", async (when) => {
+it.each(["before it", "in its middle"])("fails on timeout if the response stops %s", async (when) => {
   const baseUrl = await serve((_, response) => {
     if (when === "in its middle") response.write("some");
   });

@@ -21,7 +21,7 @@ const expire = (api: Api, when: string) =>
     [when, clientIdOf(api)],
   );
 
-/** Calls as fetch does, so that a header can be wrong in any way. */
+/** Calls with `fetch`, so that the header can have any value. */
 const call = async (method: string, path: string, headers: Record<string, string>) => {
   const response = await fetch(`${board.api.baseUrl}${path}`, { method, headers });
   return { response, body: (await response.json()) as Record<string, unknown> };
@@ -42,8 +42,8 @@ async function expectRefused(answer: ReturnType<typeof call>): Promise<void> {
   expect(body).toEqual(refused);
 }
 
-describe("a key", () => {
-  it.each(["Bearer", "bearer", "BEARER"])("is taken with the scheme written %s", async (scheme) => {
+describe("an API key", () => {
+  it.each(["Bearer", "bearer", "BEARER"])("is accepted with the scheme written %s", async (scheme) => {
     expect((await withAuthorization(`${scheme} ${board.api.apiKey}`)).response.status).toBe(200);
   });
 
@@ -52,9 +52,9 @@ describe("a key", () => {
     ["empty", () => ""],
     ["a scheme without a key", () => "Bearer"],
     ["without its scheme", () => board.api.apiKey],
-    ["under another scheme", () => `Basic ${Buffer.from(board.api.apiKey).toString("base64")}`],
-    ["under GitHub's scheme", () => `token ${board.api.apiKey}`],
-    ["followed by something", () => `Bearer ${board.api.apiKey} x`],
+    ["with another scheme", () => `Basic ${Buffer.from(board.api.apiKey).toString("base64")}`],
+    ["with GitHub's scheme", () => `token ${board.api.apiKey}`],
+    ["with text behind it", () => `Bearer ${board.api.apiKey} x`],
     ["sent twice in one header", () => `Bearer ${board.api.apiKey}, Bearer ${board.api.apiKey}`],
     ["malformed", () => "Bearer tlk_x"],
     ["the client id alone", () => `Bearer ${clientIdOf(board.api)}`],
@@ -71,11 +71,11 @@ describe("a key", () => {
         return `Bearer tlk_${ours[1]}_${theirs[2]}`;
       },
     ],
-  ])("that is %s is refused", async (_, authorization) => {
+  ])("%s is refused", async (_, authorization) => {
     await expectRefused(withAuthorization(authorization()));
   });
 
-  it("with the right form and a wrong secret is refused, though its checksum holds", async () => {
+  it("is refused if the form and the checksum are right and the secret is wrong", async () => {
     const { apiKey, clientId } = makeCredentialKey();
     const stranger = await board.as({});
     const { db } = world.service.deps;
@@ -85,20 +85,20 @@ describe("a key", () => {
     await expectRefused(withAuthorization(`Bearer ${apiKey}`));
   });
 
-  it("in the query or in a body is refused", async () => {
+  it("is refused in the query and in the body", async () => {
     const { apiKey } = board.api;
     await expectRefused(call("GET", `/v1/me?access_token=${apiKey}&api_key=${apiKey}&apiKey=${apiKey}`, {}));
     await expectRefused(call("GET", "/v1/me", { "x-api-key": apiKey, cookie: `authorization=${apiKey}` }));
   });
 
-  it("that was revoked is refused from the next call on", async () => {
+  it("is refused immediately after its revocation", async () => {
     const api = await board.as({});
     expect((await api.get("/v1/me")).status).toBe(200);
     await revoke(api);
     await expectRefused(withAuthorization(`Bearer ${api.apiKey}`));
   });
 
-  it("is good until it expires and refused from then on", async () => {
+  it("is accepted until it expires and refused afterwards", async () => {
     const api = await board.as({});
     await expire(api, "1 minute");
     expect((await api.get("/v1/me")).status).toBe(200);
@@ -106,7 +106,7 @@ describe("a key", () => {
     await expectRefused(withAuthorization(`Bearer ${api.apiKey}`));
   });
 
-  it("that was revoked gets no stored answer either", async () => {
+  it("gets no stored response after its revocation", async () => {
     const api = await board.as({});
     const key = "revoked-before-replay";
     expect((await api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
@@ -119,7 +119,7 @@ describe("a key", () => {
 
   // Contract: Authentication: Every call needs a Bearer API key, checked before anything else
   it.each(allCalls.map((sample) => [sample.name, sample] as const))(
-    "is asked for by %s before anything else",
+    "is required by %s before any other check",
     async (_, { method, path }) => {
       const headers = { "x-service-workspace": "nonsense", "idempotency-key": "short" };
       await expectRefused(call(method, path, headers));
@@ -127,8 +127,8 @@ describe("a key", () => {
   );
 });
 
-describe("a scope", () => {
-  it("of reading only reads", async () => {
+describe("the scope `read`", () => {
+  it("permits reads", async () => {
     const reader = await board.as({ scopes: ["read"] });
     const { number } = await board.api.card();
     for (const path of ["/v1/me", "/v1/board", "/v1/backlog", `/v1/cards/${number}`]) {
@@ -138,7 +138,7 @@ describe("a scope", () => {
 
   // Contract: Authentication: A write without the `write` scope is 403: the credential is for reading only
   it.each(writeCalls.map((sample) => [sample.name, sample] as const))(
-    "of reading only is refused by %s, whatever the role, before the idempotency key is looked at",
+    "does not permit %s, whatever the role, before the idempotency key is checked",
     async (_, { method, path }) => {
       const reader = await board.as({ role: "maintainer", scopes: ["read"] });
       const answer = await call(method, path, { authorization: `Bearer ${reader.apiKey}` });
@@ -152,9 +152,9 @@ describe("a scope", () => {
   );
 });
 
-describe("a role", () => {
+describe("the role of a credential", () => {
   it.each(writeCalls.map((sample) => [sample.name, sample] as const))(
-    "below what %s asks is refused, both roles named",
+    "is checked by %s, which names the role it requires and the role it got",
     async (_, { method, path, role }) => {
       const viewer = await board.as({ role: "viewer" });
       const headers = { authorization: `Bearer ${viewer.apiKey}`, "idempotency-key": "k".repeat(16) };
@@ -169,7 +169,7 @@ describe("a role", () => {
   );
 
   // Contract: Authentication: A credential has its own role on each board
-  it("is the credential's own on each board", async () => {
+  it("differs by board", async () => {
     const other = await world.board();
     const api = await board.as({ role: "viewer", boards: [board, other] });
     const { db } = world.service.deps;
@@ -182,7 +182,7 @@ describe("a role", () => {
     expect((await on(other.workspaceId)).status).toBe(201);
   });
 
-  it("that was lowered is what counts for a replay, too", async () => {
+  it("also applies to a replay if it was lowered", async () => {
     const api = await board.as({ role: "member" });
     const key = "lowered-before-replay";
     expect((await api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
@@ -195,9 +195,9 @@ describe("a role", () => {
   });
 });
 
-describe("the account", () => {
+describe("an account call", () => {
   // Contract: Account: `GET /v1/me` returns client id, name, scopes, boards and `answering: null`, without the secret
-  it("is told of a key: what it is, and nothing of its secret", async () => {
+  it("describes the credential without its secret", async () => {
     const other = await world.board();
     const api = await board.as({ role: "member", scopes: ["read"], boards: [board, other] });
     const me = await api.get("/v1/me");
@@ -214,7 +214,7 @@ describe("the account", () => {
   });
 
   // Contract: Account: `GET /v1/workspaces` lists only the boards the credential reaches, each with its role
-  it("lists the boards a key reaches and no other, with its role on each", async () => {
+  it("lists only the boards that the credential reaches, each with its role", async () => {
     await world.board();
     const api = await board.as({ role: "viewer" });
     expect((await api.get("/v1/workspaces")).body).toEqual([
@@ -231,7 +231,7 @@ describe("the account", () => {
   });
 
   // Contract: Account: `GET /v1/organizations` lists only reached boards in `workspaceIds`, without a role
-  it("lists the organizations, each with only the boards that are reached, and no role", async () => {
+  it("lists the organizations with only the boards that are reached, and without a role", async () => {
     const other = await world.board();
     const api = await board.as({ boards: [board, other] });
     const one = { id: expect.any(String), name: expect.any(String) };
@@ -241,7 +241,7 @@ describe("the account", () => {
     ]);
   });
 
-  it("of a key that reaches nothing is empty, not an error", async () => {
+  it("returns an empty list, not an error, if the credential reaches no board", async () => {
     const api = await board.as({ boards: [] });
     expect((await api.get("/v1/me")).body).toMatchObject({ boards: [] });
     expect((await api.get("/v1/workspaces")).body).toEqual([]);
@@ -250,7 +250,7 @@ describe("the account", () => {
 
   // Contract: Account: The three account calls are never refused for the workspace header
   it.each(["/v1/me", "/v1/workspaces", "/v1/organizations"])(
-    "%s is never refused for the workspace header, whatever it says",
+    "%s ignores the workspace header",
     async (path) => {
       const other = await world.board();
       const api = await board.as({ boards: [board, other] });
@@ -281,7 +281,7 @@ describe("the log line of a request", () => {
     return JSON.parse(lines[0] ?? "") as Record<string, unknown>;
   };
 
-  it("has the client id of the API key and the remote address, and not the key", async () => {
+  it("has the client id of the API key and the remote address, but not the key", async () => {
     const { response } = await withAuthorization(`Bearer ${board.api.apiKey}`);
     const line = await lineOf(response);
     expect(line).toMatchObject({

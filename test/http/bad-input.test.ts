@@ -3,6 +3,7 @@ import { routes } from "../../src/http/v1/routes.ts";
 import { inputFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { sampleCalls } from "../support/routes.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -14,8 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const ANY_ID = "019a0000-0000-7000-8000-000000000000";
-/** What a validator says to its programmer. */
+/** Words of zod's own messages, which are meant for programmers. */
 const RAW = /invalid|received|expected|too (big|small)|undefined|must match|unrecognized/i;
 const HOSTILE: readonly unknown[] = [
   null,
@@ -30,41 +30,44 @@ const HOSTILE: readonly unknown[] = [
   [[]],
   JSON.parse('{"__proto__":{"isAdmin":true}}'),
 ];
-const mayStandIn = (field: string, value: unknown): boolean =>
+const canBeIn = (field: string, value: unknown): boolean =>
   field.startsWith("body") ||
   (typeof value !== "object" && value !== "\ud800" && JSON.stringify(value).length < 100);
 
 function withHostile(sample: Sample, field: string, value: unknown): Sample {
   if (field === "body") return { ...sample, body: value as Record<string, unknown> };
   const filled = { ...sample, query: sample.query ?? {} };
-  const holder = field.slice(0, field.lastIndexOf("."));
-  return valueAt(filled, holder) === undefined ? sample : withValueAt(filled, field, value);
+  const parent = field.slice(0, field.lastIndexOf("."));
+  return valueAt(filled, parent) === undefined ? sample : withValueAt(filled, field, value);
 }
 
-describe("whatever stands in a field", () => {
+describe("any value in a field", () => {
   // Contract: Conventions: Any value in any field is accepted or refused with a readable message, never 5xx
-  it.each(sampleCalls.map(({ name }) => [name]))("of %s, it is done or refused in words", async (name) => {
-    const sample = await sampleOf(name, board);
-    for (const field of inputFieldsOf(name).filter((each) => !each.startsWith("header."))) {
-      const answers = await Promise.all(
-        HOSTILE.filter((value) => mayStandIn(field, value)).map(async (value) => {
-          const { status, body } = await callSample(name, withHostile(sample, field, value), board.api);
-          const { message, issues = [] } = (body ?? {}) as {
-            message?: string;
-            issues?: { message: string }[];
-          };
-          const words = [message ?? "", ...issues.map((issue) => issue.message)];
-          return {
-            field,
-            value: JSON.stringify(value).slice(0, 40),
-            status,
-            raw: words.filter((each) => RAW.test(each)),
-          };
-        }),
-      );
-      expect(answers.filter(({ status, raw }) => status >= 500 || raw.length > 0)).toEqual([]);
-    }
-  });
+  it.each(sampleCalls.map(({ name }) => [name]))(
+    "is accepted or refused with a readable message by %s",
+    async (name) => {
+      const sample = await sampleOf(name, board);
+      for (const field of inputFieldsOf(name).filter((each) => !each.startsWith("header."))) {
+        const answers = await Promise.all(
+          HOSTILE.filter((value) => canBeIn(field, value)).map(async (value) => {
+            const { status, body } = await callSample(name, withHostile(sample, field, value), board.api);
+            const { message, issues = [] } = (body ?? {}) as {
+              message?: string;
+              issues?: { message: string }[];
+            };
+            const messages = [message ?? "", ...issues.map((issue) => issue.message)];
+            return {
+              field,
+              value: JSON.stringify(value).slice(0, 40),
+              status,
+              raw: messages.filter((each) => RAW.test(each)),
+            };
+          }),
+        );
+        expect(answers.filter(({ status, raw }) => status >= 500 || raw.length > 0)).toEqual([]);
+      }
+    },
+  );
 
   it.each<[unknown, string, string]>([
     [{}, "body.title", "is required (text)"],
@@ -77,19 +80,19 @@ describe("whatever stands in a field", () => {
     [{ title: "x", parentNumber: 2 ** 53 }, "body.parentNumber", "must be at most 9,007,199,254,740,991"],
     [{ title: "x", dueDate: "tomorrow" }, "body.dueDate", "must be a date (YYYY-MM-DD)"],
     [
-      { title: "x", labelIds: Array.from({ length: 101 }, () => ANY_ID) },
+      { title: "x", labelIds: Array.from({ length: 101 }, () => UNKNOWN_ID) },
       "body.labelIds",
       "must have at most 100 entries",
     ],
     [[], "body", "must be an object, not a list"],
     ["text", "body", "must be an object, not text"],
-  ])("what is expected instead is said (%#)", async (body, path, message) => {
+  ])("is refused with what the call expects (%#)", async (body, path, message) => {
     const refused = await board.api.post("/v1/cards", typeof body === "string" ? JSON.stringify(body) : body);
     expect(refused).toMatchObject({ status: 400, body: { issues: [{ path, message }] } });
   });
 
   it.each(['{"title":"x","__proto__":{"title":"y"}}', '{"title":"x","constructor":{"prototype":{}}}'])(
-    "a name that JavaScript gives a meaning is an unknown field like any: %s",
+    "a name with a meaning in JavaScript is an unknown field: %s",
     async (body) => {
       const refused = await board.api.post("/v1/cards", body);
       expect(refused).toMatchObject({ status: 400, body: { issues: [{ message: "unknown field" }] } });
@@ -124,7 +127,7 @@ describe("whatever stands in a field", () => {
   );
 
   it.each(["release/\ud800", "\udc00", "release/a\0b"])(
-    "a stage cannot merge into a branch with the name %j, which PostgreSQL cannot store",
+    "a stage cannot merge into a branch named %j, which PostgreSQL cannot store",
     async (into) => {
       const flow = await readFlow(board);
       const stages = flow.stages.map((stage) =>
@@ -135,8 +138,8 @@ describe("whatever stands in a field", () => {
     },
   );
 
-  it("a time in the year 0, which PostgreSQL does not have, is not valid in a cursor", async () => {
-    const key = ["0000-01-01T00:00:00.000Z", ANY_ID];
+  it("a cursor with a time in the year 0, which PostgreSQL does not have, is not valid", async () => {
+    const key = ["0000-01-01T00:00:00.000Z", UNKNOWN_ID];
     const cursor = Buffer.from(JSON.stringify(["/v1/inbox", key])).toString("base64url");
     const message = "is not a cursor of this list; take it from the Link header of an answer, or omit it";
     expect(await board.api.get(`/v1/inbox?cursor=${cursor}`)).toMatchObject({
@@ -145,7 +148,7 @@ describe("whatever stands in a field", () => {
     });
   });
 
-  it("a card number past all integers is unknown, and not told as another one", async () => {
+  it("a card number above the largest integer is unknown", async () => {
     for (const number of ["2147483648", "9007199254740991", "9007199254740993", "99999999999999999999"]) {
       const { status, body } = await board.api.get(`/v1/cards/${number}`);
       expect(status).toBe(404);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Every row of every table as text, by the table's name. The job queue's tables are among them. */
+/** Every row of every table as text, by table. The tables of the job queue are among them. */
 async function dumped(): Promise<Map<string, string>> {
   const { db } = world.service.deps;
   const tables = await rows<{ name: string }>(
@@ -27,36 +27,36 @@ async function dumped(): Promise<Map<string, string>> {
   return dump;
 }
 
-/** Every answer of the service from now on, with its headers, as text. */
-function listenIn(): { end(): Promise<string[]> } {
+/** Records every response of the service from now on, with its headers, as text. */
+function recordResponses(): { end(): Promise<string[]> } {
   const { fetch } = globalThis;
-  const heard: Promise<string>[] = [];
+  const recorded: Promise<string>[] = [];
   globalThis.fetch = async (input, init) => {
     const answer = await fetch(input, init);
     const text = answer.clone().text();
     if (answer.url.startsWith(world.service.baseUrl))
-      heard.push(text.then((body) => `${JSON.stringify([...answer.headers])}\n${body}`));
+      recorded.push(text.then((body) => `${JSON.stringify([...answer.headers])}\n${body}`));
     return answer;
   };
   return {
     end: () => {
       globalThis.fetch = fetch;
-      return Promise.all(heard);
+      return Promise.all(recorded);
     },
   };
 }
 
-/** As it is, and as PostgreSQL shows bytes. */
+/** Also finds the hex digits in which PostgreSQL prints bytes. */
 const holds = (text: string, secret: string): boolean =>
   text.includes(secret) || text.includes(Buffer.from(secret).toString("hex"));
 
 // Invariant: I10
-it("no secret gets into the log, an answer or the database in a card's life with failures in it, but where it belongs", async () => {
+it("no secret is in the log, a response or a table after failures, except the monitor's in its table", async () => {
   const board = await world.board();
   const { db } = world.service.deps;
   const monitor = await createMonitor({ db, newId: uuidv7 }, { projectId: board.projectId, name: "errors" });
   const { faults } = world.forge.control;
-  const answers = listenIn();
+  const answers = recordResponses();
   const write = { method: "POST", path: "/repositories/*/git/refs" };
   const { number } = await board.api.card({ title: "Canary" });
   faults.add({ match: write, fault: { kind: "answer", status: 502, body: "bad" }, times: 1 });
@@ -73,7 +73,7 @@ it("no secret gets into the log, an answer or the database in a card's life with
   await board.api.move(number, board.stages["Done"], 0, { headers: { authorization: "Bearer tlk_wrong" } });
   await deliver(world, "ping", { zen: "Unsigned." }, { secret: "not the secret" });
   await fetch(`${world.service.baseUrl}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
-  // A token that is refused is renewed.
+  // GitHub's refusal of a token makes the service mint another one.
   for (const { id, installationId } of world.forge.context.state.tokens.all())
     if (installationId !== null) world.forge.context.state.tokens.delete(id);
   await board.api.move((await board.api.card({ title: "Another" })).number, board.stages["In progress"]);
@@ -100,9 +100,9 @@ it("no secret gets into the log, an answer or the database in a card's life with
   const places = secrets.flatMap(([name, secret]) => {
     expect(secret.length).toBeGreaterThanOrEqual(16);
     const tables = [...dump].filter(([, text]) => holds(text, secret)).map(([table]) => table);
-    const told = Object.entries({ log, answers: answered }).filter(([, text]) => text.includes(secret));
-    return [...told.map(([place]) => place), ...tables].map((place) => `${name} in ${place}`);
+    const outputs = Object.entries({ log, answers: answered }).filter(([, text]) => text.includes(secret));
+    return [...outputs.map(([place]) => place), ...tables].map((place) => `${name} in ${place}`);
   });
-  // Signatures are checked with it, so it is kept as it is.
+  // Checking a signature needs the secret itself, not a hash.
   expect(places).toEqual(["monitor secret in public.monitors"]);
 });

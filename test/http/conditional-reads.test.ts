@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe("a read", () => {
+describe("a GET response", () => {
   it.each([
     "/v1/me",
     "/v1/workspaces",
@@ -19,7 +19,7 @@ describe("a read", () => {
     "/v1/backlog",
     "/v1/cards/1",
     "/v1/cards/1/timeline",
-  ])("of %s carries an ETag, and is 304 until it changes", async (path) => {
+  ])("of %s has an ETag, and is 304 until it changes", async (path) => {
     const first = await board.api.get(path);
     const etag = first.headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -28,7 +28,7 @@ describe("a read", () => {
     expect((await board.api.get(path, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
   });
 
-  it("with an old ETag is answered whole once the card has changed", async () => {
+  it("to an old ETag is complete after the card changed", async () => {
     const { number } = await board.api.card();
     const path = `/v1/cards/${number}`;
     const etag = (await board.api.get(path)).headers.get("etag") ?? "";
@@ -36,7 +36,7 @@ describe("a read", () => {
     expect((await board.api.get(path, { headers: { "if-none-match": etag } })).status).toBe(200);
   });
 
-  it("of a card changes its ETag with a refusal, and of the board does not", async () => {
+  it("of a card has another ETag after a refusal, one of the board does not", async () => {
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
     const read = async (path: string) => (await board.api.get(path)).headers.get("etag");
@@ -46,7 +46,7 @@ describe("a read", () => {
     expect(await read(`/v1/cards/${number}`)).not.toBe(cardBefore);
   });
 
-  it("without a key is 401, whatever ETag it has", async () => {
+  it("is 401 without a key, whatever ETag is sent", async () => {
     const etag = (await board.api.get("/v1/me")).headers.get("etag") ?? "";
     const response = await fetch(`${board.api.baseUrl}/v1/me`, { headers: { "if-none-match": etag } });
     expect(response.status).toBe(401);

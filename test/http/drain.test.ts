@@ -9,7 +9,7 @@ import { startWorld } from "../support/world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 // Fault: A9
-it("a process asked to end says so at once, finishes what it has accepted, and takes nothing more", async () => {
+it("a stopping process reports not ready, finishes accepted calls and accepts no new ones", async () => {
   const world = await startWorld();
   const db = connect({ connectionString: world.databaseUrl, onError: () => undefined });
   const held = await beginTransaction(db);
@@ -19,7 +19,7 @@ it("a process asked to end says so at once, finishes what it has accepted, and t
     const { status, number: checked } = await cardWithStatuses(world, board);
     const { number } = await board.api.card({ title: "In flight" });
 
-    // Nothing can be told on a timeline: a move waits with its branch already cut, and so does a job.
+    // The lock stops the move after its branch was created, and the job of the webhook.
     await held.raw("lock table timeline_items in exclusive mode");
     const inFlight = board.api.move(number, board.stages["In progress"]);
     const { guid } = await deliver(world, "status", status("failure"));
@@ -35,7 +35,7 @@ it("a process asked to end says so at once, finishes what it has accepted, and t
       status: "not ready",
       checks: expect.arrayContaining([expect.objectContaining({ name: "draining", ok: false })]),
     });
-    // Whoever has not heard of it yet is served.
+    // Load balancers may still send calls until they have read `/readyz`.
     expect((await board.api.get("/v1/me")).status).toBe(200);
 
     const stopped = service.stop();
@@ -55,10 +55,10 @@ it("a process asked to end says so at once, finishes what it has accepted, and t
     expect(await db("deliveries").where({ guid }).select("state", "attempts")).toEqual([
       { state: "done", attempts: 0 },
     ]);
-    const told = await db("timeline_items as t")
+    const items = await db("timeline_items as t")
       .join("cards as c", "c.id", "t.card_id")
       .where({ "c.workspace_id": board.workspaceId, "c.number": checked, "t.kind": "checks_changed" });
-    expect(told).toHaveLength(1);
+    expect(items).toHaveLength(1);
     expect(await db("instances").select()).toEqual([]);
   } finally {
     await held.rollback();
@@ -67,7 +67,7 @@ it("a process asked to end says so at once, finishes what it has accepted, and t
   }
 });
 
-it("a stop does not wait for connections whose request never arrives", async () => {
+it("the stop does not wait for connections whose request never arrives", async () => {
   const world = await startWorld({ connections: { headersMs: 1_000 } });
   const { hostname, port } = new URL(world.service.baseUrl);
   const webhook = [

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 let keys = 0;
-/** Sends any bytes as the body of a new card. */
+/** Sends these bytes as the body of a new card. */
 const send = async (
   body: string | Uint8Array<ArrayBuffer>,
   headers: Readonly<Record<string, string>> = {},
@@ -35,7 +35,7 @@ const send = async (
   };
 };
 
-/** A body of exactly so many bytes, with a description that is too long. */
+/** A body with exactly this many bytes, whose description is too long. */
 const bodyOf = (bytes: number): string => {
   const empty = '{"title":"x","description":""}';
   return empty.replace('""', `"${"x".repeat(bytes - empty.length)}"`);
@@ -47,7 +47,7 @@ const expectShape = (body: Record<string, unknown>, statusCode: number, error: s
   expect(issues === undefined || Array.isArray(issues)).toBe(true);
 };
 
-describe("an error", () => {
+describe("an error response", () => {
   // Contract: Errors and versions: An error is a JSON object with `message`, `error` and `statusCode`
   it.each<[string, string, number, string]>([
     ["GET", "/v1/nothing", 404, "Not Found"],
@@ -59,7 +59,7 @@ describe("an error", () => {
     ["GET", "/v1/cards/4711", 404, "Not Found"],
     ["GET", "/v1/cards/x", 400, "Bad Request"],
     ["POST", "/v1/cards", 400, "Bad Request"],
-  ])("of %s %s has the one shape", async (method, path, status, error) => {
+  ])("to %s %s has message, error and statusCode", async (method, path, status, error) => {
     const response = await fetch(`${board.api.baseUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${board.api.apiKey}` },
@@ -69,23 +69,23 @@ describe("an error", () => {
     expectShape((await response.json()) as Record<string, unknown>, status, error);
   });
 
-  it("is not what the bare address gives: it says where the API is told about", async () => {
+  it("is not the response to `/`, which has links to the documentation", async () => {
     const response = await fetch(`${board.api.baseUrl}/`);
     expect(response.status).toBe(200);
-    const told = (await response.json()) as { docs: string; openapi: string };
-    expect(told).toMatchObject({ docs: "/docs", openapi: "/v1/openapi.json" });
-    for (const path of [told.docs, told.openapi]) {
+    const links = (await response.json()) as { docs: string; openapi: string };
+    expect(links).toMatchObject({ docs: "/docs", openapi: "/v1/openapi.json" });
+    for (const path of [links.docs, links.openapi]) {
       expect((await fetch(`${board.api.baseUrl}${path}`)).status).toBe(200);
     }
   });
 
-  it("names an unknown route, and where the known ones are", async () => {
+  it("names the unknown route and links to the list of routes", async () => {
     const unknown = await board.api.get("/v1/carts");
     expect(unknown.body["message"]).toBe("There is no GET /v1/carts. See /v1/openapi.json.");
   });
 });
 
-describe("a body", () => {
+describe("a request body", () => {
   it.each<[string, string | Uint8Array<ArrayBuffer>]>([
     ["no JSON", "title=x"],
     ["JSON cut short", '{"title":"x"'],
@@ -104,7 +104,7 @@ describe("a body", () => {
   it.each([
     ["a list", "[", "]"],
     ["an object", '{"a":', "}"],
-  ])("nested without end as %s is 400, and the service goes on", async (_, open, close) => {
+  ])("deeply nested as %s is 400, and the service keeps running", async (_, open, close) => {
     const depth = Math.floor((1024 * 1024 - 100) / (open.length + close.length));
     const deep = `{"title":${open.repeat(depth)}1${close.repeat(depth)}}`;
     const refused = await send(deep);
@@ -120,20 +120,20 @@ describe("a body", () => {
     "multipart/form-data; boundary=x",
     "application/xml",
     "",
-  ])("of the content type `%s` is 415", async (type) => {
+  ])("of content type `%s` is 415", async (type) => {
     const refused = await send('{"title":"x"}', { "content-type": type });
     expect(refused.status).toBe(415);
     expectShape(refused.body, 415, "Unsupported Media Type");
   });
 
   it.each(["application/json; charset=utf-8", "Application/JSON"])(
-    "of the content type `%s` is read",
+    "of content type `%s` is accepted",
     async (type) => {
       expect((await send('{"title":"x"}', { "content-type": type })).status).toBe(201);
     },
   );
 
-  it("of 1 MiB is read, and of one byte more is 413", async () => {
+  it("of 1 MiB is accepted; one more byte is 413", async () => {
     const allowed = await send(bodyOf(1024 * 1024));
     expect(allowed).toMatchObject({ status: 400, body: { issues: [{ path: "body.description" }] } });
     const refused = await send(bodyOf(1024 * 1024 + 1));
@@ -142,7 +142,7 @@ describe("a body", () => {
     expect(refused.body["message"]).toContain("1 MiB");
   });
 
-  it("that unfolds to more than 1 MiB is 413, and one in an unknown encoding 415", async () => {
+  it("that decompresses to more than 1 MiB is 413, and an unknown encoding is 415", async () => {
     const bomb = new Uint8Array(gzipSync(bodyOf(8 * 1024 * 1024)));
     expect(bomb.length).toBeLessThan(100_000);
     expect((await send(bomb, { "content-encoding": "gzip" })).status).toBe(413);
@@ -150,7 +150,7 @@ describe("a body", () => {
   });
 });
 
-describe("a failure of ours", () => {
+describe("an internal error", () => {
   const COLUMN = "a_column_nobody_outside_knows";
   const broken = async <T>(ask: () => Promise<T>): Promise<T> => {
     const { db } = world.service.deps;
@@ -162,7 +162,7 @@ describe("a failure of ours", () => {
     }
   };
 
-  it("shows no internals, and carries the request id in the body, the header and the log", async () => {
+  it("has no details, but the request id, which is in the header and the log too", async () => {
     const failed = await broken(() => board.api.get("/v1/board"));
     expect(failed.status).toBe(500);
     expectShape(failed.body, 500, "Internal Server Error");
@@ -170,11 +170,11 @@ describe("a failure of ours", () => {
     const requestId = failed.headers.get("x-request-id") ?? "none";
     expect(failed.body["message"]).toContain(requestId);
     const lines = world.logged().split("\n");
-    const told = lines.find((line) => line.includes(requestId) && line.includes('"level":50')) ?? "";
-    expect(told).toContain("column c.title does not exist");
+    const logged = lines.find((line) => line.includes(requestId) && line.includes('"level":50')) ?? "";
+    expect(logged).toContain("column c.title does not exist");
   });
 
-  it("keeps what was sent out of the log, and gives the idempotency key back", async () => {
+  it("does not log the request body, and releases the idempotency key", async () => {
     const key = "a-failure-gives-the-key-back";
     const secretPlan = "the wording of a description";
     const create = () => board.api.post("/v1/cards", { title: "x", description: secretPlan }, { key });
@@ -184,7 +184,7 @@ describe("a failure of ours", () => {
     expect([retried.status, retried.headers.get("idempotent-replay")]).toEqual([201, null]);
   });
 
-  it("to reach the forge is 503 with Retry-After and the request id, and nothing of the forge's address", async () => {
+  it("is 503 with Retry-After if the forge is unreachable, without the forge's address", async () => {
     const { number } = await board.api.card();
     const fault = world.forge.control.faults.add({ fault: { kind: "reset" } });
     const failed = await board.api.move(number, board.stages["In progress"]);
@@ -200,8 +200,8 @@ describe("a failure of ours", () => {
 const idOf = async (id: string) =>
   (await board.api.get("/v1/me", { headers: { "x-request-id": id } })).headers.get("x-request-id");
 
-describe("a request's id", () => {
-  it("is in every answer, and a new one each time", async () => {
+describe("the request id", () => {
+  it("is in every response and differs each time", async () => {
     const ids = new Set<string | null>();
     for (const path of ["/v1/me", "/v1/nothing", "/healthz", "/v1/cards/x"]) {
       ids.add((await board.api.get(path)).headers.get("x-request-id"));
@@ -210,7 +210,7 @@ describe("a request's id", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("is the caller's where it is an id, and ours where it is anything else", async () => {
+  it("is the caller's if it is valid, and a new one otherwise", async () => {
     const given = "019a0000-0000-7000-8000-0000000000aa";
     expect(await idOf(given)).toBe(given);
     expect(await idOf("mine")).not.toBe("mine");
@@ -218,8 +218,8 @@ describe("a request's id", () => {
   });
 });
 
-describe("an answer", () => {
-  it("does not say what it is made with", async () => {
+describe("a response", () => {
+  it("does not name the server software", async () => {
     for (const path of ["/v1/me", "/v1/nothing", "/healthz"]) {
       const { headers } = await board.api.get(path);
       expect(headers.get("x-powered-by")).toBeNull();
@@ -229,7 +229,7 @@ describe("an answer", () => {
 });
 
 describe("the log", () => {
-  it("holds no key, token or secret, though everything is logged", async () => {
+  it("has no key, token or secret, even at the most detailed level", async () => {
     const { number } = await board.api.card({ title: "Log this" });
     await board.api.move(number, board.stages["In progress"]);
     await board.api.get(`/v1/me?access_token=${board.api.apiKey}`);

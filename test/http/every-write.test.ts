@@ -11,7 +11,7 @@ let world: TestWorld;
 let board: TestBoard;
 /** A credential of each role. */
 const as = new Map<string, Api>();
-/** A good call to each route. Refused calls do not use it up. */
+/** A valid call of each route. Refused calls do not use it up. */
 const calls = new Map<string, Sample>();
 beforeAll(async () => {
   world = await startWorld();
@@ -24,25 +24,25 @@ afterAll(() => world.stop());
 
 const apiOf = (role: string): Api => as.get(role) ?? board.api;
 
-/** What is written here and on the forge. */
-const everything = async () => ({
+/** The database and the number of writes to the forge. */
+const contents = async () => ({
   tables: await databaseContent(world.service),
   forgeWrites: world.forge.control.calls.read().writes,
 });
 
-async function leavesNothing<T>(act: () => Promise<T>): Promise<T> {
-  const before = await everything();
+async function expectNoChange<T>(act: () => Promise<T>): Promise<T> {
+  const before = await contents();
   const result = await act();
   await settled(world);
-  expect(await everything()).toEqual(before);
+  expect(await contents()).toEqual(before);
   return result;
 }
 
-describe("the least role that may", () => {
+describe("the minimum role of a route", () => {
   // Contract: Authentication: The minimum role of a route is sufficient
   // Contract: Idempotency: A repeated request returns the stored response with `Idempotent-Replay: true`; nothing runs again
   it.each(writeCalls.map(({ name, role }) => [role, name] as const))(
-    "is enough as %s for %s, once: the same call again is answered to the byte and does nothing",
+    "%s permits %s; a replay returns the same bytes and changes nothing",
     async (role, name) => {
       const api = apiOf(role);
       const sample = await sampleOf(name, board, api);
@@ -51,7 +51,7 @@ describe("the least role that may", () => {
       expect([first.text, first.status < 300]).toEqual([first.text, true]);
       expect(first.headers.get("idempotent-replay")).toBeNull();
       await settled(world);
-      const again = await leavesNothing(() => callSample(name, sample, api, { key }));
+      const again = await expectNoChange(() => callSample(name, sample, api, { key }));
       expect([again.status, again.text]).toEqual([first.status, first.text]);
       expect(again.headers.get("idempotent-replay")).toBe("true");
       expect(again.headers.get("content-type")).toBe(first.headers.get("content-type"));
@@ -59,26 +59,29 @@ describe("the least role that may", () => {
   );
 });
 
-describe("a role below it", () => {
+describe("a role below the minimum", () => {
   const below = writeCalls.flatMap(({ name, role }) =>
-    ROLES.slice(0, ROLES.indexOf(role as Role)).map((held) => [held, name, role] as const),
+    ROLES.slice(0, ROLES.indexOf(role as Role)).map((actual) => [actual, name, role] as const),
   );
   // Contract: Authentication: A role below the route's minimum is 403; the message names both roles
-  it.each(below)("is not enough as %s for %s, which says so and does nothing", async (held, name, role) => {
-    const refused = await leavesNothing(() => callSample(name, calls.get(name) ?? {}, apiOf(held)));
-    expect(refused).toMatchObject({
-      status: 403,
-      body: {
-        message: `This call needs the role ${role}. This credential has the role ${held} on this board.`,
-      },
-    });
-  });
+  it.each(below)(
+    "%s does not permit %s; the message names both roles, and nothing changes",
+    async (actual, name, role) => {
+      const refused = await expectNoChange(() => callSample(name, calls.get(name) ?? {}, apiOf(actual)));
+      expect(refused).toMatchObject({
+        status: 403,
+        body: {
+          message: `This call needs the role ${role}. This credential has the role ${actual} on this board.`,
+        },
+      });
+    },
+  );
 });
 
-describe("without a good Idempotency-Key", () => {
+describe("a write without a valid Idempotency-Key", () => {
   // Contract: Idempotency: Every write needs an `Idempotency-Key` of 16 to 255 allowed characters
-  it.each(writeCalls.map(({ name }) => [name]))("%s is refused and does nothing", async (name) => {
-    await leavesNothing(async () => {
+  it.each(writeCalls.map(({ name }) => [name]))("is refused by %s and changes nothing", async (name) => {
+    await expectNoChange(async () => {
       for (const key of [null, "too-short", "sixteen and spaces"]) {
         const refused = await callSample(name, calls.get(name) ?? {}, board.api, { key });
         expect([key, refused.status, refused.body["message"]]).toEqual([

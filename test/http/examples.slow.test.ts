@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-it("the examples of the API reference are calls and answers of the service", async () => {
+it("the examples of the API reference are calls and responses of the service", async () => {
   const recorded = await recordExamples(world);
   if (process.env["WRITE_EXAMPLES"] !== undefined) writeFileSync(FILE, JSON.stringify(recorded));
   const committed = JSON.parse(readFileSync(FILE, "utf8")) as typeof recorded;
-  // Where this fails, `npm run examples` records them again.
+  // If this fails, run `npm run examples`.
   const statuses = (examples: typeof recorded) =>
     Object.entries(examples).map(([operation, { answers }]) => [operation, Object.keys(answers)]);
   expect(statuses(committed)).toEqual(statuses(recorded));

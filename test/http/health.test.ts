@@ -26,19 +26,19 @@ async function readiness(): Promise<Readiness & { readonly code: number; readonl
   return { ...body, code: answer.status, bad };
 }
 
-/** The readiness once these checks fail: a result of the database is used for a second. */
+/** The readiness once these checks fail. Results of the database are cached for a second. */
 const readinessWith = (...bad: string[]) =>
   eventually(readiness, (found) => String(found.bad) === String(bad));
 
 describe("/readyz", () => {
-  it("is 200 with everything there, and says what was looked at", async () => {
+  it("is 200 with the name of each check while all succeed", async () => {
     const { code, status, checks } = await readiness();
     expect([code, status]).toEqual([200, "ready"]);
     expect(checks.map(({ name }) => name)).toEqual(["app_key", "database", "migrations", "queue"]);
     expect((await get("/readyz")).headers.get("cache-control")).toBe("no-store");
   });
 
-  it("is 503 while a migration is pending, and names it", async () => {
+  it("is 503 and names the migration while one is pending", async () => {
     const { db } = world.service.deps;
     const [last] = (await db("knex_migrations").orderBy("id", "desc").limit(1)) as { name: string }[];
     await db("knex_migrations").where({ name: last?.name }).delete();
@@ -48,9 +48,9 @@ describe("/readyz", () => {
     expect(checks.at(-1)?.says).toContain(last?.name);
   });
 
-  it("tells of due work that is left lying and stays 200, and not of work that was put off", async () => {
+  it("is 200 and reports due jobs that no worker processes, but not jobs scheduled for later", async () => {
     const { db } = world.service.deps;
-    // No worker knows this task, so none takes it.
+    // No worker has a task of this name.
     const add = (at: string) =>
       db.raw(`select graphile_worker.add_job('nobody-does-this', run_at := now() ${at}, job_key := 'left')`);
     await add("- interval '1 hour'");
@@ -62,7 +62,7 @@ describe("/readyz", () => {
     await db.raw("select graphile_worker.remove_job('left')");
   });
 
-  it("is 503 when the database cannot be asked, without a word of where it is", async () => {
+  it("is 503 without the database's address if the database refuses queries", async () => {
     const { db } = world.service.deps;
     await db.raw("alter table deliveries rename to elsewhere");
     await readinessWith("database");
@@ -99,13 +99,13 @@ describe("/readyz", () => {
 });
 
 describe("GET /", () => {
-  const ask = (accept: string) =>
+  const call = (accept: string) =>
     fetch(`${world.service.baseUrl}/`, { headers: { accept }, redirect: "manual" });
 
   it.each(["*/*", "application/json"])(
     "describes the service to a client that accepts %s",
     async (accept) => {
-      const response = await ask(accept);
+      const response = await call(accept);
       const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
       expect(response.status).toBe(200);
       expect(response.headers.get("vary")).toBe("Accept");
@@ -120,16 +120,16 @@ describe("GET /", () => {
   );
 
   it("redirects a browser to the API reference", async () => {
-    const response = await ask("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+    const response = await call("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
     expect([response.status, response.headers.get("location")]).toEqual([302, "/docs"]);
   });
 });
 
-describe("every answer", () => {
+describe("every response", () => {
   const addresses = ["/healthz", "/readyz", "/metrics", "/docs", "/v1/openapi.json", "/nowhere"];
 
   it.each([...addresses.map((path) => ["GET", path]), ...allCalls.map(({ method, path }) => [method, path])])(
-    "to %s %s is safe to show in a browser",
+    "to %s %s has the headers that make it safe in a browser",
     async (method = "GET", path = "/") => {
       const { headers } = await get(path, { method });
       expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -145,7 +145,7 @@ describe("every answer", () => {
 });
 
 describe("a request", () => {
-  /** What the service answers to bytes. */
+  /** The response to these bytes. */
   const raw = (bytes: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(world.service.baseUrl);
@@ -166,7 +166,7 @@ describe("a request", () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 
-  it("of the largest address that fits is answered", async () => {
+  it("with the longest URL that fits gets a response", async () => {
     expect((await get(`/healthz?${"x".repeat(8_000)}`)).status).toBe(200);
   });
 });

@@ -22,7 +22,7 @@ const headers = (): string[] => [
 ];
 const ask = (line: string, more: readonly string[] = [], body = "") =>
   sendRaw(board.api.baseUrl, [`${line} HTTP/1.1`, ...headers(), ...more], body);
-/** A card is asked for with these headers besides. */
+/** Creates a card with these additional headers. */
 const create = (more: readonly string[], title = "x") => {
   const body = JSON.stringify({ title });
   return ask(
@@ -37,7 +37,7 @@ const shape = (statusCode: number, error: string) => ({
   body: { message: expect.any(String), error, statusCode },
 });
 
-describe("a header that decides something", () => {
+describe("a request header", () => {
   it.each<[string, () => string[]]>([
     ["authorization", () => [newKey(), `Authorization: Bearer ${board.api.apiKey}`]],
     ["idempotency-key", () => [newKey(), newKey()]],
@@ -50,7 +50,7 @@ describe("a header that decides something", () => {
       ],
     ],
     ["content-type", () => [newKey(), "Content-Type: text/plain"]],
-  ])("is refused when it is sent twice: %s", async (name, more) => {
+  ])("is refused if it is sent twice: %s", async (name, more) => {
     const title = `Twice ${name}`;
     const refused = await create(more(), title);
     expect(refused).toMatchObject(shape(400, "Bad Request"));
@@ -59,14 +59,14 @@ describe("a header that decides something", () => {
     expect(backlog.body.map((card) => card.title)).not.toContain(title);
   });
 
-  it("is read when it is sent once", async () => {
+  it("is accepted if it is sent once", async () => {
     expect((await create([newKey()])).status).toBe(201);
   });
 });
 
 describe("an idempotency key", () => {
   it.each<[string, string[], RegExp]>([
-    ["left out", [], /^The Idempotency-Key header is missing\. Every write needs one\. A key has 16/],
+    ["missing", [], /^The Idempotency-Key header is missing\. Every write needs one\. A key has 16/],
     [
       "too short",
       ["Idempotency-Key: short"],
@@ -74,16 +74,16 @@ describe("an idempotency key", () => {
     ],
     ["of two words", ["Idempotency-Key: this is no good key"], /it contains a space/],
     ["in quotes", [`Idempotency-Key: "${"a".repeat(20)}"`], /it contains `"`/],
-  ])("that is %s is told what is wrong with it", async (_, more, words) => {
+  ])("that is %s is refused with the reason", async (_, more, message) => {
     const refused = await create(more);
     expect(refused).toMatchObject(shape(400, "Bad Request"));
-    expect(refused.body).toMatchObject({ message: expect.stringMatching(words) });
+    expect(refused.body).toMatchObject({ message: expect.stringMatching(message) });
   });
 });
 
-describe("a read", () => {
+describe("a GET request", () => {
   it.each(boardCalls.filter(({ method }) => method === "GET").map(({ name, path }) => [name, path] as const))(
-    "takes no body: %s",
+    "is refused with a body: %s",
     async (_, path) => {
       const refused = await ask(`GET ${path}`, ["Content-Type: application/json", "Content-Length: 2"], "{}");
       expect(refused).toMatchObject(shape(400, "Bad Request"));
@@ -91,22 +91,22 @@ describe("a read", () => {
     },
   );
 
-  it("takes none in chunks either, and an empty one is none", async () => {
+  it("is refused with a chunked body and accepted with an empty one", async () => {
     const chunked = await ask("GET /v1/me", ["Transfer-Encoding: chunked"], "2\r\n{}\r\n0\r\n\r\n");
     expect(chunked).toMatchObject(shape(400, "Bad Request"));
     expect((await ask("GET /v1/me", ["Content-Length: 0"])).status).toBe(200);
   });
 });
 
-describe("a body", () => {
+describe("a request body", () => {
   const post = (body: string) => board.api.post("/v1/cards", body);
 
   it.each([
-    ["beside each other", '{"title":"Twice","title":"other"}', "title"],
+    ["next to each other", '{"title":"Twice","title":"other"}', "title"],
     ["written differently", String.raw`{"title":"Twice","t\u0069tle":"other"}`, "title"],
-    ["far inside", '{"title":"Twice","x":[1,{"a":{"b":1},"c":"\\"","a":2}]}', "a"],
-    ["as JavaScript's own", '{"title":"Twice","__proto__":1,"__proto__":2}', "__proto__"],
-  ])("that names a field twice is refused, and the field named: %s", async (_, body, name) => {
+    ["in a nested object", '{"title":"Twice","x":[1,{"a":{"b":1},"c":"\\"","a":2}]}', "a"],
+    ["with a meaning in JavaScript", '{"title":"Twice","__proto__":1,"__proto__":2}', "__proto__"],
+  ])("with a field twice is refused with the name of the field: %s", async (_, body, name) => {
     const refused = await post(body);
     expect(refused).toMatchObject(shape(400, "Bad Request"));
     expect(refused.body).toMatchObject({
@@ -118,8 +118,8 @@ describe("a body", () => {
 
   it.each([
     ["in two objects", { labelIds: [], description: '{"title":1,"title":2}', title: 'a ":" b' }],
-    ["in texts with backslashes", { title: '\\\\"title\\', description: '"title":"title"' }],
-  ])("may have the same word %s", async (_, fields) => {
+    ["in strings with backslashes", { title: '\\\\"title\\', description: '"title":"title"' }],
+  ])("may have the same name %s", async (_, fields) => {
     const made = await board.api.post("/v1/cards", fields);
     expect([made.status, made.body["title"], made.body["description"]]).toEqual([
       201,
@@ -128,7 +128,7 @@ describe("a body", () => {
     ]);
   });
 
-  it("of a thousand fields in one object is read, and of more is 400 in words", async () => {
+  it("with 1,000 fields in one object is accepted, and with more is 400 with a message", async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, 1]));
     expect((await post(JSON.stringify(fields(1_000)))).text).toContain("unknown field");
@@ -138,8 +138,8 @@ describe("a body", () => {
   });
 });
 
-describe("an address", () => {
-  it("of 8 kB is read, and a longer one is 414", async () => {
+describe("a URL", () => {
+  it("of 8 kB is accepted, and a longer one is 414", async () => {
     const path = "/v1/board?unknown=";
     expect((await ask(`GET ${path}${"x".repeat(8192 - path.length)}`)).status).toBe(400);
     expect(await ask(`GET ${path}${"x".repeat(8193 - path.length)}`)).toMatchObject(
@@ -148,7 +148,7 @@ describe("an address", () => {
   });
 });
 
-/** What is another for each answer taken out. */
+/** Without the headers that differ for each response. */
 const withoutIds = ({ head, ...rest }: Awaited<ReturnType<typeof ask>>) => ({
   ...rest,
   head: head.replaceAll(/^(X-Request-Id|Date): .*$/gm, "$1"),
@@ -165,7 +165,7 @@ describe("a path", () => {
   };
 
   it.each(sampleCalls.map(({ name, method, path }) => [name, method, path] as const))(
-    "is answered alike, headers and all, whether it is written plainly or as express takes it besides: %s",
+    "gets the same response and headers with a slash at its end or with `/V1`: %s",
     async (_, method, path) => {
       expect(await call(method, `${path}/`)).toEqual(await call(method, path));
       expect(await call(method, path.replace("/v1", "/V1"), "none")).toEqual(
@@ -174,7 +174,7 @@ describe("a path", () => {
     },
   );
 
-  it("is counted by its route and logged as it came, however it is written", async () => {
+  it("is counted by its route and logged as sent, whether percent-encoded or not", async () => {
     const { requests } = world.service.deps.metrics;
     const counted = async (): Promise<number> =>
       (await requests.get()).values
@@ -189,7 +189,7 @@ describe("a path", () => {
   });
 });
 
-describe("what is no HTTP", () => {
+describe("an invalid HTTP request", () => {
   it.each<[string, number, string, () => Promise<unknown>]>([
     [
       "headers larger than 16 kB",
@@ -197,25 +197,30 @@ describe("what is no HTTP", () => {
       "Request Header Fields Too Large",
       () => ask("GET /v1/me", [`X-Long: ${"x".repeat(17_000)}`]),
     ],
-    ["two lengths", 400, "Bad Request", () => create([newKey(), "Content-Length: 3"])],
-    ["a length and chunks", 400, "Bad Request", () => create([newKey(), "Transfer-Encoding: chunked"])],
-    ["a length that is none", 400, "Bad Request", () => ask("POST /v1/cards", ["Content-Length: many"])],
+    ["two Content-Length headers", 400, "Bad Request", () => create([newKey(), "Content-Length: 3"])],
+    ["Content-Length and chunks", 400, "Bad Request", () => create([newKey(), "Transfer-Encoding: chunked"])],
+    [
+      "a Content-Length that is not a number",
+      400,
+      "Bad Request",
+      () => ask("POST /v1/cards", ["Content-Length: many"]),
+    ],
     ["a header with a NUL", 400, "Bad Request", () => ask("GET /v1/me", ["X-Nul: a\0b"])],
-    ["no HTTP at all", 400, "Bad Request", () => sendRaw(board.api.baseUrl, ["hello"])],
-  ])("is refused in the one shape, as %s", async (_, status, error, send) => {
+    ["text that is not HTTP", 400, "Bad Request", () => sendRaw(board.api.baseUrl, ["hello"])],
+  ])("gets an error with message, error and statusCode: %s", async (_, status, error, send) => {
     expect(await send()).toMatchObject(shape(status, error));
     expect((await board.api.get("/v1/me")).status).toBe(200);
   });
 });
 
 describe("a connection", () => {
-  it("may be idle for longer than the 60 seconds after which load balancers close it", async () => {
+  it("may be idle longer than the 60 seconds after which load balancers close it", async () => {
     const response = await fetch(`${world.service.baseUrl}/healthz`);
     const [, seconds] = /timeout=(\d+)/.exec(response.headers.get("keep-alive") ?? "") ?? [];
     expect(Number(seconds)).toBeGreaterThan(60);
   });
 
-  it("is closed at once when the process has as many as it may have", async () => {
+  it("is closed immediately if the process has its maximum", async () => {
     const limited = await startWorld({ connections: { maxConnections: 2 } });
     const { hostname, port } = new URL(limited.service.baseUrl);
     const open = () => connect(Number(port), hostname).on("error", () => undefined);

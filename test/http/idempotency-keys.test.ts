@@ -38,14 +38,14 @@ const age = (key: string, by: string) =>
     key,
   ]);
 
-/** Nobody can take a card number while the board's row is held. */
+/** Blocks new cards of the board. */
 const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
 
-/** A new card that takes more than one statement, since it is given labels. */
+/** A new card with labels, which takes more than one statement. */
 const create = (key: string, title: string, api = board.api) =>
   api.post("/v1/cards", { title, labelIds: [] }, { key });
 
-/** A request that has claimed its key and waits for its board's row; `act` is what happens to it then. */
+/** A request that has claimed its key and waits for the lock of its board's row while `act` runs. */
 async function whileItWaits(title: string, key: string, act: () => PromiseLike<unknown>): Promise<ApiAnswer> {
   const answers: Promise<ApiAnswer>[] = [];
   await whileLocked(db(), boardRow, async () => {
@@ -54,27 +54,27 @@ async function whileItWaits(title: string, key: string, act: () => PromiseLike<u
     await act();
   });
   const [answer] = await Promise.all(answers);
-  if (!answer) throw new Error("nothing was asked");
+  if (!answer) throw new Error("no request was sent");
   return answer;
 }
 
-describe("a key that is held", () => {
-  it("by a process nobody knows is free", async () => {
+describe("a claimed key", () => {
+  it("is free if the process that claimed it is unknown", async () => {
     const key = await keyLockedBy(board, randomUUID());
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
   });
 
-  it("by a process that fell silent is free", async () => {
+  it("is free if the process that claimed it has sent no heartbeat for 16 seconds", async () => {
     const key = await keyLockedBy(board, await instance("16 seconds"));
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
   });
 
-  it("by a process that is alive is not", async () => {
+  it("is not free while the process that claimed it runs", async () => {
     const key = await keyLockedBy(board, await instance("8 seconds"));
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
   });
 
-  it("by a process that is alive is not, though it was claimed more than a day ago", async () => {
+  it("is not free while the process that claimed it runs, even a day after the claim", async () => {
     const key = await keyLockedBy(board, await instance("1 second"));
     await age(key, "25 hours");
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(409);
@@ -87,8 +87,8 @@ const retried = (key: string, title: string) =>
     ({ status }) => status === 201,
   );
 
-/** Cuts off whoever waits for what somebody holds. */
-const cutOffWaiting = () =>
+/** Ends the database connections that wait for a lock. */
+const endWaitingConnections = () =>
   db().raw(
     "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
   );
@@ -97,7 +97,7 @@ const countOf = async (title: string): Promise<number> =>
   (await board.api.get<{ title: string }[]>("/v1/backlog")).body.filter((card) => card.title === title)
     .length;
 
-describe("a request that did not get its key, and looks it up when the first has ended", () => {
+describe("a second request that reads the key after the first has ended", () => {
   let proxy: DatabaseProxy;
   let other: RunningService;
   beforeEach(async () => {
@@ -109,30 +109,30 @@ describe("a request that did not get its key, and looks it up when the first has
     await proxy.stop();
   });
 
-  /** What the first and the second come to, where the first ends before the second looks. */
-  async function bothOf(key: string, title: string, end: () => PromiseLike<unknown>) {
-    const look = proxy.keepCallWith("select fingerprint, state, status, body from idempotency_keys");
+  /** The first request ends before the second one reads the key. */
+  async function responsesOf(key: string, title: string, end: () => PromiseLike<unknown>) {
+    const keyRead = proxy.keepCallWith("select fingerprint, state, status, body from idempotency_keys");
     const later: Promise<ApiAnswer>[] = [];
     const first = await whileItWaits(title, key, async () => {
       later.push(create(key, title, makeApi(other.baseUrl, board.api.apiKey)));
-      await look.met;
+      await keyRead.met;
       await end();
     });
-    look.letGo();
+    keyRead.letGo();
     const [second] = await Promise.all(later);
     return { first, second };
   }
 
-  it("gets its answer", async () => {
-    const { first, second } = await bothOf(newKey(), "Ended well", () => Promise.resolve());
+  it("gets the response of the first", async () => {
+    const { first, second } = await responsesOf(newKey(), "Ended well", () => Promise.resolve());
     expect(first.status).toBe(201);
     expect([second?.status, second?.text, second && isReplay(second)]).toEqual([201, first.text, true]);
     expect(await countOf("Ended well")).toBe(1);
   });
 
-  it("is told to come again where that failed, and does the work then", async () => {
+  it("gets 409 if the first failed, and succeeds when repeated", async () => {
     const key = newKey();
-    const { first, second } = await bothOf(key, "Ended badly", cutOffWaiting);
+    const { first, second } = await responsesOf(key, "Ended badly", endWaitingConnections);
     expect(first.status).toBe(503);
     expect(second).toMatchObject({
       status: 409,
@@ -146,18 +146,18 @@ describe("a request that did not get its key, and looks it up when the first has
 });
 
 // Fault: E16
-describe("a database that goes away in the middle of a request", () => {
+describe("a database connection that is lost during a request", () => {
   // Fault: E8
-  it("is 503 with Retry-After, and the retry does the work", async () => {
+  it("makes the response 503 with Retry-After, and a retry succeeds", async () => {
     const key = newKey();
-    const answer = await whileItWaits("Cut off", key, cutOffWaiting);
+    const answer = await whileItWaits("Cut off", key, endWaitingConnections);
     expect(answer).toMatchObject({ status: 503, body: { error: "Service Unavailable", statusCode: 503 } });
     expect(answer.headers.get("retry-after")).toBe("2");
     expect(isReplay(await retried(key, "Cut off"))).toBe(false);
     expect(await countOf("Cut off")).toBe(1);
   });
 
-  it("gets the key of a move released once it is back", async () => {
+  it("does not keep the key of a move claimed", async () => {
     const { number } = await board.api.card();
     const key = newKey();
     const move = () => board.api.move(number, board.stages["In progress"], 0, { key });
@@ -173,10 +173,10 @@ describe("a database that goes away in the middle of a request", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a stored response", () => {
   // Contract: Idempotency: Keys are kept for 24 hours
   // Fault: E13 A key is repeated after 24 hours => executed again
-  it("is kept for 24 hours and no longer", async () => {
+  it("is kept for 24 hours", async () => {
     const key = newKey();
     const create = () => board.api.post("/v1/cards", { title: "Kept" }, { key });
     await create();
@@ -187,7 +187,7 @@ describe("an answer", () => {
     expect([fresh.status, isReplay(fresh)]).toEqual([201, false]);
   });
 
-  it("is swept away afterwards; a key in use never is", async () => {
+  it("is deleted after that time, except if its key is in use", async () => {
     const [done, young, running] = [newKey(), newKey(), newKey()];
     for (const key of [done, young, running]) await board.api.post("/v1/cards", { title: "x" }, { key });
     await age(done, "25 hours");

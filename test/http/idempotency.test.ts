@@ -23,12 +23,12 @@ const countOf = async (title: string): Promise<number> =>
   (await titles(board)).filter((candidate) => candidate === title).length;
 const isReplay = ({ headers }: ApiAnswer): boolean => headers.get("idempotent-replay") === "true";
 const db = () => world.service.deps.db;
-/** Nobody can take a card number while the board's row is held. */
+/** Blocks new cards of the board. */
 const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
 
 describe("an idempotency key", () => {
   // Contract: Idempotency: Every write needs an `Idempotency-Key` of 16 to 255 allowed characters
-  it.each([16, 17, 255])("of %d characters is taken", async (length) => {
+  it.each([16, 17, 255])("of %d characters is accepted", async (length) => {
     const key = "aZ09_.:-".repeat(32).slice(0, length - 4) + randomUUID().slice(0, 4);
     expect((await board.api.post("/v1/cards", { title: "x" }, { key })).status).toBe(201);
   });
@@ -44,7 +44,7 @@ describe("an idempotency key", () => {
     ["a slash", `${"a".repeat(16)}/`],
     ["a letter past ASCII", `${"a".repeat(16)}é`],
     ["two in one header", `${"a".repeat(16)}, ${"b".repeat(16)}`],
-  ])("is refused as %s, and nothing is done", async (name, key) => {
+  ])("is refused as %s, and nothing changes", async (name, key) => {
     const refused = await board.api.post("/v1/cards", { title: `refused ${name}` }, { key });
     expect(refused).toMatchObject({ status: 400, body: { error: "Bad Request", statusCode: 400 } });
     expect(refused.body["message"]).toMatch(/Idempotency-Key.*16 to 255 characters/);
@@ -52,7 +52,7 @@ describe("an idempotency key", () => {
   });
 
   it.each(writeCalls.map((sample) => [sample.name, sample] as const))(
-    "is asked for by %s",
+    "is required by %s",
     async (_, { method, path }) => {
       const headers = { authorization: `Bearer ${board.api.apiKey}` };
       const response = await fetch(`${board.api.baseUrl}${path}`, { method, headers });
@@ -64,7 +64,7 @@ describe("an idempotency key", () => {
 
 describe("the same request with the same key", () => {
   // Invariant: I3
-  it("gets the stored answer, byte for byte, and runs once", async () => {
+  it("gets the stored response, byte for byte, and runs once", async () => {
     const key = newKey();
     const first = await board.api.post("/v1/cards", { title: "Byte for byte é 😀" }, { key });
     const again = await board.api.post("/v1/cards", { title: "Byte for byte é 😀" }, { key });
@@ -76,7 +76,7 @@ describe("the same request with the same key", () => {
     expect(await countOf("Byte for byte é 😀")).toBe(1);
   });
 
-  it("gets it though the card has changed or gone since", async () => {
+  it("gets the stored response after its card changed or was deleted", async () => {
     const key = newKey();
     const { number } = await board.api.card();
     const first = await board.api.patch(`/v1/cards/${number}`, { title: "First" }, { key });
@@ -87,7 +87,7 @@ describe("the same request with the same key", () => {
     expect((await board.api.patch(`/v1/cards/${number}`, { title: "First" }, { key })).text).toBe(first.text);
   });
 
-  it("gets a 204 without a body again", async () => {
+  it("gets a stored 204 without a body", async () => {
     const key = newKey();
     const { number } = await board.api.card();
     const first = await board.api.delete(`/v1/cards/${number}`, { key });
@@ -96,7 +96,7 @@ describe("the same request with the same key", () => {
     expect([again.status, again.text, isReplay(again)]).toEqual([204, "", true]);
   });
 
-  it("gets the answer of a move again, and nothing more is on the timeline", async () => {
+  it("gets the stored response of a move and adds nothing to the timeline", async () => {
     const key = newKey();
     const { number } = await board.api.card();
     const first = await board.api.move(number, board.stages["In progress"], 0, { key });
@@ -107,7 +107,7 @@ describe("the same request with the same key", () => {
     expect(kinds).toEqual(["created", "branch_created", "status_changed"]);
   });
 
-  it("is known by what its JSON says, not by how it is written", async () => {
+  it("is recognized by the values in its JSON, not by their order or spaces", async () => {
     const key = newKey();
     const first = await board.api.post("/v1/cards", '{"title":"Order","priority":"low"}', { key });
     const again = await board.api.post("/v1/cards", '\n{ "priority" : "low",\t"title":"\\u004frder" }\n', {
@@ -118,7 +118,7 @@ describe("the same request with the same key", () => {
   });
 
   // Fault: E3
-  it("is run once by fifty callers at the same time; the others get its answer or are told to wait", async () => {
+  it("runs once for fifty concurrent callers; the others get its response or 409", async () => {
     const key = newKey();
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => board.api.post("/v1/cards", { title: "Fifty" }, { key })),
@@ -133,7 +133,7 @@ describe("the same request with the same key", () => {
   });
 
   // Contract: Idempotency: The same key while the first request runs is 409 with `Retry-After`
-  it("is told to wait while the first is still running", async () => {
+  it("gets 409 with Retry-After while the first still runs", async () => {
     const key = newKey();
     const create = (title: string) => board.api.post("/v1/cards", { title }, { key });
     const answers: Promise<ApiAnswer>[] = [];
@@ -155,7 +155,7 @@ const setTitle = (key: string, number: number) =>
 
 // Fault: E4 A key is reused for another request => 409, no effect
 describe("another request with the same key", () => {
-  it("is a conflict when it has another query", async () => {
+  it("gets 409 if the query differs", async () => {
     const key = newKey();
     const create = (query: string) => board.api.post(`/v1/releases${query}`, { name: "1.0" }, { key });
     expect((await create("")).status).toBe(201);
@@ -170,7 +170,7 @@ describe("another request with the same key", () => {
     ["card", (key, _, other) => board.api.patch(`/v1/cards/${other}`, { title: "One" }, { key })],
     ["method", (key, number) => board.api.delete(`/v1/cards/${number}`, { key })],
     ["route", (key) => board.api.post("/v1/cards", { title: "One" }, { key })],
-  ])("is a conflict when it has another %s, and does nothing", async (_, second) => {
+  ])("gets 409 if the %s differs, and changes nothing", async (_, second) => {
     const key = newKey();
     const [{ number }, { number: other }] = [await board.api.card(), await board.api.card()];
     expect((await setTitle(key, number)).status).toBe(200);
@@ -182,7 +182,7 @@ describe("another request with the same key", () => {
   });
 
   // Contract: Idempotency: The same key with another request is 409 and does nothing
-  it("is a conflict on another board, too", async () => {
+  it("gets 409 on another board", async () => {
     const two = await world.board();
     const api = await board.as({ boards: [board, two] });
     const key = newKey();
@@ -194,18 +194,18 @@ describe("another request with the same key", () => {
   });
 
   // Contract: Idempotency: Keys are scoped to the credential
-  it("is none of another credential's business", async () => {
+  it("succeeds for another credential", async () => {
     const key = newKey();
     const other = await board.as({});
     const mine = await board.api.post("/v1/cards", { title: "Mine" }, { key });
-    const theirs = await other.post("/v1/cards", { title: "Theirs" }, { key });
-    expect([mine.status, theirs.status]).toEqual([201, 201]);
-    expect(isReplay(theirs)).toBe(false);
+    const otherCredential = await other.post("/v1/cards", { title: "Theirs" }, { key });
+    expect([mine.status, otherCredential.status]).toEqual([201, 201]);
+    expect(isReplay(otherCredential)).toBe(false);
   });
 });
 
 // Contract: Idempotency: A failed attempt releases its key
-describe("a failed attempt gives its key back", () => {
+describe("a failed attempt releases its key", () => {
   it.each<[string, number, (key: string) => Promise<ApiAnswer>]>([
     ["for a wrong body", 400, (key) => board.api.post("/v1/cards", { titel: "x" }, { key })],
     ["for an unknown card", 404, (key) => board.api.patch("/v1/cards/4711", { title: "x" }, { key })],
@@ -229,7 +229,7 @@ describe("a failed attempt gives its key back", () => {
 
   // Contract: Idempotency: A failed attempt releases its key
   // Fault: C1
-  it("for a forge that was down: the retry moves the card that is there and makes no second one", async () => {
+  it("while the forge is unavailable; a retry creates no second card", async () => {
     const key = newKey();
     const retry = () =>
       board.api.post<{ number: number; statusId: string; blocked: null }>(

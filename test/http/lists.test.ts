@@ -8,7 +8,7 @@ import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts"
 import { transaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
-/** A board with five of everything that is listed; its credential reaches three boards. */
+/** A board with five items in each list; its credential reaches three boards. */
 let board: TestBoard;
 let api: Api;
 /** Another board, with three projects and three members. */
@@ -67,7 +67,7 @@ const get = (path: string): Promise<ApiAnswer<Item[]>> =>
 const whole = async (path: string): Promise<Item[]> => (await get(path)).body;
 const idsOf = (items: readonly Item[]): string[] => items.map(({ id }) => id);
 
-/** All pages of a list, by following its links. */
+/** All pages of a list, found by its links. */
 async function pagesOf(path: string): Promise<Item[][]> {
   const pages: Item[][] = [];
   for (let next = path; next !== "";) {
@@ -80,7 +80,7 @@ async function pagesOf(path: string): Promise<Item[][]> {
   return pages;
 }
 
-/** A cursor of one's own making. */
+/** A cursor that the service did not create. */
 const made = (content: unknown): string => Buffer.from(JSON.stringify(content)).toString("base64url");
 
 const LISTS = [
@@ -96,13 +96,13 @@ const LISTS = [
 ];
 
 describe.each(LISTS)("%s", (path) => {
-  it("comes whole by default, without a link", async () => {
+  it("is complete and without a link by default", async () => {
     const answer = await get(path);
     expect(answer.headers.get("link")).toBeNull();
     expect(answer.body.length).toBeGreaterThanOrEqual(3);
   });
 
-  it("comes in pages that together are the whole", async () => {
+  it("has pages that together are the complete list", async () => {
     const items = await whole(path);
     const pages = await pagesOf(`${path}?limit=2`);
     expect(pages.flat()).toEqual(items);
@@ -113,7 +113,7 @@ describe.each(LISTS)("%s", (path) => {
     );
   });
 
-  it("has no next page where a page ends with the list", async () => {
+  it("has no next page if a page ends with the list", async () => {
     const { length } = await whole(path);
     const exact = await get(`${path}?limit=${length}`);
     expect([exact.body.length, nextOf(exact)]).toEqual([length, null]);
@@ -123,7 +123,7 @@ describe.each(LISTS)("%s", (path) => {
   });
 
   it.each(["0", "201", "-1", "1.5", "abc", "", "1e2", " 5", "2&limit=3"])(
-    "takes no limit of %j",
+    "does not accept the limit %j",
     async (limit) => {
       expect(await get(`${path}?limit=${limit}`)).toMatchObject({
         status: 400,
@@ -132,12 +132,12 @@ describe.each(LISTS)("%s", (path) => {
     },
   );
 
-  it("takes a limit of 1 and of 200", async () => {
+  it("accepts the limits 1 and 200", async () => {
     expect(await whole(`${path}?limit=1`)).toHaveLength(1);
     expect(await whole(`${path}?limit=200`)).toEqual(await whole(path));
   });
 
-  it("refuses a cursor it did not give", async () => {
+  it("refuses a cursor that it did not create", async () => {
     const given = nextOf(await get(`${path}?limit=1`))?.searchParams.get("cursor") ?? "";
     const foreign = LISTS.find((other) => other !== path) ?? "";
     const elsewhere = nextOf(await get(`${foreign}?limit=1`))?.searchParams.get("cursor") ?? "";
@@ -162,7 +162,7 @@ describe.each(LISTS)("%s", (path) => {
     expect((await get(`${path}?limit=1&cursor=${given}`)).status).toBe(200);
   });
 
-  it("gives the rest at once to a cursor without a limit", async () => {
+  it("returns all remaining items for a cursor without a limit", async () => {
     const first = nextOf(await get(`${path}?limit=2`));
     first?.searchParams.delete("limit");
     expect(await whole(pathOf(first))).toEqual((await whole(path)).slice(2));
@@ -170,17 +170,17 @@ describe.each(LISTS)("%s", (path) => {
 });
 
 describe("the link to the next page", () => {
-  it("is the address that was asked, with a cursor, and keeps the other parameters", async () => {
-    const asked = `/v1/features?archived=1&limit=2&cursor=`;
+  it("has the requested URL with a cursor, and keeps the other parameters", async () => {
+    const url = `/v1/features?archived=1&limit=2&cursor=`;
     const cursor = nextOf(await api.get("/v1/features?limit=1"))?.searchParams.get("cursor") ?? "";
-    const next = nextOf(await api.get(asked + cursor));
+    const next = nextOf(await api.get(url + cursor));
     expect(next?.pathname).toBe("/v1/features");
     const { cursor: nextCursor, ...rest } = Object.fromEntries(next?.searchParams ?? []);
     expect(rest).toEqual({ archived: "1", limit: "2" });
     expect(nextCursor).not.toBe(cursor);
   });
 
-  it("leads on through the project that was asked for", async () => {
+  it("continues the list of the requested project", async () => {
     const next = nextOf(await api.get(`/v1/backlog?projectId=${board.projectId}&limit=2`));
     expect(next?.searchParams.get("projectId")).toBe(board.projectId);
     expect(await pagesOf(`/v1/backlog?projectId=${board.projectId}&limit=2`)).toHaveLength(3);
@@ -198,7 +198,7 @@ describe("the link to the next page", () => {
     expect(await linkWith("Host: elsewhere.example", ...forwarded)).toBe(link);
   });
 
-  it("is given with a 304 too: an unchanged page still says where to go on", async () => {
+  it("is in a 304 response too", async () => {
     const first = await api.get("/v1/docs?limit=1");
     const again = await api.get("/v1/docs?limit=1", {
       headers: { "if-none-match": first.headers.get("etag") ?? "" },
@@ -207,7 +207,7 @@ describe("the link to the next page", () => {
     expect(again.headers.get("link")).toBe(first.headers.get("link"));
   });
 
-  it("is good for the timeline of its own card only", async () => {
+  it("works only for the timeline of its card", async () => {
     const own = await world.board();
     for (let at = 0; at < 2; at += 1) {
       const { number } = await own.api.card();
@@ -219,7 +219,7 @@ describe("the link to the next page", () => {
     expect((await own.api.get(`/v1/cards/2/timeline?cursor=${cursor}`)).status).toBe(400);
   });
 
-  it("does not let a foreign card's timeline be read", async () => {
+  it("does not open the timeline of a card of another board", async () => {
     const other = await world.board();
     await other.api.card();
     expect((await other.api.get("/v1/cards/99/timeline?limit=1")).status).toBe(404);
@@ -227,7 +227,7 @@ describe("the link to the next page", () => {
 });
 
 describe("a list that changes while it is read", () => {
-  it("goes on behind the last item told, whatever was put before it", async () => {
+  it("continues after the last returned item, whatever was inserted before it", async () => {
     const own = await world.board();
     for (const title of ["b", "c", "d"]) await own.api.post("/v1/labels", { name: title });
     const first = await own.api.get<{ name: string }[]>("/v1/labels?limit=1");
@@ -236,7 +236,7 @@ describe("a list that changes while it is read", () => {
     expect([...first.body, ...rest.body].map(({ name }) => name)).toEqual(["b", "c"]);
   });
 
-  it("leaves nothing out where the last item told is gone", async () => {
+  it("omits nothing if the last returned item was deleted", async () => {
     const own = await world.board();
     for (const title of ["one", "two", "three"]) await own.api.post("/v1/docs", { title });
     const first = await own.api.get<Item[]>("/v1/docs?limit=2");
@@ -245,7 +245,7 @@ describe("a list that changes while it is read", () => {
     expect(rest.body.map(({ title }) => title)).toEqual(["three"]);
   });
 
-  it("neither repeats nor leaves out drafts when one before them starts", async () => {
+  it("neither repeats nor omits drafts when an earlier one starts", async () => {
     const own = await world.board();
     for (const title of ["one", "two", "three", "four"]) await own.api.card({ title });
     const first = await own.api.get<Item[]>("/v1/backlog?limit=2");
@@ -255,7 +255,7 @@ describe("a list that changes while it is read", () => {
     expect(rest.body.map(({ title }) => title)).toEqual(["three", "four"]);
   });
 
-  it("takes in what a card has seen since", async () => {
+  it("includes new events of a card", async () => {
     const own = await world.board();
     const { number } = await own.api.card();
     await own.api.patch(`/v1/cards/${number}`, { title: "Second" });
@@ -267,7 +267,7 @@ describe("a list that changes while it is read", () => {
 });
 
 describe("a long list", () => {
-  it("is not cut by default, and comes in order through its pages", async () => {
+  it("is complete by default, and its pages are in order", async () => {
     const own = await world.board();
     const card = await own.api.card();
     const { createdBy } = card as unknown as { createdBy: { id: string } };
@@ -307,7 +307,7 @@ describe("every list", () => {
   const { paths } = openApiDocument(routes) as {
     paths: Readonly<Record<string, { readonly get?: Operation }>>;
   };
-  /** One entry for each repository of a card, asked live: not lists to leaf through. */
+  /** These have one entry for each repository of a card, read from GitHub, and no pages. */
   const LIVE = ["/v1/cards/{number}/checks", "/v1/cards/{number}/reviews"];
   const arrays = Object.entries(paths).flatMap(([path, { get }]) =>
     get?.responses["200"]?.content?.["application/json"].schema.type === "array" && !LIVE.includes(path)
@@ -315,17 +315,20 @@ describe("every list", () => {
       : [],
   );
 
-  it("is one of those walked through here, or has a test of its own", () => {
+  it("is tested here or has its own test", () => {
     expect(arrays.map(([path]) => path)).toEqual(
       expect.arrayContaining(LISTS.map((path) => path.replace("/1/", "/{number}/"))),
     );
   });
 
-  it.each(arrays)("%s says in the document how it pages", (_path, { parameters, responses }) => {
-    const schemaOf = (name: string): unknown => parameters?.find((each) => each.name === name)?.schema;
-    expect(schemaOf("limit")).toMatchObject({ type: "integer", minimum: 1, maximum: 200 });
-    expect(schemaOf("limit")).not.toHaveProperty("pattern");
-    expect(schemaOf("cursor")).toMatchObject({ type: "string" });
-    expect(responses["200"]?.headers).toHaveProperty("Link");
-  });
+  it.each(arrays)(
+    "%s describes in the OpenAPI document how it is paged",
+    (_path, { parameters, responses }) => {
+      const schemaOf = (name: string): unknown => parameters?.find((each) => each.name === name)?.schema;
+      expect(schemaOf("limit")).toMatchObject({ type: "integer", minimum: 1, maximum: 200 });
+      expect(schemaOf("limit")).not.toHaveProperty("pattern");
+      expect(schemaOf("cursor")).toMatchObject({ type: "string" });
+      expect(responses["200"]?.headers).toHaveProperty("Link");
+    },
+  );
 });

@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** What GitHub mints since 2026: three parts with dots between them, about 520 characters. */
+/** GitHub's token format since 2026: three parts with dots between them, about 520 characters. */
 const LONG = /^ghs_\w+\.[\w-]{400,}\.[\w-]+$/;
 
 // Fault: C15 A token has 520 characters => it works and is never logged
-it("a token of 520 characters with dots carries a card to its end, opens Git, and is in no log, however often the forge repeats it", async () => {
+it("a token of 520 characters with dots works for calls and Git, and is never logged", async () => {
   const board = await world.board();
   const { installation } = onForge(world, board);
   const shown = new Set<string>();
@@ -49,7 +49,7 @@ it("a token of 520 characters with dots carries a card to its end, opens Git, an
   world.service.deps.log.error({ err: new Error(`refused: ${token}`), url: url.href }, `asked with ${token}`);
   const log = world.logged();
   expect(log).toContain("asked with");
-  // Not even one of its parts.
+  // A part of the token must not be logged either.
   for (const part of token.slice(4).split(".")) expect(log.includes(part.slice(-30))).toBe(false);
   await expectConsistent({ forge: world.forge, db: board.db }, board);
 }, 30_000);

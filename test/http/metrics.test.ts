@@ -12,7 +12,7 @@ const ask = (authorization?: string): Promise<Response> =>
   fetch(`${world.service.baseUrl}/metrics`, { headers: authorization ? { authorization } : {} });
 const read = async (): Promise<string> => (await ask(`Bearer ${METRICS_TOKEN}`)).text();
 
-/** The value of one series, 0 where it is not told. */
+/** The value of one series, 0 if it is absent. */
 function valueOf(text: string, series: string): number {
   const line = text.split("\n").find((each) => each.startsWith(`${series} `));
   return Number(line?.slice(series.length + 1) ?? 0);
@@ -28,7 +28,7 @@ describe("/metrics", () => {
     },
   );
 
-  it("counts a card's life: requests by template, moves, refusals, replays, forge calls and budgets", async () => {
+  it("counts requests, moves, refusals, replays and forge calls, and has the rate limits", async () => {
     const board = await world.board();
     const before = await read();
     const { number } = await board.api.card({ title: "Counted" });
@@ -39,26 +39,26 @@ describe("/metrics", () => {
     await board.api.get("/v1/nothing/here");
     await board.api.get(`/v1/cards/${number}`);
     const after = await read();
-    const grown = (series: string): number => valueOf(after, series) - valueOf(before, series);
+    const increase = (series: string): number => valueOf(after, series) - valueOf(before, series);
     const requests = (method: string, route: string, status: number): number =>
-      grown(`trunkline_http_requests_total{method="${method}",route="${route}",status="${status}"}`);
+      increase(`trunkline_http_requests_total{method="${method}",route="${route}",status="${status}"}`);
     expect(requests("POST", "/v1/cards", 201)).toBe(1);
     expect(requests("POST", "/v1/cards/{number}/move", 200)).toBe(2);
     expect(requests("POST", "/v1/cards/{number}/move", 409)).toBe(1);
     expect(requests("GET", "/v1/cards/{number}", 200)).toBe(1);
     expect(requests("GET", "(none)", 404)).toBe(1);
-    expect(grown("trunkline_idempotent_replays_total")).toBe(1);
-    expect(grown('trunkline_moves_total{outcome="moved"}')).toBe(1);
-    expect(grown('trunkline_moves_total{outcome="refused"}')).toBe(1);
-    expect(grown('trunkline_move_refusals_total{reason="nothing_to_merge"}')).toBe(1);
-    const cut = 'route="POST /repositories/{repository_id}/git/refs",result="201"';
-    expect(grown(`trunkline_forge_request_duration_seconds_count{${cut}}`)).toBe(1);
+    expect(increase("trunkline_idempotent_replays_total")).toBe(1);
+    expect(increase('trunkline_moves_total{outcome="moved"}')).toBe(1);
+    expect(increase('trunkline_moves_total{outcome="refused"}')).toBe(1);
+    expect(increase('trunkline_move_refusals_total{reason="nothing_to_merge"}')).toBe(1);
+    const branchCreated = 'route="POST /repositories/{repository_id}/git/refs",result="201"';
+    expect(increase(`trunkline_forge_request_duration_seconds_count{${branchCreated}}`)).toBe(1);
     const installation = String((await world.service.deps.forge.installations()).at(-1)?.installationId);
     const budget = `trunkline_forge_budget_remaining{installation="${installation}",resource="core"}`;
     expect(valueOf(after, budget)).toBeGreaterThan(0);
   });
 
-  it("counts deliveries, and those known already apart", async () => {
+  it("counts deliveries, duplicates separately", async () => {
     const before = await read();
     const { guid } = await deliver(world, "ping", { zen: "Counted." });
     await deliver(world, "ping", { zen: "Counted." }, { guid });
@@ -69,38 +69,38 @@ describe("/metrics", () => {
     }
   });
 
-  it("tells what waits in the database, and how long", async () => {
+  it("has the number and the age of waiting deliveries", async () => {
     const { db } = world.service.deps;
     const row = { event: "ping", lane: "nobody-works-this", payload: "{}" };
     const received_at = db.raw("now() - interval '1 hour'");
     await db("deliveries").insert({ ...row, guid: "waiting", state: "waiting", received_at });
     await db("deliveries").insert({ ...row, guid: "parked", state: "parked" });
-    const told = await read();
-    expect(valueOf(told, "trunkline_deliveries_waiting")).toBeGreaterThanOrEqual(1);
-    expect(valueOf(told, "trunkline_deliveries_waiting_age_seconds")).toBeGreaterThanOrEqual(3_600);
-    expect(valueOf(told, "trunkline_deliveries_parked")).toBe(1);
-    expect(valueOf(told, "trunkline_database_up")).toBe(1);
-    expect(told).toContain("trunkline_queue_depth ");
-    expect(told).toContain("process_resident_memory_bytes");
+    const metrics = await read();
+    expect(valueOf(metrics, "trunkline_deliveries_waiting")).toBeGreaterThanOrEqual(1);
+    expect(valueOf(metrics, "trunkline_deliveries_waiting_age_seconds")).toBeGreaterThanOrEqual(3_600);
+    expect(valueOf(metrics, "trunkline_deliveries_parked")).toBe(1);
+    expect(valueOf(metrics, "trunkline_database_up")).toBe(1);
+    expect(metrics).toContain("trunkline_queue_depth ");
+    expect(metrics).toContain("process_resident_memory_bytes");
     await db("deliveries").whereIn("guid", ["waiting", "parked"]).delete();
   });
 
-  it("still tells of the process when the database cannot be asked", async () => {
+  it("has the values of the process while the database refuses queries", async () => {
     const { db } = world.service.deps;
     await db.raw("alter table deliveries rename to elsewhere");
-    const told = await read();
+    const metrics = await read();
     await db.raw("alter table elsewhere rename to deliveries");
-    expect(valueOf(told, "trunkline_database_up")).toBe(0);
-    expect(valueOf(told, "trunkline_deliveries_parked")).toBeNaN();
-    expect(told).toContain("process_resident_memory_bytes");
+    expect(valueOf(metrics, "trunkline_database_up")).toBe(0);
+    expect(valueOf(metrics, "trunkline_deliveries_parked")).toBeNaN();
+    expect(metrics).toContain("process_resident_memory_bytes");
   });
 
-  it("names no card, no person and no address in any label", async () => {
+  it("has no label with a card, a user or a URL", async () => {
     const board = await world.board();
     await board.api.get(`/v1/cards/4711?note=${board.owner}`);
-    const told = await read();
-    expect(told).not.toContain("4711");
-    expect(told).not.toContain(board.owner);
-    expect(told).not.toContain(board.workspaceId);
+    const metrics = await read();
+    expect(metrics).not.toContain("4711");
+    expect(metrics).not.toContain(board.owner);
+    expect(metrics).not.toContain(board.workspaceId);
   });
 });

@@ -7,11 +7,10 @@ import { routes } from "../../src/http/v1/routes.ts";
 import { EVENT_KINDS } from "../../src/store/events/event-kinds.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../src/store/inbox/list-inbox.ts";
 import { makeApi } from "../support/api.ts";
-import { documentedAnswer, holdDocumented } from "../support/documented.ts";
+import { documentedAnswer, checkDocumented } from "../support/documented.ts";
 import { allCalls, sampleCalls } from "../support/routes.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
-
-const ANY_ID = "019a0000-0000-7000-8000-000000000000";
 
 let world: TestWorld;
 let board: TestBoard;
@@ -43,15 +42,15 @@ const operations = Object.entries(generated.paths).flatMap(([path, methods]) =>
 );
 
 describe("the document", () => {
-  it("that is committed is the one of what is served", () => {
+  it("matches the committed file", () => {
     const committed: unknown = JSON.parse(
       readFileSync(join(import.meta.dirname, "../../openapi.json"), "utf8"),
     );
-    // Where this fails, `npm run openapi` writes it anew.
+    // If this fails, run `npm run openapi`.
     expect(committed).toEqual(generated);
   });
 
-  it("is served to everybody", async () => {
+  it("needs no API key", async () => {
     const response = await fetch(`${board.api.baseUrl}/v1/openapi.json`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(generated);
@@ -74,12 +73,12 @@ describe("the document", () => {
     expect(serialized).toEqual([]);
   });
 
-  it("gives the server relative to its own address", () => {
+  it("has a server URL relative to its own", () => {
     expect(generated.servers.map(({ url }) => url)).toEqual(["/"]);
   });
 
   // Contract: Errors and versions: Every path starts with `/v1`
-  it("holds every route, and nothing else", () => {
+  it("has every route and no other", () => {
     expect(operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).toSorted()).toEqual(
       allCalls.map(({ name }) => name).toSorted(),
     );
@@ -89,7 +88,7 @@ describe("the document", () => {
     operations.map(
       ({ path, method, operation }) => [`${method.toUpperCase()} ${path}`, method, path, operation] as const,
     ),
-  )("says of %s what it takes and gives", (_, method, path, operation) => {
+  )("has parameters, bodies and responses of %s", (_, method, path, operation) => {
     const required = (operation.parameters ?? []).filter(({ required: must }) => must === true);
     const named = (place: string) => required.filter((each) => each.in === place).map(({ name }) => name);
     expect(named("path")).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
@@ -101,7 +100,7 @@ describe("the document", () => {
   });
 
   // Contract: Conventions: Field names are camelCase; enumerated values are lowercase
-  it("names fields in camelCase and values in lower case", () => {
+  it("has field names in camelCase and values in lower case", () => {
     const names = new Set<string>();
     const values = new Set<string>();
     const walk = (node: unknown): void => {
@@ -118,7 +117,7 @@ describe("the document", () => {
   });
 
   // Contract: Conventions: Timestamps are ISO 8601 in UTC with milliseconds
-  it("says of every timestamp that it has milliseconds", () => {
+  it("says that every timestamp has milliseconds", () => {
     const schemas = JSON.stringify(generated).match(/"format":"date-time","pattern":"[^"]*"/g) ?? [];
     expect(schemas.length).toBeGreaterThan(5);
     for (const schema of schemas) {
@@ -129,15 +128,15 @@ describe("the document", () => {
   });
 
   // Contract: Errors and versions: The OpenAPI document tells clients to skip timeline kinds they do not know
-  it("tells clients to skip kinds of events they do not know", () => {
+  it("tells clients to skip unknown kinds of events", () => {
     expect(JSON.stringify(generated)).toContain("Skip a kind you do not know");
   });
 
-  it("has a shape for the data of every kind of event, and one for those of every refusal", () => {
+  it("has a schema for the data of each kind of event and of each refusal", () => {
     const event = (kind: string, data: object) => [
       {
         type: "event",
-        id: ANY_ID,
+        id: UNKNOWN_ID,
         kind,
         actor,
         repositoryFullName: null,
@@ -145,8 +144,8 @@ describe("the document", () => {
         at: "2026-01-31T09:30:00.000Z",
       },
     ];
-    const actor = { user: { id: ANY_ID, name: "Ada", kind: "human" }, login: "ada" };
-    const hold = (body: unknown) => holdDocumented("GET", "/v1/cards/1/timeline", 200, body);
+    const actor = { user: { id: UNKNOWN_ID, name: "Ada", kind: "human" }, login: "ada" };
+    const hold = (body: unknown) => checkDocumented("GET", "/v1/cards/1/timeline", 200, body);
     expect(hold(event("created", { number: 1 }))).toBe("GET /v1/cards/{number}/timeline");
     for (const kind of EVENT_KINDS) {
       expect(() => hold(event(kind, {}))).toThrow("/0/data");
@@ -154,11 +153,11 @@ describe("the document", () => {
     }
     const refusal = (reason: string, details: object) => {
       const one = { reason, message: "x", repository: "acme/web" };
-      const blocked = { ...one, reasons: [{ ...one, details }], statusId: ANY_ID, headSha: null, at };
+      const blocked = { ...one, reasons: [{ ...one, details }], statusId: UNKNOWN_ID, headSha: null, at };
       return { message: "x", error: "Conflict", statusCode: 409, blocked, promoted: [] };
     };
     const at = "2026-01-31T09:30:00.000Z";
-    const move = (body: unknown) => holdDocumented("POST", "/v1/cards/1/move", 409, body);
+    const move = (body: unknown) => checkDocumented("POST", "/v1/cards/1/move", 409, body);
     for (const reason of REFUSAL_REASONS) {
       expect(move(refusal(reason, {}))).toBe("POST /v1/cards/{number}/move");
       expect(() => move(refusal(reason, { unknown: 1 }))).toThrow("/details");
@@ -166,13 +165,13 @@ describe("the document", () => {
     expect(() => move(refusal("conflicts", { files: "app.txt" }))).toThrow("/details/files");
   });
 
-  it("has a shape for the data of every kind of inbox item", () => {
+  it("has a schema for the data of each kind of inbox item", () => {
     const item = (kind: string, data: object) => [
       {
-        id: ANY_ID,
+        id: UNKNOWN_ID,
         kind,
         detail: "x",
-        projectId: ANY_ID,
+        projectId: UNKNOWN_ID,
         card: null,
         repository: null,
         dismissible: false,
@@ -180,7 +179,7 @@ describe("the document", () => {
         data,
       },
     ];
-    const hold = (body: unknown) => holdDocumented("GET", "/v1/inbox", 200, body);
+    const hold = (body: unknown) => checkDocumented("GET", "/v1/inbox", 200, body);
     const permissions = { broken: "permissions", missing: ["workflows: write"] };
     expect(hold(item("connection_broken", permissions))).toBe("GET /v1/inbox");
     expect(hold(item("connection_broken", { broken: "suspended" }))).toBe("GET /v1/inbox");
@@ -190,32 +189,32 @@ describe("the document", () => {
     }
   });
 
-  it("gives every operation a name of its own", () => {
+  it("gives every operation a unique id", () => {
     const names = operations.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => !/^[a-z][A-Za-z]*$/.test(name))).toEqual([]);
   });
 
   // Contract: Conventions: Every response matches the OpenAPI document
-  it("knows what is in an answer and what is not", () => {
+  it("has schemas that accept real responses and refuse others", () => {
     const me = { clientId: "x", name: "x", scopes: ["read"], boards: [], answering: null };
-    expect(holdDocumented("GET", "/v1/me", 200, me)).toBe("GET /v1/me");
-    expect(() => holdDocumented("GET", "/v1/me", 200, { ...me, scopes: ["admin"] })).toThrow("/scopes/0");
-    expect(() => holdDocumented("GET", "/v1/me", 200, { ...me, secretHash: "x" })).toThrow("secretHash");
+    expect(checkDocumented("GET", "/v1/me", 200, me)).toBe("GET /v1/me");
+    expect(() => checkDocumented("GET", "/v1/me", 200, { ...me, scopes: ["admin"] })).toThrow("/scopes/0");
+    expect(() => checkDocumented("GET", "/v1/me", 200, { ...me, secretHash: "x" })).toThrow("secretHash");
     const refusal = { message: "x", error: "Unauthorized", statusCode: 401 };
-    expect(holdDocumented("GET", "/v1/me", 401, refusal)).toBe("GET /v1/me");
-    expect(() => holdDocumented("GET", "/v1/me", 403, refusal)).toThrow("not the status");
-    expect(() => holdDocumented("GET", "/v1/me", 401, { message: "x" })).toThrow("statusCode");
-    expect(() => holdDocumented("DELETE", "/v1/cards/1", 204, {})).toThrow("a body");
-    expect(holdDocumented("GET", "/v1/nothing", 200, {})).toBeUndefined();
+    expect(checkDocumented("GET", "/v1/me", 401, refusal)).toBe("GET /v1/me");
+    expect(() => checkDocumented("GET", "/v1/me", 403, refusal)).toThrow("other than the status");
+    expect(() => checkDocumented("GET", "/v1/me", 401, { message: "x" })).toThrow("statusCode");
+    expect(() => checkDocumented("DELETE", "/v1/cards/1", 204, {})).toThrow("a body");
+    expect(checkDocumented("GET", "/v1/nothing", 200, {})).toBeUndefined();
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   // Contract: Conventions: Every response matches the OpenAPI document
   // Contract: Errors and versions: An error is a JSON object with `message`, `error` and `statusCode`
   it.each(sampleCalls.map((sample) => [sample.name, sample] as const))(
-    "that refuse %s are as documented",
+    "that refuse %s match the document",
     async (_, sample) => {
       const { method, path, name } = sample;
       const apis = [
@@ -236,7 +235,7 @@ describe("answers", () => {
         });
         const text = await response.text();
         const body: unknown = text === "" ? undefined : JSON.parse(text);
-        expect(holdDocumented(method, path, response.status, body)).toBe(name);
+        expect(checkDocumented(method, path, response.status, body)).toBe(name);
       }
     },
   );

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-const takenAt = new Map<string, Set<string>>([
+const methodsOf = new Map<string, Set<string>>([
   ["/api/github/webhooks", new Set(["POST"])],
   ["/monitors/01900000-0000-7000-8000-000000000000", new Set(["POST"])],
   ...["/", "/docs", "/healthz", "/readyz", "/metrics", "/v1/openapi.json"].map(
@@ -18,16 +18,16 @@ const takenAt = new Map<string, Set<string>>([
 ]);
 for (const { definition } of routes) {
   const path = definition.path.replaceAll(/\{\w+\}/g, "1");
-  takenAt.set(path, (takenAt.get(path) ?? new Set()).add(definition.method.toUpperCase()));
+  methodsOf.set(path, (methodsOf.get(path) ?? new Set()).add(definition.method.toUpperCase()));
 }
 
 const ask = (path: string, method: string) => fetch(`${world.service.baseUrl}${path}`, { method });
 
-describe.each([...takenAt])("%s", (path, taken) => {
-  const allowed = [...taken, ...(taken.has("GET") ? ["HEAD"] : [])].toSorted().join(", ");
+describe.each([...methodsOf])("%s", (path, supported) => {
+  const allowed = [...supported, ...(supported.has("GET") ? ["HEAD"] : [])].toSorted().join(", ");
 
-  it("says which methods it takes to whoever uses another one, or asks", async () => {
-    for (const method of METHODS.filter((each) => !taken.has(each))) {
+  it("answers other methods with 405 and OPTIONS with 204, both with an Allow header", async () => {
+    for (const method of METHODS.filter((each) => !supported.has(each))) {
       const answer = await ask(path, method);
       expect([method, answer.status, answer.headers.get("allow")]).toEqual([method, 405, allowed]);
       expect(await answer.json()).toEqual({
@@ -36,8 +36,8 @@ describe.each([...takenAt])("%s", (path, taken) => {
         statusCode: 405,
       });
     }
-    const asked = await ask(path, "OPTIONS");
-    expect([asked.status, asked.headers.get("allow"), await asked.text()]).toEqual([204, allowed, ""]);
-    for (const method of taken) expect((await ask(path, method)).status).not.toBe(405);
+    const options = await ask(path, "OPTIONS");
+    expect([options.status, options.headers.get("allow"), await options.text()]).toEqual([204, allowed, ""]);
+    for (const method of supported) expect((await ask(path, method)).status).not.toBe(405);
   });
 });

@@ -23,7 +23,7 @@ const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
 );
 
-/** What a person reads of a piece of the page. */
+/** The text that a browser shows for this HTML. */
 const readable = (markup: string): string =>
   markup
     .replaceAll(/<[^>]*>/g, " ")
@@ -34,14 +34,14 @@ const readable = (markup: string): string =>
     .replaceAll("&amp;", "&")
     .replaceAll(/\s+/g, " ");
 
-/** The article with this anchor, as a person reads it. */
+/** The text of the article with this anchor. */
 function articleOf(anchor: string, of = page): string {
   const [article] = new RegExp(`<article id="${anchor}">.*?</article>`, "s").exec(of) ?? [];
   if (article === undefined) throw new Error(`the page has no ${anchor}`);
   return readable(article);
 }
 
-/** Elements that are closed in another order than they were opened, or not at all. */
+/** Elements that are not closed, or closed in the wrong order. */
 function unbalanced(markup: string): string[] {
   const open: string[] = [];
   const wrong: string[] = [];
@@ -54,14 +54,14 @@ function unbalanced(markup: string): string[] {
 }
 
 describe("GET /docs", () => {
-  it("is a page for everybody, without a key", () => {
+  it("returns HTML without an API key", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(page.startsWith("<!doctype html>")).toBe(true);
     expect(unbalanced(page)).toEqual([]);
   });
 
-  it("allows its own style and nothing else: no script, nothing from elsewhere, no frame", () => {
+  it("has a policy that permits its own style only: no script, other origin or frame", () => {
     const policy = Object.fromEntries(
       (response.headers.get("content-security-policy") ?? "").split("; ").map((rule) => {
         const [name = "", ...values] = rule.split(" ");
@@ -85,20 +85,20 @@ describe("GET /docs", () => {
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  it("is 304 to whoever has it already", async () => {
+  it("is 304 for its current ETag", async () => {
     const again = await fetch(`${world.service.baseUrl}/docs`, {
       headers: { "if-none-match": response.headers.get("etag") ?? "" },
     });
     expect(again.status).toBe(304);
   });
 
-  it("says what holds for every call", () => {
+  it("describes what applies to every call", () => {
     const text = readable(page);
     for (const word of ["Authorization: Bearer <API key>", "X-Service-Workspace", "Idempotency-Key", "Link"])
       expect(text).toContain(word);
   });
 
-  it("has no link that leads nowhere, and no anchor twice", () => {
+  it("has no broken link and no duplicate anchor", () => {
     const anchors = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
     const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(anchors).size).toBe(anchors.length);
@@ -132,7 +132,7 @@ describe("GET /docs", () => {
     },
   );
 
-  it.each(Object.entries(document.components.schemas))("shows the schema %s", (name, schema) => {
+  it.each(Object.entries(document.components.schemas))("describes the schema %s", (name, schema) => {
     const article = articleOf(`schema-${name}`);
     const forms = schema.oneOf ?? [schema];
     for (const form of forms) {
@@ -140,7 +140,7 @@ describe("GET /docs", () => {
     }
   });
 
-  it("says what a field takes: lengths, ranges, values, whether it must be there", () => {
+  it("gives lengths, ranges, values and whether a field is required", () => {
     const create = articleOf("postCard");
     expect(create).toMatch(/ title required string 1 to 500 characters /);
     expect(create).toMatch(/ priority string one of none , low , medium , high , urgent /);
@@ -153,7 +153,7 @@ describe("GET /docs", () => {
     expect(articleOf("schema-Problem")).toMatch(/ issues optional array of object /);
   });
 
-  it("says who may make a call", () => {
+  it("gives the role that a call requires", () => {
     expect(articleOf("getDocs")).toContain("Requires any role.");
     expect(articleOf("deleteDoc")).toMatch(/Requires the role member or higher and the scope write/);
     expect(articleOf("deleteLabel")).toMatch(/Requires the role maintainer or higher/);
@@ -177,14 +177,14 @@ describe("an example", () => {
     );
   });
 
-  it("is there for every body and for every usual answer", () => {
+  it("exists for every body and every success response", () => {
     const missing = bodies.filter(
       ({ name, example }) => example === undefined && !/ (?!20[01])\w+$/.test(name),
     );
     expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
-  it("of a call is one that can be made: its path is that of the route", () => {
+  it("of a call has the path of its route", () => {
     for (const { method, path, operation } of calls) {
       const source = operation["x-codeSamples"]?.[0]?.source ?? "";
       const pattern = path.replaceAll(/\{\w+\}/g, "[^/?{}]+");
@@ -193,7 +193,7 @@ describe("an example", () => {
   });
 
   it.each(bodies.filter(({ example }) => example !== undefined).map((body) => [body.name, body] as const))(
-    "of %s is allowed by its schema",
+    "of %s matches its schema",
     (_name, { schema, example }) => {
       const pointed = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/')) as object;
       const validate = ajv.compile(pointed);
@@ -203,7 +203,7 @@ describe("an example", () => {
   );
 });
 
-describe("a document with hostile text in every place", () => {
+describe("a document with HTML in every text", () => {
   const evil = `</pre></style>"'><script>alert(1)</script><img src=x onerror=alert(1)>\`&\``;
   const schema: Schema = {
     type: "object",
@@ -243,7 +243,7 @@ describe("a document with hostile text in every place", () => {
     },
   });
 
-  it("is shown as text and makes no element", () => {
+  it("is shown as text and creates no element", () => {
     expect(hostile).not.toMatch(/<script|<img/i);
     expect(unbalanced(hostile.replace(/<style>.*?<\/style>/s, ""))).toEqual([]);
     expect(hostile).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");

@@ -9,7 +9,7 @@ import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts"
 import { transaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
-/** Takes one call of a credential at a time: one that is begun again must not be counted twice. */
+/** Runs one call of a credential at a time; a call that is restarted must not count twice. */
 let second: RunningService;
 let board: TestBoard;
 let other: TestBoard;
@@ -28,7 +28,7 @@ const clientIdOf = (api: Api): string => api.apiKey.split("_")[1] ?? "";
 const db = () => world.service.deps.db;
 const setCredential = (api: Api, sql: string) =>
   db().raw(`update credentials set ${sql} where client_id = ?`, [clientIdOf(api)]);
-/** As if time had passed: no trigger tells of it. */
+/** Simulates the passage of time: no trigger runs. */
 const lapse = (api: Api, column: "expires_at" | "previous_until") =>
   transaction(db(), async (trx) => {
     await trx.raw("set local session_replication_role = replica");
@@ -44,8 +44,8 @@ const memberships = (api: Api) =>
       .select("user_id"),
   );
 
-/** A credential that the second service has met, as it is called there. */
-async function met(options: Parameters<TestBoard["as"]>[0]): Promise<Api> {
+/** A credential that the second service has cached, with the address of that service. */
+async function cached(options: Parameters<TestBoard["as"]>[0]): Promise<Api> {
   const api = makeApi(second.baseUrl, (await board.as(options)).apiKey);
   expect((await api.get("/v1/me")).status).toBe(200);
   return api;
@@ -55,23 +55,26 @@ const reads: readonly [string, (api: Api) => ReturnType<Api["get"]>][] = [
   ["the account", (api) => api.get("/v1/me")],
   ["a board", (api) => api.get("/v1/board")],
   ["a card", (api) => api.get("/v1/cards/1")],
-  ["a card that is not there", (api) => api.get("/v1/cards/999")],
-  ["a card of no number", (api) => api.get("/v1/cards/x")],
+  ["a missing card", (api) => api.get("/v1/cards/999")],
+  ["a card number that is not a number", (api) => api.get("/v1/cards/x")],
   ["a list", (api) => api.get("/v1/labels")],
   ["a write", (api) => api.post("/v1/labels", { name: "x", color: "red" })],
   ["a write without a key", (api) => api.post("/v1/labels", {}, { key: null })],
 ];
 
-it.each(reads)("one that was revoked elsewhere is refused %s by the next call", async (_, call) => {
-  const api = await met({});
-  await board.api.card();
-  await call(api);
-  await revokeCredential(db(), clientIdOf(api));
-  expect((await call(api)).status).toBe(401);
-});
+it.each(reads)(
+  "a cached credential that another process revoked is refused by the next call: %s",
+  async (_, call) => {
+    const api = await cached({});
+    await board.api.card();
+    await call(api);
+    await revokeCredential(db(), clientIdOf(api));
+    expect((await call(api)).status).toBe(401);
+  },
+);
 
-it("one whose secret was exchanged elsewhere takes the new one, and the old one while it is left", async () => {
-  const api = await met({});
+it("a cached credential accepts its new secret after a rotation, and the old one until it expires", async () => {
+  const api = await cached({});
   const { deps } = world.service;
   const rotated = await rotateCredential(deps, { clientId: clientIdOf(api), keepMs: 60_000 });
   expect((await api.get("/v1/board")).status).toBe(200);
@@ -83,16 +86,16 @@ it("one whose secret was exchanged elsewhere takes the new one, and the old one 
   expect((await after.get("/v1/board")).status).toBe(401);
 });
 
-it("one that expires while it is remembered is refused from then on", async () => {
-  const api = await met({});
+it("a cached credential is refused after it expires", async () => {
+  const api = await cached({});
   await setCredential(api, "expires_at = now() + interval '1 minute'");
   expect((await api.get("/v1/board")).status).toBe(200);
   await lapse(api, "expires_at");
   expect((await api.get("/v1/board")).status).toBe(401);
 });
 
-it("one whose role was changed elsewhere acts by the new one, replays included", async () => {
-  const api = await met({ role: "member" });
+it("a cached credential has its changed role in all calls, replays included", async () => {
+  const api = await cached({ role: "member" });
   const key = "a-write-while-a-member";
   const create = () => api.post("/v1/cards", { title: "x" }, { key });
   expect((await create()).status).toBe(201);
@@ -102,8 +105,8 @@ it("one whose role was changed elsewhere acts by the new one, replays included",
   expect((await create()).headers.get("idempotent-replay")).toBe("true");
 });
 
-it("one that may no longer write is told so, and one that may again can", async () => {
-  const api = await met({});
+it("a cached credential without the scope `write` gets 403, and succeeds when it is back", async () => {
+  const api = await cached({});
   const create = () => api.post("/v1/cards", { title: "x" });
   await setCredential(api, "scopes = '{read}'");
   expect((await create()).status).toBe(403);
@@ -111,8 +114,8 @@ it("one that may no longer write is told so, and one that may again can", async 
   expect((await create()).status).toBe(201);
 });
 
-it("one that came to a board, or was taken from it, reaches what it reaches now", async () => {
-  const api = await met({});
+it("a cached credential reaches a board after it was added, and not after it was removed", async () => {
+  const api = await cached({});
   const ids = async (): Promise<unknown> =>
     (await api.get<{ boards: { workspaceId: string }[] }>("/v1/me")).body.boards.map(
       ({ workspaceId }) => workspaceId,
@@ -129,8 +132,8 @@ it("one that came to a board, or was taken from it, reaches what it reaches now"
   expect(await ids()).toEqual([other.workspaceId]);
 });
 
-it("a change that makes no difference to a write makes none: it is begun again with the body that was sent once", async () => {
-  const api = await met({});
+it("a write that restarts because its cached credential is stale has the body that was sent", async () => {
+  const api = await cached({});
   await setCredential(api, "name = 'another'");
   const { body } = await api.post<{ title: string }>("/v1/cards", { title: "Sent once" });
   expect(body.title).toBe("Sent once");
@@ -138,17 +141,17 @@ it("a change that makes no difference to a write makes none: it is begun again w
   expect((await api.post("/v1/cards", { title: "x".repeat(1_100_000) })).status).toBe(413);
 });
 
-it("no call that began after a revocation was answered is let in, under load", async () => {
-  const lateOnes: number[] = [];
-  const life = async (): Promise<void> => {
-    const api = await met({});
+it("no call that starts after a revocation succeeds, under load", async () => {
+  const acceptedLate: number[] = [];
+  const callAndRevoke = async (): Promise<void> => {
+    const api = await cached({});
     const seen: Promise<unknown>[] = [];
     for (let call = 0; call < 5; call++) seen.push(api.get("/v1/board"));
     await revokeCredential(db(), clientIdOf(api));
     const { status } = await api.get("/v1/board");
-    if (status !== 401) lateOnes.push(status);
+    if (status !== 401) acceptedLate.push(status);
     await Promise.all(seen);
   };
-  await Promise.all(Array.from({ length: 10 }, life));
-  expect(lateOnes).toEqual([]);
+  await Promise.all(Array.from({ length: 10 }, callAndRevoke));
+  expect(acceptedLate).toEqual([]);
 });

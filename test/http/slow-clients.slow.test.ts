@@ -18,15 +18,15 @@ const timedOut = {
   body: { message: "The request did not arrive in time.", error: "Request Timeout", statusCode: 408 },
 };
 
-describe("a client that is waited for no longer", () => {
-  it("sends its headers by and by: 408, and others are served meanwhile", async () => {
+describe("a slow client", () => {
+  it("that sends its headers slowly gets 408 while others are served", async () => {
     const { baseUrl } = world.service;
     const answer = trickle(baseUrl, "GET /healthz HTTP/1.1\r\nHost: x\r\n", "X-More: x\r\n");
     expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
     expect(await answer).toMatchObject(timedOut);
   });
 
-  it("sends its body by and by: 408, nothing is done, and its key is free", async () => {
+  it("that sends its body slowly gets 408, and its idempotency key is free", async () => {
     const key = randomUUID();
     const head = [
       "POST /v1/cards HTTP/1.1",
@@ -42,7 +42,7 @@ describe("a client that is waited for no longer", () => {
     expect((await board.api.post("/v1/cards", { title: "In one go" }, { key })).status).toBe(201);
   });
 
-  it("sends a webhook by and by: 408, and nothing is kept", async () => {
+  it("that sends a webhook slowly gets 408, and the delivery is not stored", async () => {
     const head = [
       "POST /api/github/webhooks HTTP/1.1",
       "Host: x",
@@ -57,7 +57,7 @@ describe("a client that is waited for no longer", () => {
     expect(await board.db("deliveries").count()).toEqual(before);
   });
 
-  it("ignores the end of its answer and keeps sending: the connection is destroyed", async () => {
+  it("that keeps sending after its response is disconnected", async () => {
     const { hostname, port } = new URL(world.service.baseUrl);
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
     let answer = "";
@@ -73,7 +73,7 @@ describe("a client that is waited for no longer", () => {
     expect(answer).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  it("reads nothing of what it asked for: the connection is closed, and others are served", async () => {
+  it("that does not read its response is disconnected while others are served", async () => {
     const { baseUrl } = world.service;
     await readNothing(baseUrl, "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n");
     expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);

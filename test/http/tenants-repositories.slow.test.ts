@@ -1,4 +1,4 @@
-/** A repository belongs to one project. Cards of its former project keep their history and no access. */
+/** A repository belongs to one project. Cards of its former project lose access. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
@@ -37,7 +37,7 @@ async function cardOfLostRepository(inBetween?: (board: TestBoard) => Promise<un
   return { board, second, number, branch };
 }
 
-/** A pull request from the old card's branch, with a comment. */
+/** A pull request from the card's branch, with a comment. */
 async function newPullRequest({ board, branch }: OldCard): Promise<number> {
   await writeFile(board, "web", branch, "more.txt", "more\n");
   const pulls = `/repos/${board.owner}/web/pulls`;
@@ -55,7 +55,7 @@ const moveThrough = async ({ board, number }: OldCard) => {
   return board.api.move(number, board.stages.Done);
 };
 
-describe("a card whose repository belongs to another board now", () => {
+describe("a card whose repository moved to another board", () => {
   it.each([
     ["directly", undefined],
     [
@@ -67,7 +67,7 @@ describe("a card whose repository belongs to another board now", () => {
         await changeRepository(context, id, by, { archived: false });
       },
     ],
-  ])("is refused every move that needs it, when it changed hands %s", async (_, inBetween) => {
+  ])("cannot make moves that need it, if it moved %s", async (_, inBetween) => {
     const card = await cardOfLostRepository(inBetween);
     await newPullRequest(card);
     const main = await headOf(card.board, "web", "main");
@@ -81,7 +81,7 @@ describe("a card whose repository belongs to another board now", () => {
     expect(await headOf(card.board, "web", "main")).toBe(main);
   });
 
-  it("keeps its history and shows nothing that happens there", async () => {
+  it("keeps its history and gets no events from there", async () => {
     const card = await cardOfLostRepository();
     const { board, number, branch } = card;
     const before = await board.api.readCard(number);
@@ -108,7 +108,7 @@ describe("a card whose repository belongs to another board now", () => {
     expect((body as unknown as { body: string }[]).map((comment) => comment.body)).toEqual([SECRET]);
   });
 
-  it("can be moved again when the repository is back", async () => {
+  it("can be moved again when the repository returns", async () => {
     const card = await cardOfLostRepository();
     const { board, second } = card;
     expect((await moveThrough(card)).status).toBe(409);

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { databaseContent, settled } from "../support/database/database-content.ts";
 import { idFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
 import { boardCalls, writeCalls } from "../support/routes.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
-const UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000";
 const UNKNOWN_NUMBER = 4711;
-/** Of a card on their board only. */
+/** The number of a card that only the other board has. */
 const THEIR_NUMBER = 90_000;
 const HEADER = "header.X-Service-Workspace";
 
 let world: TestWorld;
 let ours: TestBoard;
 let theirs: TestBoard;
-/** One call of each route on both boards, by the route's name: none of them is used up, as every one is refused. */
+/** Refused calls do not use a sample up, so one for each route is enough. */
 const ourCalls = new Map<string, Sample>();
 const theirCalls = new Map<string, Sample>();
 beforeAll(async () => {
@@ -40,8 +40,8 @@ async function cardNumbered(wanted: number, { api }: TestBoard): Promise<void> {
   if (number !== wanted) throw new Error(`the card is ${number}, not ${wanted}`);
 }
 
-/** What their board has in the place of a field, and what nobody has. */
-function strangersFor(name: string, field: string): readonly [string | number, string | number] {
+/** The other board's id for a field, and one that does not exist. */
+function foreignIds(name: string, field: string): readonly [string | number, string | number] {
   if (field === HEADER) return [theirs.workspaceId, UNKNOWN_ID];
   const value = valueAt(theirCalls.get(name) ?? {}, field);
   if (typeof value === "number") return [THEIR_NUMBER, UNKNOWN_NUMBER];
@@ -50,15 +50,15 @@ function strangersFor(name: string, field: string): readonly [string | number, s
 }
 
 // Invariant: I9
-describe("what is another board's", () => {
+describe("another board's id", () => {
   it.each(boardCalls.flatMap(({ name }) => idFieldsOf(name).map((field) => [name, field] as const)))(
-    "is for %s in %s as unknown as what never was, and nothing is done",
+    "gets from %s in %s the same response as one that does not exist, and changes nothing",
     async (name, field) => {
       const sample = ourCalls.get(name) ?? {};
-      const strangers = strangersFor(name, field);
+      const ids = foreignIds(name, field);
       const before = await databaseContent(world.service);
       const answers = await Promise.all(
-        strangers.map(async (value) => {
+        ids.map(async (value) => {
           const { status, text } =
             field === HEADER
               ? await callSample(name, sample, ours.api, {
@@ -76,7 +76,7 @@ describe("what is another board's", () => {
   );
 
   // Contract: Authentication: Card numbers are counted and resolved per board
-  it("stays as it is whatever is done here, though card 1 is on both boards", async () => {
+  it("with the number of a card here does not refer to that card", async () => {
     const reads = boardCalls.filter(({ method }) => method === "GET").map(({ name }) => name);
     const look = (): Promise<string[]> =>
       Promise.all(
@@ -86,7 +86,7 @@ describe("what is another board's", () => {
         }),
       );
     const before = await look();
-    // Whoever deletes card 1 comes last.
+    // The deletion of card 1 runs last.
     for (const { name } of writeCalls.toSorted(
       (a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"),
     )) {
@@ -100,6 +100,6 @@ describe("what is another board's", () => {
   });
 });
 
-/** The same call about card 1, which both boards have. */
+/** The same call for card 1, which both boards have. */
 const onCard1 = (sample: Sample): Sample =>
   sample.path?.["number"] === undefined ? sample : { ...sample, path: { ...sample.path, number: 1 } };

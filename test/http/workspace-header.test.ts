@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { boardCalls } from "../support/routes.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -15,11 +16,9 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const on = (workspaceId: string) => ({ headers: { "x-service-workspace": workspaceId } });
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
-
 describe("the workspace header", () => {
   // Contract: Authentication: `X-Service-Workspace` names the board; it is optional when the credential reaches only one
-  it("may be left out where one board is reached, which is then meant", async () => {
+  it("is optional if the credential reaches one board", async () => {
     await one.api.card({ title: "On one" });
     const api = await one.as({});
     const backlog = await api.get<{ title: string }[]>("/v1/backlog");
@@ -29,7 +28,7 @@ describe("the workspace header", () => {
   });
 
   // Contract: Authentication: `X-Service-Workspace` names the board; it is optional when the credential reaches only one
-  it("names the board where several are reached", async () => {
+  it("names the board if the credential reaches several", async () => {
     const api = await one.as({ boards: [one, two] });
     const created = await api.post("/v1/cards", { title: "On two" }, on(two.workspaceId));
     expect(created).toMatchObject({ status: 201, body: { projectId: two.projectId } });
@@ -39,7 +38,7 @@ describe("the workspace header", () => {
     expect(await titles(one.workspaceId)).not.toContain("On two");
   });
 
-  it("takes an id however its letters are written", async () => {
+  it("accepts an id in upper and lower case", async () => {
     const api = await one.as({ boards: [one, two] });
     expect((await api.get("/v1/board", on(two.workspaceId.toUpperCase()))).status).toBe(200);
   });
@@ -51,13 +50,13 @@ describe("the workspace header", () => {
     ["a number", () => "1", /takes a workspace id/],
     ["two ids", () => `${one.workspaceId}, ${two.workspaceId}`, /takes a workspace id/],
     ["an id that is not reached", () => foreign.workspaceId, /does not reach the workspace/],
-    ["an id of no known version", () => "11111111-1111-1111-1111-111111111111", /does not reach/],
-    ["an id that never was", () => UNKNOWN, /does not reach the workspace/],
+    ["an id of an unknown version", () => "11111111-1111-1111-1111-111111111111", /does not reach/],
+    ["an id that does not exist", () => UNKNOWN_ID, /does not reach the workspace/],
     ["the id of something else", () => one.projectId, /does not reach the workspace/],
   ];
   // Contract: Authentication: With several boards, a missing or wrong workspace id is 400 and lists the reachable ids
   it.each(refusals)(
-    "%s is refused where several boards are reached, and these are listed",
+    "%s is refused with the list of boards if the credential reaches several",
     async (_, header, why) => {
       const api = await one.as({ boards: [one, two] });
       const value = header();
@@ -70,10 +69,10 @@ describe("the workspace header", () => {
     },
   );
 
-  it("tells a foreign board from an unknown one by nothing but the id sent", async () => {
+  it("gets the same message for another board's id as for an unknown one", async () => {
     const api = await one.as({});
     const answers = await Promise.all(
-      [foreign.workspaceId, UNKNOWN].map(async (id) => {
+      [foreign.workspaceId, UNKNOWN_ID].map(async (id) => {
         const { status, text } = await api.get("/v1/board", on(id));
         return { status, text: text.replaceAll(id, "ID") };
       }),
@@ -81,7 +80,7 @@ describe("the workspace header", () => {
     expect(answers[0]).toEqual(answers[1]);
   });
 
-  it("is refused with a word of its own where nothing is reached", async () => {
+  it("is refused with another message if the credential reaches no board", async () => {
     const api = await one.as({ boards: [] });
     for (const options of [{}, on(one.workspaceId), on("name")]) {
       const refused = await api.get("/v1/board", options);
@@ -91,7 +90,7 @@ describe("the workspace header", () => {
   });
 
   it.each(boardCalls.map((sample) => [sample.name, sample] as const))(
-    "is looked at by %s before the scope and the idempotency key",
+    "is checked by %s before the scope and the idempotency key",
     async (_, { method, path }) => {
       const reader = await one.as({ role: "viewer", scopes: ["read"], boards: [one, two] });
       const response = await fetch(`${one.api.baseUrl}${path}`, {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { cardInReview } from "../support/stories/merged-card.ts";
 import { freeze, makeRelease, promote, type PromotionAnswer } from "../support/stories/releases.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -16,8 +17,6 @@ afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const MERGES = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
-const UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000";
-
 type Answer = ApiAnswer<PromotionAnswer & { readonly message: string }>;
 const cancel = (operationId: unknown, api = board.api): Promise<Answer> =>
   api.post(`/v1/operations/${String(operationId)}/cancel`);

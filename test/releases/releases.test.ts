@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { flowPath, readFlow } from "../support/flows.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { makeRelease, readRelease, setCards, type ReleaseAnswer } from "../support/stories/releases.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -11,7 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const UNKNOWN = "019a0000-0000-7000-8000-000000000000";
 const numbersOf = ({ cards }: ReleaseAnswer): number[] => cards.map(({ number }) => number);
 const list = async (query = ""): Promise<ReleaseAnswer[]> =>
   (await board.api.get<ReleaseAnswer[]>(`/v1/releases${query}`)).body;
@@ -52,7 +52,7 @@ describe("a release", () => {
     [{}, "body.name"],
     [{ name: " " }, "body.name"],
     [{ name: "x".repeat(81) }, "body.name"],
-    [{ name: "x", projectId: UNKNOWN }, "body.projectId"],
+    [{ name: "x", projectId: UNKNOWN_ID }, "body.projectId"],
     [{ name: "x", status: "completed" }, "body.status"],
   ])("is not created from %j", async (body, path) => {
     const refused = await board.api.post("/v1/releases", body);
@@ -91,7 +91,7 @@ describe("a release", () => {
   it("of another board returns the same 404 as an unknown one", async () => {
     const other = await world.board();
     const foreign = await makeRelease(other.api, "Theirs");
-    for (const id of [foreign, UNKNOWN]) {
+    for (const id of [foreign, UNKNOWN_ID]) {
       const answers = [
         await board.api.get(`/v1/releases/${id}`),
         await setCards(board.api, id, []),

@@ -16,7 +16,7 @@ describe("the lock on a data directory", () => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  test("is had by one at a time, and by the next once it is released", async () => {
+  test("is held by one process, and by the next after its release", async () => {
     const first = await lockDataDir(dir, process.pid);
     await expect(lockDataDir(dir, process.pid)).rejects.toThrow(`is in use by process ${process.pid}`);
     await first.release();
@@ -27,17 +27,17 @@ describe("the lock on a data directory", () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  test("is never had by two, however many try at the same moment", async () => {
+  test("is held by one process, however many try concurrently", async () => {
     const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataDir(dir, process.pid)));
     expect(tries.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(1);
   });
 
-  test("makes the folder, for its owner alone", async () => {
+  test("creates the folder with access for its owner only", async () => {
     const { path } = await lockDataDir(join(dir, "state", ".trunkline"), process.pid);
     expect(path.endsWith("/state/.trunkline")).toBe(true);
   });
 
-  test("is not held by the dead, nor by another process that was given their id", async () => {
+  test("is not held by an ended process, nor by another process that got its id", async () => {
     await writeFile(join(dir, "lock.999999999.0123456789ab.00"), "");
     await writeFile(join(dir, `lock.${process.pid}.0123456789ab.00`), "");
 
@@ -46,7 +46,7 @@ describe("the lock on a data directory", () => {
     await lock.release();
   });
 
-  test("tells what to do about a folder that cannot be written to", async () => {
+  test("explains what to do about a folder without write access", async () => {
     await writeFile(join(dir, "file"), "");
     await expect(lockDataDir(join(dir, "file", "below"), process.pid)).rejects.toThrow(
       /cannot be used as the data directory .*ENOTDIR.*TRUNKLINE_DATA_DIR/,

@@ -23,11 +23,11 @@ afterAll(async () => {
 async function start(databaseUrl: string): Promise<RunningSandbox> {
   const env = { DATABASE_URL: databaseUrl, TRUNKLINE_DATA_DIR: folder, PORT: "0", SANDBOX_FORGE_PORT: "0" };
   const config = readConfig(env, "/nowhere");
-  if (config.mode !== "sandbox") throw new Error("not a sandbox");
+  if (config.mode !== "sandbox") throw new Error("this environment does not start a sandbox");
   return startSandbox(config, { pid: process.pid, searchPath: process.env["PATH"] }, createLog("silent"));
 }
 
-it("a database with installations of another forge is refused and stays as it is", async () => {
+it("a database with installations of another forge is refused and stays unchanged", async () => {
   const board = await world.board();
   const { db } = world.service.deps;
   const before: unknown = await db("organizations").select();
@@ -39,7 +39,7 @@ it("a database with installations of another forge is refused and stays as it is
   expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
 });
 
-it("a database of its own is used again at the next start", async () => {
+it("a database of the same sandbox is used again at the next start", async () => {
   const database = await createTestDatabase();
   try {
     const first = await start(database.connectionString);

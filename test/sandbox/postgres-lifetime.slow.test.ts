@@ -40,7 +40,7 @@ async function start(
     await kill(service.child);
     expect(await within(10, () => isMissing(join(dir, "postgres/postmaster.pid")))).toBe(true);
   });
-  const connectionString = await service.says();
+  const connectionString = await service.prints();
   if (!connectionString.startsWith("postgresql:")) throw new Error(connectionString);
   const pid = await postmasterPid(dir);
   const family = await familyOf(pid);
@@ -56,8 +56,8 @@ async function commit(connectionString: string, value: number): Promise<void> {
 const read = (connectionString: string): Promise<unknown> =>
   query(connectionString, "select value from kept order by value");
 
-describe("the life of the embedded PostgreSQL", () => {
-  test("ends when its service is killed, with everything committed there at the next start", async () => {
+describe("the embedded PostgreSQL", () => {
+  test("stops when its service is killed, with all committed data at the next start", async () => {
     const dir = await newDataDir();
     const first = await start(dir);
     await commit(first.connectionString, 1);
@@ -69,14 +69,14 @@ describe("the life of the embedded PostgreSQL", () => {
     expect(await read(second.connectionString)).toEqual([{ value: 1 }]);
   });
 
-  test("ends when its service's whole process group is killed", async () => {
+  test("stops when the process group of its service is killed", async () => {
     const { child, family } = await start(await newDataDir());
     process.kill(-(child.pid ?? 0), "SIGKILL");
 
     expect(await within(10, () => areGone(family))).toBe(true);
   });
 
-  test("leaves nothing of a throw-away cluster when its service is killed", async () => {
+  test("leaves nothing of a temporary cluster when its service is killed", async () => {
     const dir = await newDataDir();
     const { child, family, connectionString } = await start(dir, { args: ["throw-away"] });
     await kill(child);
@@ -86,7 +86,7 @@ describe("the life of the embedded PostgreSQL", () => {
     expect(await isMissing(socketDirOf(connectionString))).toBe(true);
   });
 
-  test("leaves nothing of a throw-away cluster when its service is killed while it is made", async () => {
+  test("leaves nothing of a temporary cluster when its service is killed during its creation", async () => {
     const dir = await newDataDir();
     const { child } = runService(dir, { args: ["throw-away"] });
     await within(10, () =>
@@ -100,21 +100,21 @@ describe("the life of the embedded PostgreSQL", () => {
     expect(await within(25, () => isMissing(dir))).toBe(true);
   });
 
-  test("goes on while a service that was interrupted at its terminal drains", async () => {
-    const { child, says, connectionString, family } = await start(await newDataDir());
+  test("runs while a service that was interrupted at its terminal drains", async () => {
+    const { child, prints, connectionString, family } = await start(await newDataDir());
     process.kill(-(child.pid ?? 0), "SIGINT");
 
-    expect(await says()).toBe("draining");
+    expect(await prints()).toBe("draining");
     expect(await query(connectionString, "select 1 + 1 as sum")).toEqual([{ sum: 2 }]);
-    expect(await says()).toBe("stopped");
+    expect(await prints()).toBe("stopped");
     expect(await within(10, () => areGone(family))).toBe(true);
   });
 
-  test("recovers when everything was killed at once and its process id is another's by now", async () => {
+  test("recovers after all processes were killed and its process id belongs to another process", async () => {
     const dir = await newDataDir();
     const first = await start(dir);
     await commit(first.connectionString, 1);
-    // The watcher first: it would bring the server down in order, and nothing were left to recover from.
+    // The watcher is killed first, because it would shut the server down cleanly.
     killAll(first.family.filter(({ command }) => command === "sh"));
     await kill(first.child);
     killAll(first.family);
@@ -126,7 +126,7 @@ describe("the life of the embedded PostgreSQL", () => {
     expect(await isMissing(socketDirOf(first.connectionString))).toBe(true);
   });
 
-  test("is ended by the next start where it was left behind without its watcher", async () => {
+  test("is stopped by the next start if it lost its watcher", async () => {
     const dir = await newDataDir();
     const first = await start(dir);
     await commit(first.connectionString, 1);
@@ -140,7 +140,7 @@ describe("the life of the embedded PostgreSQL", () => {
     expect(await read(second.connectionString)).toEqual([{ value: 1 }]);
   });
 
-  test("waits, where its postmaster alone was killed, for the rest of that server to end", async () => {
+  test("waits for the rest of a server whose postmaster was killed", async () => {
     const dir = await newDataDir();
     const first = await start(dir);
     await commit(first.connectionString, 1);
@@ -159,20 +159,20 @@ describe("the life of the embedded PostgreSQL", () => {
     expect(await asleep).toBeInstanceOf(Error);
   });
 
-  test("belongs to one service: a second one is refused and told by whom", async () => {
+  test("belongs to one service: a second one is refused with the id of the first", async () => {
     const dir = await newDataDir();
     const first = await start(dir);
 
     const second = runService(dir);
     cleanups.push(() => kill(second.child));
-    expect(await second.says()).toBe(
+    expect(await second.prints()).toBe(
       `failed: ${dir} is in use by process ${first.child.pid}. Stop that process, or set TRUNKLINE_DATA_DIR to another folder.`,
     );
     expect(await query(first.connectionString, "select 1 + 1 as sum")).toEqual([{ sum: 2 }]);
   });
 });
 
-/** Starts a process as the cluster's owner, which PostgreSQL must believe alive, and writes its id into the file. */
+/** Starts a process with the cluster's owner, as PostgreSQL checks, and writes its id into the file. */
 async function giveProcessIdToAnother(dir: string): Promise<void> {
   const file = join(dir, "postgres/postmaster.pid");
   const { uid, gid } = await stat(file);

@@ -42,7 +42,7 @@ async function start(
 const sum = "select 1 + 1 as sum";
 
 describe("the embedded PostgreSQL", () => {
-  test("keeps its data over a restart", async () => {
+  test("keeps its data after a restart", async () => {
     const dir = await newFolder();
     const first = await start(dir);
     await query(first.connectionString, "create table kept as select 'Ærøskøbing' as town");
@@ -57,7 +57,7 @@ describe("the embedded PostgreSQL", () => {
     ]);
   });
 
-  test("makes commits durable, unless its cluster is to be thrown away", async () => {
+  test("makes commits durable, except in a temporary cluster", async () => {
     const settings =
       "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') order by name";
     const durable = await start(await newFolder());
@@ -75,7 +75,7 @@ describe("the embedded PostgreSQL", () => {
     expect(await isMissing(fleeting.dataDir.path)).toBe(true);
   });
 
-  test("is reached by knex and graphile-worker through its connection string alone", async () => {
+  test("is reachable by knex and graphile-worker with its connection string alone", async () => {
     const { connectionString } = await start(await newFolder());
     const db = knex({ client: "pg", connection: connectionString });
     cleanups.push(() => db.destroy());
@@ -90,7 +90,7 @@ describe("the embedded PostgreSQL", () => {
     ]);
   });
 
-  test("runs beside another one", async () => {
+  test("runs next to another one", async () => {
     const [one, other] = [await start(await newFolder()), await start(await newFolder())];
     await query(one.connectionString, "create table mine (id int)");
 
@@ -102,7 +102,7 @@ describe("the embedded PostgreSQL", () => {
     ]);
   });
 
-  test("listens where nobody else can look, however deep its data directory lies", async () => {
+  test("listens where no other user has access, however long its data directory's path is", async () => {
     const deep = join(await newFolder(), ...Array.from({ length: 12 }, () => "a-folder-with-a-long-name"));
     const { connectionString } = await start(deep);
 
@@ -111,7 +111,7 @@ describe("the embedded PostgreSQL", () => {
     expect((await stat(join(deep, "postgres"))).mode & 0o777).toBe(0o700);
   });
 
-  test("wants its password where it listens on a port", async () => {
+  test("requires its password on a TCP port", async () => {
     const { connectionString } = await start(await newFolder(), { listen: "tcp" });
     const guessed = new URL(connectionString);
     guessed.password = "guessed";
@@ -130,7 +130,7 @@ describe("the embedded PostgreSQL", () => {
     expect(await findPostgres(dir)).toBeUndefined();
   });
 
-  test("leaves neither a process nor a socket behind when it is stopped", async () => {
+  test("leaves no process and no socket when it is stopped", async () => {
     const dir = await newFolder();
     const { connectionString, stop } = await start(dir);
     expect(await postmasterPid(dir)).toBeGreaterThan(0);
@@ -140,7 +140,7 @@ describe("the embedded PostgreSQL", () => {
     expect(await isMissing(join(dir, "postgres/postmaster.pid"))).toBe(true);
   });
 
-  test("begins anew where its first start was cut short", async () => {
+  test("starts again if its first start was interrupted", async () => {
     const dir = await newFolder();
     await mkdir(join(dir, "postgres.new-abcdef"));
     await writeFile(join(dir, "postgres.new-abcdef/PG_VERSION"), "18\n");
@@ -150,7 +150,7 @@ describe("the embedded PostgreSQL", () => {
     expect(await isMissing(join(dir, "postgres.new-abcdef"))).toBe(true);
   });
 
-  test("says what PostgreSQL said when it does not start", async () => {
+  test("reports PostgreSQL's message if it does not start", async () => {
     const dir = await newFolder();
     const { stop, dataDir } = await start(dir);
     await stop();
@@ -163,7 +163,7 @@ describe("the embedded PostgreSQL", () => {
 });
 
 (isRoot ? describe : () => undefined)("the embedded PostgreSQL under root", () => {
-  test("keeps its data where only root may go, and still does not run as root", async () => {
+  test("keeps its data in a folder of root, but does not run as root", async () => {
     const closed = await newFolder(homedir());
     expect((await stat(closed)).mode & 0o777).toBe(0o700);
     const dir = join(closed, "app", ".trunkline");
@@ -180,8 +180,8 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test.each([
-    { title: "as its owner where an ordinary user made the cluster", owner: 12_345, runsAs: 12_345 },
-    { title: "as nobody where the cluster was restored by root", owner: 0, runsAs: 65_534 },
+    { title: "as its owner if an ordinary user created the cluster", owner: 12_345, runsAs: 12_345 },
+    { title: "as nobody if root restored the cluster", owner: 0, runsAs: 65_534 },
   ])("runs $title", async ({ owner, runsAs }) => {
     const dir = await newFolder();
     const { stop, dataDir } = await start(dir);

@@ -13,8 +13,8 @@ export const checkout = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface ServiceProcess {
   readonly child: ChildProcess;
-  /** The next line it says: its connection string, `failed: …`, `draining`, `stopped`. */
-  readonly says: () => Promise<string>;
+  /** The next line of its output: the connection string, `failed: …`, `draining` or `stopped`. */
+  readonly prints: () => Promise<string>;
 }
 
 export interface ServiceOptions {
@@ -23,7 +23,7 @@ export interface ServiceOptions {
   readonly checkout?: string;
 }
 
-/** A separate process, leading a process group of its own, with nothing in common with the tests' process. */
+/** A process in its own process group. */
 export function runService(dataDir: string, options: ServiceOptions = {}): ServiceProcess {
   const root = options.checkout ?? checkout;
   const script = join(root, "test/sandbox/postgres-service.ts");
@@ -36,7 +36,7 @@ export function runService(dataDir: string, options: ServiceOptions = {}): Servi
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return { child, says: async () => (await lines.next()).value ?? "ended without a word" };
+  return { child, prints: async () => (await lines.next()).value ?? "ended without output" };
 }
 
 export async function kill(child: ChildProcess): Promise<void> {
@@ -46,7 +46,7 @@ export async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Some of them may end by themselves meanwhile: a server's processes follow their postmaster. */
+/** Some may have ended already: a server's processes end after their postmaster. */
 export function killAll(family: readonly Process[]): void {
   for (const { pid } of family) {
     try {
@@ -59,7 +59,7 @@ export function killAll(family: readonly Process[]): void {
 
 export async function query(connectionString: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString });
-  // Said by the query too, when the server is killed under it.
+  // The query fails too if the server is killed during it.
   client.on("error", () => {});
   await client.connect();
   try {
@@ -78,7 +78,7 @@ export interface Process {
   readonly command: string;
 }
 
-/** A server, the processes it made, and the shell that watches over it. */
+/** A server, its processes, and the shell that watches it. */
 export async function familyOf(pid: number): Promise<Process[]> {
   return (await processes()).filter(({ ids }) => ids.includes(pid));
 }
@@ -101,7 +101,7 @@ async function processes(): Promise<(Process & { ids: number[] })[]> {
     }));
 }
 
-/** Whether the claim comes true in that time. */
+/** Whether the condition becomes true in this time. */
 export async function within(seconds: number, claim: () => Promise<boolean>): Promise<boolean> {
   for (let tenths = 0; tenths < seconds * 10; tenths++) {
     if (await claim()) return true;
@@ -116,7 +116,7 @@ export const isMissing = (path: string): Promise<boolean> =>
     () => true,
   );
 
-/** The folder in which a server listens. */
+/** The folder of a server's socket. */
 export function socketDirOf(connectionString: string): string {
   return new URL(connectionString).searchParams.get("host") ?? "";
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** Starts the sandbox, reads the board, creates a card and stops the sandbox. Returns what it printed. */
+/** Starts the sandbox, reads the board, creates a card and stops. Returns the output. */
 async function printed(
   command: string,
   args: readonly string[],

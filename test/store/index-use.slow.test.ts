@@ -8,13 +8,13 @@ import { allProcessed, cardWithStatuses, deliver } from "../support/forge/delive
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
-/** Cards of the board that calls are made on, and of each of the others that share its tables. */
+/** Cards of the board under test, and of each other board in the same tables. */
 const CARDS = 240;
-const CARDS_OF_OTHERS = 60;
-const OTHERS = 120;
+const CARDS_OF_OTHER_BOARDS = 60;
+const OTHER_BOARDS = 120;
 
-/** What grows with use, the tables of a handful of rows for each board or person apart. */
-const GROWING = [
+/** Tables that grow with use. */
+const GROWING_TABLES = [
   "board_changes",
   "card_labels",
   "card_repositories",
@@ -33,8 +33,8 @@ const GROWING = [
   "timeline_items",
 ];
 
-/** What calls, deliveries and moves leave behind. */
-const WRITTEN_DOWN = [
+/** Rows that calls, deliveries and moves create. */
+const CREATED_ROWS = [
   `insert into idempotency_keys (credential_id, key, fingerprint, state, status, body)
    select c.id, 'key-' || n, '', 'done', 201, '{}' from credentials c, generate_series(1, 100) n`,
   `insert into credentials (id, client_id, user_id, name, scopes, secret_hash)
@@ -56,31 +56,32 @@ let board: BenchBoard;
 beforeAll(async () => {
   world = await startWorld();
   await world.board();
-  const seeding = connect({ connectionString: as("seeding"), onError: () => undefined });
+  const seeding = connect({ connectionString: urlFor("seeding"), onError: () => undefined });
   board = await seedHistory(seeding, CARDS);
-  for (let other = 1; other <= OTHERS; other++) await seedHistory(seeding, CARDS_OF_OTHERS + other);
-  for (const sql of WRITTEN_DOWN) await seeding.raw(sql);
+  for (let other = 1; other <= OTHER_BOARDS; other++)
+    await seedHistory(seeding, CARDS_OF_OTHER_BOARDS + other);
+  for (const sql of CREATED_ROWS) await seeding.raw(sql);
   await seeding.raw("analyze");
   await seeding.destroy();
-  await told("seeding");
+  await untilDisconnected("seeding");
 }, 300_000);
 afterAll(() => world.stop());
 
-/** The database, for connections that are to be known by this name. */
-function as(name: string): string {
+/** The database URL for connections with this application name. */
+function urlFor(name: string): string {
   const url = new URL(world.databaseUrl);
   url.searchParams.set("application_name", name);
   return url.href;
 }
 
-/** Waits until connections of this name have told what they read, which they do when they end, if not before. */
-async function told(name: string): Promise<void> {
+/** Waits for the end of these connections, because they report their statistics then at the latest. */
+async function untilDisconnected(name: string): Promise<void> {
   const left = () =>
     rows(world.service.deps.db, "select 1 from pg_stat_activity where application_name = :name", { name });
   await eventually(left, (found) => found.length === 0);
 }
 
-/** Calls as they are made all day. Each is made often enough for PostgreSQL to settle on one plan for all values. */
+/** Common calls. Each is repeated until PostgreSQL uses one plan for all values. */
 const calls: Readonly<Record<string, (api: Api, turn: number) => Promise<{ readonly status: number }>>> = {
   "creating a card": (api) => api.post("/v1/cards", { title: "New" }),
   "changing a card": (api, turn) => api.patch(`/v1/cards/${turn + 1}`, { title: `Title ${turn}` }),
@@ -98,14 +99,14 @@ const calls: Readonly<Record<string, (api: Api, turn: number) => Promise<{ reado
   "the labels": (api) => api.get("/v1/labels"),
   "the pages": (api) => api.get("/v1/docs"),
   "a wrong API key": ({ baseUrl }) => makeApi(baseUrl, makeCredentialKey().apiKey).get("/v1/me"),
-  "a key that is used again": (api) => api.post("/v1/labels", { name: "bug", color: "red" }),
+  "a repeated idempotency key": (api) => api.post("/v1/labels", { name: "bug", color: "red" }),
 };
 const stage = (at: number): string => board.stages[at]?.id ?? "";
-const TURNS = 8;
-/** The most that one call reads of what all boards have. The one it is made on has a sixtieth, and reads some of that more than once. */
-const PART = 1 / 15;
+const REPETITIONS = 8;
+/** The largest part of a table that one call may read. The board has a sixtieth of the rows. */
+const MAX_PART = 1 / 15;
 
-/** What was read so far of a table: how often all of it, and how many of its rows or of its indexes' entries. */
+/** What was read of a table so far: the full scans, and the rows and index entries. */
 interface Read {
   readonly scans: number;
   readonly entries: number;
@@ -118,47 +119,47 @@ async function readSoFar(): Promise<Map<string, Read>> {
     `select t.relname as "table", t.seq_scan as scans, t.n_live_tup as rows,
             cast(t.seq_tup_read + (select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid) as bigint) as entries
        from pg_stat_user_tables t where t.schemaname = 'public' and t.relname = any(cast(:tables as text[]))`,
-    { tables: GROWING },
+    { tables: GROWING_TABLES },
   );
-  expect(found).toHaveLength(GROWING.length);
+  expect(found).toHaveLength(GROWING_TABLES.length);
   return new Map(found.map(({ table, ...read }) => [table, read]));
 }
 
-/** What is read that is not the board's own, by a process that does this so many times and then ends: whole tables, and large parts of what all boards have. */
+/** Full scans, and reads of many rows of other boards, by a process that does this work. */
 async function readOfOthers(work: (baseUrl: string, webhookUrl: string) => Promise<void>): Promise<string[]> {
   const before = await readSoFar();
-  const service = await startSecondService({ ...world, databaseUrl: as("measured") });
+  const service = await startSecondService({ ...world, databaseUrl: urlFor("measured") });
   try {
     await work(service.baseUrl, service.webhookUrl);
   } finally {
     await service.stop();
   }
-  await told("measured");
+  await untilDisconnected("measured");
   const after = await readSoFar();
-  return GROWING.flatMap((table) => {
+  return GROWING_TABLES.flatMap((table) => {
     const [was, is] = [before.get(table), after.get(table)];
     if (!was || !is) return [];
     if (is.scans > was.scans) return [`all of ${table}`];
-    const each = Math.round((is.entries - was.entries) / TURNS);
-    return each > PART * is.rows ? [`${each} of ${is.rows} ${table}`] : [];
+    const each = Math.round((is.entries - was.entries) / REPETITIONS);
+    return each > MAX_PART * is.rows ? [`${each} of ${is.rows} ${table}`] : [];
   });
 }
 
-it.each(Object.keys(calls))("%s reads what is its board's, by an index", async (name) => {
+it.each(Object.keys(calls))("%s reads only rows of its board, by an index", async (name) => {
   const read = await readOfOthers(async (baseUrl) => {
     const api = makeApi(baseUrl, board.apiKey);
-    for (let turn = 0; turn < TURNS; turn++) {
+    for (let turn = 0; turn < REPETITIONS; turn++) {
       expect((await calls[name]?.(api, turn))?.status).toBeLessThan(500);
     }
   });
   expect(read).toEqual([]);
 });
 
-it("a webhook, and what is done about it, reads what is its card's", async () => {
+it("a webhook and its processing read only rows of its card", async () => {
   const other = await world.board();
   const { status } = await cardWithStatuses(world, other);
   const read = await readOfOthers(async (_, url) => {
-    for (let turn = 0; turn < TURNS; turn++) {
+    for (let turn = 0; turn < REPETITIONS; turn++) {
       const payload = status(turn % 2 === 0 ? "failure" : "success");
       expect((await deliver(world, "status", payload, { url })).status).toBe(202);
     }

@@ -11,7 +11,7 @@ import { startSurroundings, type Surroundings } from "../faults/support/surround
 const CARDS = 3;
 const LONG = 300_000;
 
-/** A migration that does all that one may: to every table there is, and with a table and an index of its own. */
+/** Everything that a migration may do: new columns in all tables, a new table and an index. */
 const NEXT = `
   do $$ declare each text; begin
     for each in select tablename from pg_tables where schemaname = 'public' and tablename not like 'knex%' loop
@@ -46,29 +46,29 @@ const isReady = async ({ baseUrl }: ShippedProcess): Promise<number> =>
 
 // Fault: E11 Two versions run during a migration => the older keeps working
 it(
-  "the version before goes on working while the next one migrates and beside it, and can be started again",
+  "the previous version works during and after the migration to the next, and can be restarted",
   async () => {
     const { db } = surroundings;
     const board = await surroundings.board(older.baseUrl);
     let numbers: number[] = [];
-    const live = async (): Promise<void> => {
-      const born = Array.from({ length: CARDS }, (_, at) => runCardLife(board, numbers.length + at));
-      numbers = [...numbers, ...(await Promise.all(born))];
+    const runCards = async (): Promise<void> => {
+      const created = Array.from({ length: CARDS }, (_, at) => runCardLife(board, numbers.length + at));
+      numbers = [...numbers, ...(await Promise.all(created))];
     };
-    const living = live();
+    const running = runCards();
     newer = await next.start(surroundings);
-    await living;
+    await running;
     expect(await db("knex_migrations").orderBy("id", "desc").limit(1).pluck("name")).toEqual([
       "9999_next.sql",
     ]);
     expect([await isReady(older), await isReady(newer)]).toEqual([200, 200]);
-    await live();
+    await runCards();
 
     const { port } = new URL(older.baseUrl);
     await older.kill();
     older = await shipped.start({ ...surroundings, port: Number(port) });
     expect(await isReady(older)).toBe(200);
-    await live();
+    await runCards();
 
     await eventually(
       () => db("deliveries").whereNot({ state: "done" }).select("guid", "event", "state", "error"),

@@ -1,4 +1,4 @@
-/** What the repair jobs take of an hour's calls while nothing has gone wrong. */
+/** The calls that the repair jobs need in an hour without any fault. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { JobHelpers } from "graphile-worker";
 import { TIMETABLE, createTasks } from "../../src/jobs/tasks.ts";
@@ -9,10 +9,10 @@ import { pullOf } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const OPEN = 200;
-/** What the goal speaks of. The comparison alone grows with it, by one call for 25, as is measured here at fewer. */
-const THOUGHT_OF = 1_000;
-/** GitHub's for an installation. */
-const CALLS_AN_HOUR = 5_000;
+/** The number in the goal. Only reconciliation grows with it, by one call for 25 pull requests. */
+const OPEN_IN_GOAL = 1_000;
+/** GitHub's limit for an installation. */
+const CALLS_PER_HOUR = 5_000;
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Makes a card with an open pull request as many as are wanted, on both sides. */
-async function multiply(board: TestBoard): Promise<void> {
+/** Copies a card with an open pull request, in the database and on the forge. */
+async function copyCards(board: TestBoard): Promise<void> {
   const { number, branchName, heads } = await openCard(world, board);
   await settled(world);
   const { state, git } = world.forge.context;
@@ -41,7 +41,7 @@ async function multiply(board: TestBoard): Promise<void> {
     const ids = { id: state.newId(), issueId: state.newId() };
     state.pullRequests.save({ ...first, ...ids, number: first.number + at, headRef });
   }
-  // The commit was made past the API, and nobody told of it.
+  // The commit was made in Git, without a webhook.
   await board.db("card_repositories").where({ branch_name: branchName }).update({ head_sha: after });
   await board.db.raw(
     `with copied as (
@@ -68,7 +68,7 @@ async function multiply(board: TestBoard): Promise<void> {
     .update(changed);
 }
 
-/** How often in an hour each job of the timetable runs. */
+/** The number of runs of each job in an hour. */
 const timetable = TIMETABLE.trim()
   .split("\n")
   .map((line) => {
@@ -77,10 +77,10 @@ const timetable = TIMETABLE.trim()
     return { task, times: every === undefined ? 1 : 60 / Number(every) };
   });
 
-it("an hour of them takes less than 2 % of what GitHub allows, a thousand pull requests being open", async () => {
+it("repair jobs need less than 2 % of GitHub's calls with a thousand open pull requests", async () => {
   const board = await world.board();
-  await multiply(board);
-  // So many test merges would take the sandbox minutes, and nothing here depends on how they end.
+  await copyCards(board);
+  // So many test merges would take minutes in the sandbox, and their results are not used here.
   world.forge.settings.mergeabilityDelay = OPEN;
   const tasks = createTasks(world.service.deps, { deliveryDays: 7, historyDays: 90 });
   const calls: Record<string, number> = {};
@@ -92,8 +92,8 @@ it("an hour of them takes less than 2 % of what GitHub allows, a thousand pull r
   }
   expect(calls["reconcile"]).toBe(OPEN / 25);
   const others = Object.entries(calls).filter(([task]) => task !== "reconcile");
-  const all = others.reduce((sum, [, count]) => sum + count, THOUGHT_OF / 25);
-  expect([calls, all < 0.02 * CALLS_AN_HOUR]).toEqual([calls, true]);
+  const all = others.reduce((sum, [, count]) => sum + count, OPEN_IN_GOAL / 25);
+  expect([calls, all < 0.02 * CALLS_PER_HOUR]).toEqual([calls, true]);
   const { body } = await board.api.get<unknown[]>("/v1/inbox");
   expect(body).toEqual([]);
 }, 300_000);

@@ -16,7 +16,7 @@ afterAll(() => world.stop());
 const drop = (): Promise<void> => deleteOldRows(world.service.deps, { deliveryDays: 30, historyDays: 90 });
 const ago = (days: number) => world.service.deps.db.raw("now() - ? * interval '1 day'", [days]);
 
-it("deliveries that were worked off go after their time, those that wait or were set aside never", async () => {
+it("processed deliveries are deleted after their time, waiting and parked ones are not", async () => {
   const { db } = world.service.deps;
   const row = (guid: string, state: string, days: number) => ({
     guid,
@@ -35,13 +35,13 @@ it("deliveries that were worked off go after their time, those that wait or were
   await drop();
   const left = (await db("deliveries").orderBy("guid").pluck("guid")) as string[];
   expect(left).toEqual(["aside", "waits", "young"]);
-  // One that comes again after it was forgotten is one like any other.
+  // A delivery that is sent again after its deletion is new.
   await deliver(world, "ping", { zen: "Again." }, { guid: "old" });
   expect((await storedDeliveryWhen(world, "old", ({ state }) => state === "done"))?.attempts).toBe(0);
   await db("deliveries").delete();
 });
 
-it("many of them go batch by batch, all of them", async () => {
+it("many deliveries are deleted in batches, all of them", async () => {
   const { db } = world.service.deps;
   await db.raw(
     `insert into deliveries (guid, event, lane, payload, state, received_at)
@@ -51,7 +51,7 @@ it("many of them go batch by batch, all of them", async () => {
   expect(await db("deliveries").where({ lane: "x" })).toEqual([]);
 });
 
-it("what checks said is forgotten where no card shows the commit any more, batch by batch", async () => {
+it("check reports of commits that no card shows are deleted in batches", async () => {
   const { db } = world.service.deps;
   const board = await world.board();
   const { sha, repositoryId } = await cardWithStatuses(world, board);
@@ -74,7 +74,7 @@ it("what checks said is forgotten where no card shows the commit any more, batch
   ).toEqual(["shown", "young"]);
 });
 
-it("reports of monitors are forgotten after a week, batch by batch", async () => {
+it("reports of monitors are deleted after a week, in batches", async () => {
   const { db } = world.service.deps;
   const board = await world.board();
   const monitor = await createMonitor({ db, newId: uuidv7 }, { projectId: board.projectId, name: "errors" });
@@ -88,7 +88,7 @@ it("reports of monitors are forgotten after a week, batch by batch", async () =>
   expect(await db("monitor_reports").where({ monitor_id: monitor.id }).pluck("report_id")).toEqual(["young"]);
 });
 
-it("moves of long ago are forgotten, but for each card's last that went well", async () => {
+it("old moves are deleted, except the last successful one of each card", async () => {
   const { db } = world.service.deps;
   const board = await world.board();
   const moved = await board.api.card({ title: "Moved about" });
@@ -109,7 +109,7 @@ it("moves of long ago are forgotten, but for each card's last that went well", a
   expect(await states()).toEqual(["done"]);
   await drop();
   expect(await states()).toEqual(["done"]);
-  // And one that is left behind by a later move goes once that is old.
+  // After a later move, the earlier one is deleted too.
   await board.api.move(moved.number, board.stages["To do"]);
   await board.api.move(moved.number, board.stages["In progress"]);
   const [, later] = await db("operations").where({ card_id: moved.id }).orderBy("created_at").pluck("id");
@@ -122,7 +122,7 @@ it("moves of long ago are forgotten, but for each card's last that went well", a
 });
 
 // Fault: E13
-it("keys that still run, young processes and young failures stay", async () => {
+it("claimed keys, new processes and new failures are not deleted", async () => {
   const { db, instanceId } = world.service.deps;
   const board = await world.board();
   const found = await db<{ credential_id: string }>("idempotency_keys").first("credential_id");
@@ -157,7 +157,7 @@ it("keys that still run, young processes and young failures stay", async () => {
   ).toEqual(["g2"]);
 });
 
-it("promotions of long ago are forgotten, those under way never", async () => {
+it("old promotions are deleted, running ones are not", async () => {
   const { db } = world.service.deps;
   const board = await world.board();
   const { number } = await board.api.card({ repositoryIds: [] });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-it("jobs that end while their worker does are written down as ended", async () => {
+it("jobs that end while their worker stops are stored as ended", async () => {
   const database = await createTestDatabase();
   const db = connect({ connectionString: database.connectionString, onError: () => undefined });
   const deps = { ...world.service.deps, db, instanceId: randomUUID() };

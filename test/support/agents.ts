@@ -2,7 +2,7 @@ import { makeForgeAccount, type ForgeAccount } from "./forge/forge-account.ts";
 import { openCard, type OpenCard } from "./stories/open-card.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
-/** A board with a card in review, and an agent that may write to its repositories. */
+/** A board with a card in review, and an agent with write access to its repositories. */
 export async function cardWithAgent(world: TestWorld) {
   const board = await world.board();
   const card = await openCard(world, board);
@@ -16,7 +16,7 @@ export interface Offer {
 
 let last = 0;
 
-/** An agent pushes a branch of its own and opens a pull request from it that aims at a card's branch, or at `base`. */
+/** An agent pushes a branch and opens a pull request from it into a card's branch, or into `base`. */
 export async function openAgentPull(
   world: TestWorld,
   board: TestBoard,
@@ -33,7 +33,7 @@ export async function openAgentPull(
   return { number: Number(opened.body["number"]), branch };
 }
 
-/** Says something on a pull request's conversation. */
+/** Comments on a pull request. */
 export async function commentAs(
   board: TestBoard,
   account: ForgeAccount,

@@ -3,12 +3,12 @@ import { successes, type MoveAnswer, type Success } from "./api.ts";
 import type { Observed } from "./invariants.ts";
 import type { TestBoard } from "./world.ts";
 
-/** What answered a move of this card is there, or was until a later move. */
+/** The pull requests and the stage in the response to a move are in the timeline. */
 export function acknowledgedFaults(board: TestBoard, flow: Flow, { card, timeline }: Observed): string[] {
   const moves = timeline.filter(({ kind }) => kind === "status_changed");
   const entered = [flow.stages[0]?.id, ...moves.map(({ data }) => data["to"])];
   const names = card.repositories.map(({ fullName }) => fullName);
-  // An answer has the name a repository had, the timeline the one it has: a name that is none of the card's any more says nothing.
+  // A response has a repository's name at that time; a name that the card no longer has is ignored.
   const merged = timeline
     .filter(({ kind }) => kind === "pull_request_merged")
     .map(({ repositoryFullName, data }) => ({ fullName: repositoryFullName, number: data["prNumber"] }));
@@ -19,21 +19,25 @@ export function acknowledgedFaults(board: TestBoard, flow: Flow, { card, timelin
     })
     .flatMap(({ text }) => {
       const { task, promoted } = JSON.parse(text) as MoveAnswer;
-      const untrue = promoted.filter(
+      const missing = promoted.filter(
         ({ fullName, prNumber }) =>
           !merged.some(
             (pull) => pull.number === prNumber && (pull.fullName === fullName || !names.includes(fullName)),
           ),
       );
       return [
-        ...(entered.includes(task.statusId) ? [] : [`was answered to be in ${task.statusId}, and never was`]),
-        ...untrue.map(({ fullName, prNumber }) => `was answered that ${fullName}#${prNumber} is merged`),
+        ...(entered.includes(task.statusId)
+          ? []
+          : [`has no move to ${task.statusId}, which a response reported`]),
+        ...missing.map(
+          ({ fullName, prNumber }) => `has no merge of ${fullName}#${prNumber}, which a response reported`,
+        ),
       ];
     });
 }
 
 // Invariant: I3
-/** Of successes under one name: they are the same to the byte, and one of them at the most was carried out. */
+/** Successful responses with one name have the same bytes, and at most one of them is no replay. */
 export function unequalAnswers<
   T extends Pick<Success, "text" | "isReplay"> & { readonly status: number | null },
 >(answers: readonly T[], nameOf: (answer: T) => string): string[] {
@@ -48,8 +52,8 @@ export function unequalAnswers<
     const texts = new Set(given.map(({ status, text }) => `${status} ${text}`));
     const fresh = given.filter(({ isReplay }) => !isReplay);
     return [
-      ...(texts.size > 1 ? [`${name} was answered differently: ${[...texts].join(" / ")}`] : []),
-      ...(fresh.length > 1 ? [`${name} was carried out ${fresh.length} times`] : []),
+      ...(texts.size > 1 ? [`${name} has different responses: ${[...texts].join(" / ")}`] : []),
+      ...(fresh.length > 1 ? [`${name} was executed ${fresh.length} times`] : []),
     ];
   });
 }

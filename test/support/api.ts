@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { holdDocumented } from "./documented.ts";
-import { assertGrown } from "./stories/duplicate-events.ts";
+import { checkDocumented } from "./documented.ts";
+import { checkAppendOnly } from "./stories/duplicate-events.ts";
 
 export interface ApiAnswer<Body = unknown> {
   readonly status: number;
@@ -11,12 +11,12 @@ export interface ApiAnswer<Body = unknown> {
 }
 
 export interface CallOptions {
-  /** Without one a new key is made. Null sends none. */
+  /** The idempotency key: a new one by default, none with null. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Trunkline's API as one credential sees it. Every answer is held against the OpenAPI document; one that differs fails the test. */
+/** The API with one credential. A response that differs from the OpenAPI document fails the test. */
 export interface Api {
   readonly apiKey: string;
   readonly baseUrl: string;
@@ -43,7 +43,7 @@ export interface Api {
     body?: unknown,
     options?: CallOptions,
   ): Promise<ApiAnswer<Body>>;
-  /** Creates a card and gives it. */
+  /** Creates a card and returns it. */
   card(fields?: Readonly<Record<string, unknown>>): Promise<ApiCard>;
   move(
     number: number,
@@ -53,9 +53,9 @@ export interface Api {
   ): Promise<ApiAnswer<MoveAnswer>>;
   readCard(number: number): Promise<ApiCard>;
   timeline(number: number): Promise<TimelineEvent[]>;
-  /** Reads a card until it is as wanted, for at most ten seconds; then fails with what it was. */
+  /** Reads a card until the condition holds, for at most ten seconds. */
   cardWhen(number: number, isWanted: (card: ApiCard) => boolean): Promise<ApiCard>;
-  /** Reads a card's timeline until it holds such an item. */
+  /** Reads a card's timeline until it has such an item. */
   eventWhen(number: number, isWanted: (event: TimelineEvent) => boolean): Promise<TimelineEvent>;
 }
 
@@ -110,11 +110,11 @@ export interface TimelineEvent {
   readonly repositoryFullName: string | null;
   readonly data: Record<string, unknown>;
   readonly at: string;
-  /** Of a comment, in place of the actor. */
+  /** Comments have an author instead of an actor. */
   readonly author: { readonly login: string | null };
 }
 
-/** A success that a write was answered with. */
+/** A successful response to a write. */
 export interface Success {
   readonly apiKey: string;
   readonly key: string;
@@ -124,10 +124,10 @@ export interface Success {
   readonly isReplay: boolean;
 }
 
-/** All of this test file, in the order they came. */
+/** All of this test file, in order. */
 export const successes: Success[] = [];
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const WHOLE_TIMELINE = /^\/v1\/cards\/\d+\/timeline$/;
 
 export function makeApi(baseUrl: string, apiKey: string): Api {
@@ -148,8 +148,9 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
     const answer: unknown = isJson ? JSON.parse(text) : undefined;
-    holdDocumented(method, path, response.status, answer);
-    if (WHOLE_TIMELINE.test(path) && response.ok) assertGrown(`${apiKey} ${path}`, answer as TimelineEvent[]);
+    checkDocumented(method, path, response.status, answer);
+    if (WHOLE_TIMELINE.test(path) && response.ok)
+      checkAppendOnly(`${apiKey} ${path}`, answer as TimelineEvent[]);
     const { status, ok } = response;
     const sentKey = sent["idempotency-key"];
     if (ok && sentKey !== undefined) {
@@ -169,7 +170,7 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
     call,
     card: async (fields = {}) => {
       const created = await call<ApiCard>("POST", "/v1/cards", { title: "A card", ...fields });
-      if (created.status !== 201) throw new Error(`no card was created: ${created.text}`);
+      if (created.status !== 201) throw new Error(`the card was not created: ${created.text}`);
       return created.body;
     },
     move: (number, statusId, index = 0, options = {}) =>
@@ -184,24 +185,25 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
         (found) => found.some(isWanted),
       );
       const event = events.find(isWanted);
-      if (!event) throw new Error("the event is gone again");
+      if (!event) throw new Error("the event disappeared");
       return event;
     },
   };
   return api;
 }
 
-/** Asks again and again until the answer is as wanted; fails with the last one after ten seconds. */
+/** Repeats a call until the condition holds; fails with the last result after ten seconds. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   isWanted: (answer: T) => boolean,
-  patienceMs = PATIENCE_MS,
+  patienceMs = TIMEOUT_MS,
 ): Promise<T> {
   const until = Date.now() + patienceMs;
   for (;;) {
     const answer = await ask();
     if (isWanted(answer)) return answer;
-    if (Date.now() > until) throw new Error(`not as wanted in time: ${JSON.stringify(answer, null, 2)}`);
+    if (Date.now() > until)
+      throw new Error(`the condition does not hold in time: ${JSON.stringify(answer, null, 2)}`);
     await sleep(25);
   }
 }

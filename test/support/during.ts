@@ -3,10 +3,7 @@ import { eventually } from "./api.ts";
 import type { TestWorld } from "./world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
-/**
- * Somebody else's transaction in the middle of something: `start` is done but not committed while `meanwhile` begins, and committed once
- * that waits for it. Gives what `meanwhile` came to.
- */
+/** Runs `start` in a transaction, then `meanwhile`, and commits once that waits for a lock. */
 export async function duringTransaction<T>(
   world: TestWorld,
   start: (trx: Trx) => Promise<unknown>,

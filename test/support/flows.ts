@@ -18,7 +18,7 @@ export const readFlow = async (board: TestBoard): Promise<Flow> =>
   (await board.api.get<Flow>(flowPath(board))).body;
 export const putFlow = (board: TestBoard, flow: unknown): Promise<ApiAnswer<Flow & { message: string }>> =>
   board.api.put(flowPath(board), flow);
-/** A stage that is not there yet. */
+/** A new stage. */
 export const newStage = (name: string, type = "none"): Stage => ({
   name,
   kind: "stage",
@@ -30,7 +30,7 @@ export const without = (flow: Flow, name: string): Flow => ({
   ...flow,
   stages: flow.stages.filter((stage) => stage.name !== name),
 });
-/** The flow with some settings of one stage replaced. */
+/** The flow with changed settings of one stage. */
 export const withStage = (flow: Flow, name: string, changes: Partial<Stage>): Flow => ({
   ...flow,
   stages: flow.stages.map((stage) => (stage.name === name ? { ...stage, ...changes } : stage)),

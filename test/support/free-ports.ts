@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from "node:net";
 
-/** Ports that are free now, for what has to be told beforehand where it will listen. */
+/** Free ports for processes that need to know their port before they start. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   for (const server of servers) {

@@ -5,22 +5,22 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A person's clone of a repository, worked on with git itself. */
+/** A clone of a repository, changed with git. */
 export interface Clone {
   readonly dir: string;
-  /** Runs git and gives what it prints, trimmed. */
+  /** Runs git and returns its trimmed output. */
   git(...args: string[]): Promise<string>;
-  /** Writes files, commits them on the checked-out branch, and gives the commit. */
+  /** Writes files, commits them on the current branch, and returns the commit. */
   commit(message: string, files: Readonly<Record<string, string>>): Promise<string>;
-  /** Checks a branch out as the remote has it now. */
+  /** Checks out a branch after a fetch. */
   checkout(branch: string): Promise<void>;
-  /** Checks a branch out as the remote had it when it was last asked: for a fresh clone, which need not ask again. */
+  /** Checks out a branch without a fetch, which a new clone does not need. */
   checkoutKnown(branch: string): Promise<void>;
   push(...args: string[]): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Clones over HTTP as the person whose token is in the URL. */
+/** Clones over HTTP as the user whose token is in the URL. */
 export async function cloneRepository(url: string, author: string): Promise<Clone> {
   const dir = await mkdtemp(join(tmpdir(), "trunkline-clone-"));
   const env = {
@@ -68,17 +68,17 @@ export async function cloneRepository(url: string, author: string): Promise<Clon
 }
 
 interface Shell {
-  /** Runs git in a folder and gives what it prints, trimmed; fails with what it complains of. One at a time. */
+  /** Runs git in a folder and returns its trimmed output; throws its error output. One at a time. */
   git(cwd: string, args: readonly string[]): Promise<string>;
   end(): void;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Starts git from a shell: to start it from a process as large as a test's costs more than many a git does. */
+/** A shell starts git faster than a process as large as a test's. */
 function openShell(dir: string, env: Readonly<Record<string, string | undefined>>): Shell {
   const shell = spawn("/bin/sh", [], { cwd: dir, env, stdio: ["pipe", "pipe", "ignore"] });
-  // Nobody waits for a clone that was left behind.
+  // The test need not wait for a clone that it did not remove.
   for (const each of [shell, shell.stdin as Socket, shell.stdout as Socket]) each.unref();
   const codes = createInterface({ input: shell.stdout })[Symbol.asyncIterator]();
   const run = async (cwd: string, args: readonly string[]): Promise<string> => {

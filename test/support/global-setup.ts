@@ -7,17 +7,17 @@ import { createTemplate, serverVariable } from "./database/database.ts";
 import { migrateTemplate } from "./migrate-template.ts";
 
 declare global {
-  /** Handed from the run's setup to its teardown, which jest loads apart. */
+  /** Passed to the teardown, which Jest loads separately. */
   var testPostgres: RunningPostgres | undefined;
 }
 
-/** One PostgreSQL for the whole run. It ends with jest, even by SIGKILL, and nothing of it stays. */
+/** One PostgreSQL for the whole run; it ends with Jest, even after SIGKILL, and its data is deleted. */
 export default async function globalSetup(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), "trunkline-test-"));
   const dataDir = await lockDataDir(dir, process.pid);
   const postgres = await startPostgres({ dataDir, throwAway: true });
   globalThis.testPostgres = postgres;
-  // Inherited by jest's workers.
+  // Jest's workers inherit it.
   process.env[serverVariable] = postgres.connectionString;
   await createTemplate(migrateTemplate);
 }

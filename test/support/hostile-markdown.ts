@@ -49,11 +49,11 @@ const UNITS = [
   "?",
 ];
 
-/** Two halves, each of one piece again and again. */
+/** Two halves, each a repeated piece. */
 const halves = (first: string, second: string) => (size: number) =>
   `${filled(first, size / 2)}x\n${filled(second, size / 2)}`;
 
-/** Texts of about a given size on which a careless parser takes time in proportion to the square of it. */
+/** Texts for which a naive parser needs quadratic time, by their size. */
 export const HOSTILE_MARKDOWN: readonly (readonly [string, (size: number) => string])[] = [
   ...UNITS.map((unit) => [JSON.stringify(unit), (size: number) => filled(unit, size)] as const),
   ["brackets in brackets", (size) => filled("[", size / 2) + filled("]", size / 2)],
@@ -64,11 +64,11 @@ export const HOSTILE_MARKDOWN: readonly (readonly [string, (size: number) => str
   ["lists in lists, then blank lines", halves("- ", "\n")],
   ["lists in quotes in lists, then lines", halves("> - ", "a\n")],
   [
-    "lists each further in",
+    "nested lists, each indented further",
     (size) => Array.from({ length: Math.sqrt(size) }, (_, at) => `${" ".repeat(2 * at)}- @a \``).join("\n"),
   ],
   [
-    "backtick runs of different lengths",
+    "runs of backticks with different lengths",
     (size) => Array.from({ length: Math.sqrt(2 * size) }, (_, at) => "`".repeat(at + 1)).join(" "),
   ],
   ["a long fence with a backtick after it", (size) => `${filled("`", size)} \``],

@@ -22,11 +22,11 @@ export const reportedError = (title: string) => ({
   url: "https://errors.example/1",
 });
 
-/** The inbox of the board's only project, or of the one given. */
+/** The inbox of the board's only project, or of the given one. */
 export async function readInbox(api: Api, projectId?: string): Promise<InboxItem[]> {
   const path = projectId === undefined ? "/v1/inbox" : `/v1/inbox?projectId=${projectId}`;
   const answer = await api.get<InboxItem[]>(path);
-  if (answer.status !== 200) throw new Error(`no inbox: ${answer.text}`);
+  if (answer.status !== 200) throw new Error(`reading the inbox failed: ${answer.text}`);
   return answer.body;
 }
 
@@ -34,18 +34,19 @@ export async function readInbox(api: Api, projectId?: string): Promise<InboxItem
 export const itemsOf = async (api: Api, kind: string): Promise<InboxItem[]> =>
   (await readInbox(api)).filter((item) => item.kind === kind);
 
-/** The only item of a kind, once there is one. */
+/** The only item of a kind, when there is one. */
 export async function itemWhen(api: Api, kind: string): Promise<InboxItem> {
   const found = await eventually(
     () => itemsOf(api, kind),
     ({ length }) => length > 0,
   );
   const [item] = found;
-  if (!item || found.length > 1) throw new Error(`not one ${kind}: ${JSON.stringify(found)}`);
+  if (!item || found.length > 1)
+    throw new Error(`there is not exactly one ${kind}: ${JSON.stringify(found)}`);
   return item;
 }
 
-/** Waits until no item of a kind is left. */
+/** Waits until there is no item of a kind. */
 export const clearedWhen = (api: Api, kind: string): Promise<InboxItem[]> =>
   eventually(
     () => itemsOf(api, kind),

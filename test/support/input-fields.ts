@@ -2,7 +2,7 @@ import { openApiDocument } from "../../src/http/openapi.ts";
 import { routes } from "../../src/http/v1/routes.ts";
 import type { Sample } from "./samples.ts";
 
-/** Where a call takes something: `path.number`, `body`, `body.labelIds`, `body.labelIds.*`, `header.X-Service-Workspace`. */
+/** A field of a call: `path.number`, `body.labelIds.*`, `header.X-Service-Workspace`. */
 export type Field = string;
 
 interface Schema {
@@ -24,7 +24,7 @@ const document = openApiDocument(routes) as {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
-/** Integers that are card numbers are told by their names: `number`, `parentNumber`, `taskNumbers`, `card`. */
+/** Card numbers are recognized by their names: `number`, `parentNumber`, `taskNumbers`, `card`. */
 const isCardNumber = (field: string): boolean => /numbers?(\.\*)?$|\.card$/i.test(field);
 const isId = ({ type, format }: Schema, field: string): boolean =>
   format === "uuid" || (type === "integer" && isCardNumber(field));
@@ -52,14 +52,14 @@ function schemasOf(name: string): [Field, Schema][] {
   ];
 }
 
-/** Everything a route takes, as the document says. */
+/** All fields of a route in the document. */
 export const inputFieldsOf = (name: string): Field[] => [...new Set(schemasOf(name).map(([field]) => field))];
 
-/** All fields of a route that take an id or a card's number. */
+/** The fields of a route with an id or a card's number. */
 export const idFieldsOf = (name: string): Field[] =>
   schemasOf(name).flatMap(([field, schema]) => (isId(schema, field) ? [field] : []));
 
-/** The value of a field in a sample, of a list the first; undefined where the sample leaves it out. */
+/** The value of a field in a sample, the first one of a list; undefined if it is omitted. */
 export const valueAt = (sample: Sample, field: Field): unknown =>
   field
     .split(".")
@@ -70,8 +70,8 @@ export function withValueAt(sample: Sample, field: Field, value: unknown): Sampl
   const copy = structuredClone(sample);
   const steps = field.split(".");
   const last = steps.pop() ?? "";
-  const holder = (steps.length === 0 ? copy : valueAt(copy, steps.join("."))) as Record<string, unknown>;
-  holder[stepOf(last)] = value;
+  const parent = (steps.length === 0 ? copy : valueAt(copy, steps.join("."))) as Record<string, unknown>;
+  parent[stepOf(last)] = value;
   return copy;
 }
 

@@ -13,13 +13,13 @@ import { readInbox, type InboxItem } from "./inbox.ts";
 import { type SubmittedReview, duplicateEvents } from "./stories/duplicate-events.ts";
 import type { TestBoard, TestWorld } from "./world.ts";
 
-/** What is compared: the API's answers through a board, the tables, and the forge's state and git. */
+/** The sources of the comparison, besides the API: the tables, and the forge's state and Git. */
 export interface Compared {
   readonly forge: RunningForge;
   readonly db: Db;
 }
 
-/** Waits until all three say the same about a board, as they must once the forge's news has been taken in; else fails with what differs. */
+/** Waits until API, tables and forge agree about a board; fails with the differences. */
 export async function expectConsistent(compared: Compared, board: TestBoard): Promise<void> {
   await compared.forge.waitUntilIdle();
   await eventually(
@@ -29,10 +29,10 @@ export async function expectConsistent(compared: Compared, board: TestBoard): Pr
   );
 }
 
-/** The boards that were held against the forge after the test that made them. */
+/** The boards that were compared with the forge after the test that created them. */
 const held = new WeakSet<TestBoard>();
 
-/** After each test: the forge behaves again, and what is known of the boards it made agrees, of the last of all, and of those that tests share. */
+/** After each test: ends all faults and compares the test's boards, the newest one and shared ones. */
 export async function leaveConsistent(
   { forge, service, boards }: TestWorld,
   ...shared: readonly TestBoard[]
@@ -45,10 +45,7 @@ export async function leaveConsistent(
   }
 }
 
-/**
- * Ends all troubles of a world's forge and holds all its boards against it, those left out excepted, for what the invariants cannot be true of: what a
- * test only said to have happened, or took out of the tables itself.
- */
+/** Ends all faults and compares all boards, except those whose rows a test changed itself. */
 export async function expectAllConsistent(
   world: TestWorld,
   leftOut: readonly TestBoard[] = [],
@@ -81,13 +78,13 @@ export interface Observed {
   readonly pulls: readonly PullRow[];
 }
 
-/** Something that does not agree, and which of the invariants of docs/faults.md forbids it. */
+/** A difference, and the invariant of docs/faults.md that forbids it. */
 export interface Inconsistency {
   readonly invariant: string;
   readonly text: string;
 }
 
-/** Everything on a board that does not agree. */
+/** All differences of a board. */
 export async function inconsistencies(compared: Compared, board: TestBoard): Promise<Inconsistency[]> {
   const { body: flow } = await board.api.get<Flow>(flowPath(board));
   const inbox = await readInbox(board.api, board.projectId);
@@ -121,7 +118,7 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
 
 async function observe(db: Db, board: TestBoard, number: number): Promise<Observed> {
   const card = await board.api.readCard(number);
-  // A repository that went to another account is another board's: here it is only told of.
+  // A transferred repository belongs to another board; here it has history only.
   const of = (table: string) =>
     db(`${table} as t`)
       .join("repositories as r", "r.id", "t.repository_id")
@@ -146,7 +143,7 @@ async function observe(db: Db, board: TestBoard, number: number): Promise<Observ
   };
 }
 
-/** All reviews of a card's pull requests, as the forge has them. */
+/** All reviews of a card's pull requests on the forge. */
 function reviewsOf({ forge }: Compared, { pulls }: Observed): SubmittedReview[] {
   const { accounts, pullRequests, reviews } = forge.context.state;
   return pulls.flatMap(({ forgeId, repository, number: prNumber }) => {
@@ -163,22 +160,24 @@ const lastOf = (timeline: readonly TimelineEvent[], kind: string): TimelineEvent
   timeline.findLast((event) => event.kind === kind);
 
 // Invariant: I4 A card is in the stage of its last recorded move; `blocked` matches the inbox
-/** The stage is where the last move that succeeded led, and what blocks a card is in the inbox: I4. */
+/** The stage is the one of the last successful move, and a blocked card has an inbox item: I4. */
 function stageFaults(flow: Flow, { card, timeline }: Observed, inbox: readonly InboxItem[]): string[] {
   const moved = lastOf(timeline, "status_changed")?.data["to"] ?? flow.stages[0]?.id;
-  const told = inbox.filter((item) => item.kind === "promotion_blocked" && item.card?.number === card.number);
+  const items = inbox.filter(
+    (item) => item.kind === "promotion_blocked" && item.card?.number === card.number,
+  );
   return [
     ...(moved === card.statusId
       ? []
-      : [`stands in ${card.statusId}, its timeline says ${JSON.stringify(moved)}`]),
-    ...((card.blocked === null ? 0 : 1) === told.length
+      : [`is in ${card.statusId}, but its timeline has ${JSON.stringify(moved)}`]),
+    ...((card.blocked === null ? 0 : 1) === items.length
       ? []
-      : [`is ${card.blocked ? "" : "not "}blocked, the inbox has ${told.length} items of it`]),
-    ...(card.blocked?.statusId === card.statusId ? ["is blocked from the stage it stands in"] : []),
+      : [`is ${card.blocked ? "" : "not "}blocked, but the inbox has ${items.length} items of it`]),
+    ...(card.blocked?.statusId === card.statusId ? ["is blocked from its own stage"] : []),
   ];
 }
 
-/** What is known of the checks on an open pull request's head is what the forge shows of them, where it shows any. I12. */
+/** The checks state of an open pull request's head is GitHub's, if GitHub has one. I12. */
 function checksFaults({ forge }: Compared, { card, links, pulls }: Observed): string[] {
   return links.flatMap(({ forgeId, repository, branchName, headSha }) => {
     const isOpen = pulls.some(
@@ -188,11 +187,11 @@ function checksFaults({ forge }: Compared, { card, links, pulls }: Observed): st
     const reported = headSha === null ? [] : outcomesOf(forge.context, forgeId, headSha);
     const theirs = checksState(reported.map(({ outcome }) => outcome));
     if (!isOpen || theirs === null || theirs === ours) return [];
-    return [`${repository} ${String(branchName)} has ${theirs} checks, the card says ${String(ours)}`];
+    return [`${repository} ${String(branchName)} has ${theirs} checks, but the card ${String(ours)}`];
   });
 }
 
-/** A card's branch is where the table says, as long as the card is under way: what is done is not compared any more. I12. */
+/** The head of an unfinished card's branch is in the table. Finished cards are not reconciled. I12. */
 async function headFaults(
   { forge }: Compared,
   flow: Flow,
@@ -206,14 +205,14 @@ async function headFaults(
     const head = branchName === null ? null : await readRef(repo, `refs/heads/${branchName}`);
     if (head === headSha) continue;
     found.push(
-      `${repository} ${String(branchName)} is at ${head ?? "nothing"}, the table says ${headSha ?? "nothing"}`,
+      `${repository} ${String(branchName)} is at ${head ?? "nothing"}, but in the table at ${headSha ?? "nothing"}`,
     );
   }
   return found;
 }
 
 // Invariant: I2
-/** A card has one branch in each repository, and none that was cut for it but those that another has adopted: I2. */
+/** A card has one branch in each repository; others created for it belong to other cards: I2. */
 async function branchFaults({ forge, db }: Compared, { card, links }: Observed): Promise<string[]> {
   const found: string[] = [];
   for (const { forgeId, repository, branchName } of links) {
@@ -244,7 +243,7 @@ const pullsFrom = (forge: RunningForge, forgeId: number, branchName: string | nu
 
 type LinkSeen = Observed["links"][number];
 
-/** The forge's pull requests from a card's branch, and those known of it that came from a branch it had before. */
+/** The forge's pull requests from a card's branch, and recorded ones from its earlier branches. */
 function pullsOf(
   forge: RunningForge,
   { forgeId, branchName }: LinkSeen,
@@ -263,7 +262,7 @@ const stateOf = (pull: PullRequestRow): string => {
 };
 
 // Invariant: I12
-/** The pull requests known, of branches a card had before too, are those of the forge, each as it is there, and one is open into each target: I12. */
+/** The recorded pull requests have the forge's state, and at most one is open into each target: I12. */
 function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
   return links.flatMap((link) => {
     const { forgeId, repository } = link;
@@ -274,14 +273,16 @@ function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
     const ours = said(known.map((pull) => `#${pull.number} ${pull.state} into ${pull.targetBranch}`));
     const targets = there.filter((pull) => pull.state === "open").map(({ baseRef }) => baseRef);
     return [
-      ...(theirs === ours ? [] : [`${repository} has pull requests ${theirs}; known are ${ours}`]),
-      ...(new Set(targets).size === targets.length ? [] : [`${repository} has two open into one target`]),
+      ...(theirs === ours ? [] : [`${repository} has pull requests ${theirs}, but recorded are ${ours}`]),
+      ...(new Set(targets).size === targets.length
+        ? []
+        : [`${repository} has two open ones into one target`]),
     ];
   });
 }
 
 // Invariant: I1
-/** What is told as merged is in git, and a card in a merge stage has its work there: I1. */
+/** A recorded merge is in Git, and a card in a merge stage has its work there: I1. */
 async function mergeFaults(
   { forge }: Compared,
   flow: Flow,
@@ -295,7 +296,7 @@ async function mergeFaults(
     const row = forge.context.state.repositories.need(forgeId);
     const repo = forge.context.git.repository(forgeId);
     const there = pullsOf(forge, link, pulls);
-    /** A branch that somebody deleted tells nothing any more. */
+    /** A deleted branch shows nothing. */
     const isIn = async (sha: string | null, branch: string): Promise<boolean> => {
       const tip = await readRef(repo, `refs/heads/${branch}`);
       return tip === null || (sha !== null && isAncestor(repo, sha, tip));
@@ -305,7 +306,7 @@ async function mergeFaults(
       const pull = there.find((each) => each.number === data["prNumber"]);
       if (!(await isIn(pull?.mergeCommitSha ?? null, String(data["targetBranch"])))) {
         found.push(
-          `tells of #${String(data["prNumber"])} merged into ${String(data["targetBranch"])}, git does not`,
+          `records #${String(data["prNumber"])} as merged into ${String(data["targetBranch"])}, but Git does not`,
         );
       }
     }
@@ -318,14 +319,14 @@ async function mergeFaults(
     const hasMerged = there.some((pull) => pull.mergedAt !== null && pull.baseRef === target);
     const head = await readRef(repo, `refs/heads/${String(branchName)}`);
     if (!hasMerged && !(await isIn(head, target))) {
-      found.push(`stands in ${stage.name}, and ${repository} has nothing of it on ${target}`);
+      found.push(`is in ${stage.name}, but ${repository} has nothing of it on ${target}`);
     }
   }
   return found;
 }
 
 // Invariant: I6
-/** Merges of ours are ours, and others' are theirs: I6. */
+/** Trunkline's merges are attributed to it, and others to their users: I6. */
 function outsideFaults(
   { forge }: Compared,
   { card, timeline, links }: Observed,
@@ -343,7 +344,7 @@ function outsideFaults(
           event.data["prNumber"] === data["prNumber"],
       ),
   );
-  const untold = links.flatMap(({ forgeId, repository, branchName }) =>
+  const unrecorded = links.flatMap(({ forgeId, repository, branchName }) =>
     pullsFrom(forge, forgeId, branchName)
       .filter(({ mergedAt }) => mergedAt !== null)
       .filter(
@@ -355,13 +356,13 @@ function outsideFaults(
               data["prNumber"] === number,
           ),
       )
-      .map(({ number }) => `says nothing of #${number}, which was merged in ${repository}`),
+      .map(({ number }) => `does not record #${number}, which was merged in ${repository}`),
   );
-  return [...ofOurs.map(() => "is said to have been merged outside, which was us"), ...untold];
+  return [...ofOurs.map(() => "records a merge by Trunkline as one of somebody else"), ...unrecorded];
 }
 
 // Invariant: I8
-/** Nothing is left half done: I8. A move waits only for a queue that has it. */
+/** No work is unfinished: I8. A move may wait for a merge queue only. */
 async function operationFaults({ forge, db }: Compared, { card, links }: Observed): Promise<string[]> {
   const open: { state: string }[] = await db("operations")
     .where({ card_id: card.id })
@@ -372,11 +373,11 @@ async function operationFaults({ forge, db }: Compared, { card, links }: Observe
   );
   return open
     .filter(({ state }) => state === "running" || !isQueued)
-    .map(({ state }) => `has a move left ${state}`);
+    .map(({ state }) => `has a move in state ${state}`);
 }
 
 // Invariant: I7 Positions in a column have no gaps
-/** Positions are the places on the board, without a gap: I7. */
+/** The positions of a column's cards have no gap: I7. */
 async function positionFaults(board: TestBoard): Promise<string[]> {
   const { body } = await board.api.get<{ columns: { name: string; tasks: { number: number }[] }[] }>(
     `/v1/board?projectId=${board.projectId}`,
@@ -385,7 +386,7 @@ async function positionFaults(board: TestBoard): Promise<string[]> {
   for (const { name, tasks } of body.columns) {
     for (const [at, { number }] of tasks.entries()) {
       const { position } = await board.api.readCard(number);
-      if (position !== at) found.push(`card ${number}: is ${at} of ${name}, and says ${position}`);
+      if (position !== at) found.push(`card ${number}: is at ${at} of ${name}, but has position ${position}`);
     }
   }
   return found;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { successes } from "./api.ts";
 import type { TestBoard } from "./world.ts";
 
-/** An idempotency key of the board's credential in the state a process leaves it in that dies in the middle of a request. Gives the key. */
+/** Claims an idempotency key like a process that died during a request. Returns the key. */
 export async function keyLockedBy({ api, db }: TestBoard, holder: string): Promise<string> {
   const key = `key-${randomUUID()}`;
   const clientId = api.apiKey.split("_")[1] ?? "";
@@ -16,7 +16,7 @@ export async function keyLockedBy({ api, db }: TestBoard, holder: string): Promi
   return key;
 }
 
-/** Takes a key out of the table, as a crash before the answer or the next day leaves it. What was answered under it binds nobody any more. */
+/** Deletes a key, as a crash before the response or 24 hours do, and its recorded responses. */
 export async function deleteKey({ db }: TestBoard, key: string): Promise<void> {
   await db("idempotency_keys").where({ key }).delete();
   const others = successes.filter((success) => success.key !== key);

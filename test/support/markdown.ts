@@ -1,11 +1,11 @@
 /** A fenced code block. */
 export interface CodeBlock {
-  /** The word after the fence, such as `sh`. */
+  /** The language after the fence, such as `sh`. */
   readonly kind: string;
   readonly text: string;
 }
 
-/** The code blocks of one section of a document, in order, those in lists included. */
+/** The code blocks of one section of a document, in order, also those in lists. */
 export function blocksOf(document: string, section: string): CodeBlock[] {
   const [, text = ""] = document.split(`\n## ${section}\n`);
   const [own = ""] = text.split("\n## ");
@@ -15,6 +15,6 @@ export function blocksOf(document: string, section: string): CodeBlock[] {
   }));
 }
 
-/** The text of the blocks of one kind. */
+/** The texts of the blocks of one language. */
 export const textsOf = (blocks: readonly CodeBlock[], kind: string): string[] =>
   blocks.filter((block) => block.kind === kind).map(({ text }) => text);

@@ -1,7 +1,7 @@
 import { connect } from "../../src/store/db/connect.ts";
 import { migrate } from "../../src/store/db/migrate.ts";
 
-/** What every test's database starts from: brings the empty template up to the newest migration, once per test run. */
+/** Migrates the template of all tests' databases, once per run. */
 export async function migrateTemplate(connectionString: string): Promise<void> {
   const db = connect({ connectionString, onError: (error) => process.emitWarning(error) });
   try {

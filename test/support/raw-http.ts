@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** Sends these bytes as a request and gives the whole answer once the service closes the connection. */
+/** Sends these bytes and returns the whole response after the service closes the connection. */
 export function sendRaw(baseUrl: string, lines: readonly string[], body = ""): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
@@ -14,34 +14,34 @@ export function sendRaw(baseUrl: string, lines: readonly string[], body = ""): P
   });
 }
 
-/** Sends the beginning of a request and then a bit more every tenth of a second, until the service has had enough; gives what it answered. */
+/** Sends the start of a request and more bytes every 0.1 s; returns the response. */
 export function trickle(baseUrl: string, beginning: string, drop: string): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => void socket.write(beginning));
-    const dripping = setInterval(() => socket.write(drop), 100);
+    const sending = setInterval(() => socket.write(drop), 100);
     const chunks: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-    // The last drop may meet a closed door.
+    // The last write may meet a closed connection.
     socket.on("error", () => undefined);
     socket.on("close", () => {
-      clearInterval(dripping);
+      clearInterval(sending);
       resolve(answerOf(Buffer.concat(chunks).toString()));
     });
   });
 }
 
-/** Asks the same thing very often, reads nothing of the answers, and resolves when the service hangs up. */
+/** Repeats a request without reading responses, and resolves when the service disconnects. */
 export function readNothing(baseUrl: string, request: string): Promise<void> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => void socket.write(request.repeat(200)));
     socket.pause();
-    // A socket that reads nothing hears of its end by writing only.
-    const knocking = setInterval(() => socket.write("\r\n"), 100);
+    // A socket that does not read notices the end only when it writes.
+    const repeating = setInterval(() => socket.write("\r\n"), 100);
     socket.on("error", () => undefined);
     socket.on("close", () => {
-      clearInterval(knocking);
+      clearInterval(repeating);
       resolve();
     });
   });

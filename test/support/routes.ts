@@ -1,6 +1,6 @@
 import { routes } from "../../src/http/v1/routes.ts";
 
-/** One call to a route, with something in the place of every parameter. */
+/** A call of a route with values for all path parameters. */
 export interface SampleCall {
   /** `POST /v1/cards/{number}/move` */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface SampleCall {
   readonly isStream: boolean;
 }
 
-/** A call to each route of `/v1`. No card 4711 exists on a test's board. */
+/** A call of each route of `/v1`, also of new ones. Card 4711 does not exist. */
 export const allCalls: readonly SampleCall[] = routes.map(({ definition }) => {
   const { method, path, about, role } = definition;
   return {

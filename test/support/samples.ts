@@ -5,19 +5,19 @@ import { readFlow } from "./flows.ts";
 import { readInbox, reportedError } from "./inbox.ts";
 import type { TestBoard } from "./world.ts";
 
-/** What a call that goes well is made of. Every field that takes an id or a card's number is in it. */
+/** A successful call, with every field that takes an id or a card's number. */
 export interface Sample {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** Makes what the call is about, by itself and for this call alone, where it uses that up. `caller` is who will make the call. */
+/** Creates the sample of one call for `caller`, with new resources if the call uses them up. */
 type MakeSample = (board: TestBoard, caller: Api) => Sample | Promise<Sample>;
 
 const made = async (api: Api, path: string, fields: object): Promise<string> => {
   const answer = await api.post<{ id: string }>(path, fields);
-  if (answer.status !== 201) throw new Error(`nothing was made at ${path}: ${answer.text}`);
+  if (answer.status !== 201) throw new Error(`POST ${path} failed: ${answer.text}`);
   return answer.body.id;
 };
 const unique = (word: string): string => `${word} ${randomUUID().slice(0, 8)}`;
@@ -47,7 +47,7 @@ const aPromotion = async (board: TestBoard) => {
   await board.api.put(`/v1/releases/${id}/cards`, { taskNumbers });
   return { path: { id }, body: { statusId: board.stages["To do"], taskNumbers } };
 };
-/** A promotion that no process runs, as after an outage, and that no sweep resumes meanwhile. */
+/** A promotion that no process runs or resumes. */
 const aRunningPromotion = async (board: TestBoard) => {
   const { path, body } = await aPromotion(board);
   await board.api.post(`/v1/releases/${path.id}/promote`, body);
@@ -70,7 +70,7 @@ const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promis
     data: reportedError(detail),
   });
   const item = (await readInbox(api, projectId)).find((each) => each.detail === detail);
-  if (!item) throw new Error("the item is not in the inbox");
+  if (!item) throw new Error("the inbox item is missing");
   return item.id;
 };
 
@@ -91,7 +91,7 @@ const aCard: MakeSample = async (board) => ({ path: { number: await card(board) 
 const inTheProject: MakeSample = ({ projectId }) => ({ query: { projectId } });
 const nothing: MakeSample = () => ({});
 
-/** All that a card can be related to. */
+/** Everything that a card can refer to. */
 const relations = async (board: TestBoard) => ({
   repositoryIds: Object.values(board.repositories),
   labelIds: [await label(board)],
@@ -101,7 +101,7 @@ const relations = async (board: TestBoard) => ({
   parentNumber: await card(board),
 });
 
-/** A call that goes well to each route of `/v1`, by the route's name. */
+/** A successful call of each route of `/v1`, by the route's name. */
 export const samples: Readonly<Record<string, MakeSample>> = {
   "GET /v1/me": nothing,
   "GET /v1/workspaces": nothing,
@@ -228,18 +228,18 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "POST /v1/operations/{operationId}/cancel": (board) => aRunningPromotion(board),
 };
 
-/** The sample of a route; a route without one fails with what to do about it. */
+/** The sample of a route; throws if there is none. */
 export async function sampleOf(name: string, board: TestBoard, caller: Api = board.api): Promise<Sample> {
   const make = samples[name];
   if (!make) {
     throw new Error(
-      `${name} has no sample. Add one to test/support/samples.ts: it is what the route is held to the rules of all with.`,
+      `${name} has no sample. Add one to test/support/samples.ts, which the tests of all routes use.`,
     );
   }
   return make(board, caller);
 }
 
-/** Makes the call of a sample as somebody. */
+/** Makes the call of a sample. */
 export function callSample(
   name: string,
   sample: Sample,

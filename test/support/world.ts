@@ -19,18 +19,18 @@ import { makeApi, type Api } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database/database.ts";
 import { cloneRepository, type Clone } from "./git.ts";
 
-/** What `/metrics` is read with. */
+/** The token for `/metrics`. */
 export const METRICS_TOKEN = "a-token-for-metrics";
 
-/** A service, a forge and a database of a test file's own. Each test makes a board of its own in it. */
+/** A service, a forge and a database for one test file. Each test creates a board in it. */
 export interface TestWorld {
   readonly forge: RunningForge;
   readonly service: RunningService;
   readonly databaseUrl: string;
-  /** What the service logged, as one text. */
+  /** The log as text. */
   logged(): string;
   board(options?: BoardOptions): Promise<TestBoard>;
-  /** The boards made so far. */
+  /** The boards created so far. */
   readonly boards: readonly TestBoard[];
   stop(): Promise<void>;
 }
@@ -40,22 +40,22 @@ export interface BoardOptions {
   readonly repositories?: readonly string[];
 }
 
-/** One organization with one board, one project on the default flow, and its people. */
+/** An organization with a board, a project on the default flow, and users. */
 export interface TestBoard {
   readonly owner: string;
   readonly workspaceId: string;
   readonly projectId: string;
-  /** The stages' ids by name, the backlog included. */
+  /** The stages' ids by name, with the backlog. */
   readonly stages: Readonly<Record<"Backlog" | "To do" | "In progress" | "In review" | "Done", string>>;
-  /** The repositories' ids by their names without the owner. */
+  /** The repositories' ids by their short names. */
   readonly repositories: Readonly<Record<string, string>>;
-  /** The world's database, for what nobody can bring about from outside. */
+  /** The test's database, for states that cannot be reached through the API. */
   readonly db: Db;
-  /** The API as a credential with the role maintainer. */
+  /** The API with a maintainer's credential. */
   readonly api: Api;
-  /** The API as another credential. */
+  /** The API with another credential. */
   as(options: { role?: Role; scopes?: readonly Scope[]; boards?: readonly TestBoard[] }): Promise<Api>;
-  /** GitHub's API as a person. Gives status and body. */
+  /** GitHub's API as a user. Returns status and body. */
   person(
     login: "ada" | "grace",
     method: string,
@@ -66,7 +66,7 @@ export interface TestBoard {
 }
 
 export interface WorldOptions {
-  /** As towards GitHub itself. */
+  /** As with GitHub itself. */
   readonly paceWrites?: boolean;
   readonly limits?: CallLimits;
   readonly connections?: Partial<ConnectionLimits>;
@@ -127,7 +127,7 @@ export async function startWorld({
   };
 }
 
-/** A board of a test's own, on an account of its own. */
+/** A new board on a new account. */
 export async function makeBoard(
   forge: RunningForge,
   { deps, baseUrl }: Pick<RunningService, "deps" | "baseUrl">,
@@ -148,12 +148,12 @@ export async function makeBoard(
       ] as const;
     }),
   );
-  // Only this one: reading them all again for each board would grow with the square of the tests.
+  // Syncs only this one; all of them for each board would take quadratic time.
   await syncInstallation(deps, installation.id);
   const workspace = (await listWorkspaces(deps.db)).find((entry) => entry.organizationSlug === owner);
-  if (!workspace) throw new Error("the installation made no board");
+  if (!workspace) throw new Error("the installation created no board");
   const [project] = await listProjectsWithFlow(deps.db, workspace.id);
-  if (!project) throw new Error("the installation made no project");
+  if (!project) throw new Error("the installation created no project");
   const ids = Object.fromEntries(
     (await listProjectRepositories(deps.db, project.id)).map(({ id, fullName }) => [
       fullName.slice(owner.length + 1),
@@ -174,7 +174,7 @@ export async function makeBoard(
   };
   const userOf = (login: "ada" | "grace"): { login: string; token: string } => {
     const user = users.get(login);
-    if (!user) throw new Error(`no person ${login}`);
+    if (!user) throw new Error(`there is no user ${login}`);
     return user;
   };
   return {

@@ -1,4 +1,4 @@
-/** The manifest asks for what is used, no more and no less. */
+/** The manifest requests exactly what the code uses. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
@@ -14,7 +14,7 @@ function block(name: string): string[] {
   return all.filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** What an event may only be asked for with (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
+/** The required permission: https://docs.github.com/en/webhooks/webhook-events-and-payloads */
 const PERMISSION_OF: Readonly<Record<string, string>> = {
   push: "contents",
   create: "contents",
@@ -27,26 +27,26 @@ const PERMISSION_OF: Readonly<Record<string, string>> = {
   status: "statuses",
   repository: "metadata",
 };
-/** Every App gets these unasked. */
-const UNASKED = ["installation", "installation_repositories", "installation_target"];
+/** Every App gets these without a subscription. */
+const ALWAYS_SENT = ["installation", "installation_repositories", "installation_target"];
 
 const events = block("default_events").map((line) => line.replace("- ", ""));
 
-test("the permissions are those that are needed", () => {
-  const asked = Object.fromEntries(block("default_permissions").map((line) => line.split(": ")));
-  expect(asked).toEqual(NEEDED_PERMISSIONS);
+test("the manifest requests the permissions that are needed", () => {
+  const requested = Object.fromEntries(block("default_permissions").map((line) => line.split(": ")));
+  expect(requested).toEqual(NEEDED_PERMISSIONS);
 });
 
-test("the events are those that are needed", () => {
+test("the manifest subscribes to the events that are needed", () => {
   expect(events).toEqual(NEEDED_EVENTS);
 });
 
-test("every event asked for is handled, and its permission asked for, too", () => {
+test("every subscribed event is handled, and its permission is requested", () => {
   expect(events.filter((event) => !isTranslated(event))).toEqual([]);
   expect(events.filter((event) => !((PERMISSION_OF[event] ?? "") in NEEDED_PERMISSIONS))).toEqual([]);
 });
 
-test("every event that is handled is asked for", () => {
-  const handled = [...Object.keys(PERMISSION_OF), ...UNASKED].filter(isTranslated);
-  expect(handled.filter((event) => !UNASKED.includes(event)).toSorted()).toEqual(events.toSorted());
+test("every handled event is subscribed", () => {
+  const handled = [...Object.keys(PERMISSION_OF), ...ALWAYS_SENT].filter(isTranslated);
+  expect(handled.filter((event) => !ALWAYS_SENT.includes(event)).toSorted()).toEqual(events.toSorted());
 });

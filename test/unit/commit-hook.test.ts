@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 
 const HOOK = resolve(import.meta.dirname, "../../.githooks/commit-msg");
 
-/** What the hook prints for a message, and its exit code. */
+/** The output of the hook for a message, and its exit code. */
 function check(message: string): { code: number | null; printed: string } {
   const dir = mkdtempSync(join(tmpdir(), "trunkline-hook-"));
   try {

@@ -29,7 +29,7 @@ const readFile = (path: string): string => {
 };
 const read = (env: Env) => readConfig(env, "/srv/trunkline", readFile);
 
-/** What is said to be wrong. */
+/** The reported problems. */
 function problemsOf(env: Env): readonly string[] {
   try {
     read(env);
@@ -40,8 +40,8 @@ function problemsOf(env: Env): readonly string[] {
   return [];
 }
 
-describe("without anything configured", () => {
-  it("the service is the sandbox, on its default ports, with its state in .trunkline", () => {
+describe("an empty environment", () => {
+  it("starts the sandbox on its default ports, with its state in .trunkline", () => {
     expect(read({})).toEqual({
       mode: "sandbox",
       host: "127.0.0.1",
@@ -55,7 +55,7 @@ describe("without anything configured", () => {
     });
   });
 
-  it("the sandbox takes its settings, and an empty one is as if it were not set", () => {
+  it("can have settings of the sandbox; empty ones count as missing", () => {
     const env = { PORT: "0", HOST: "::1", SANDBOX_FORGE_PORT: "4001", TRUNKLINE_DATA_DIR: "/var/t" };
     expect(read({ ...env, LOG_LEVEL: "", APP_ID: "", DATABASE_URL: "" })).toEqual({
       mode: "sandbox",
@@ -70,13 +70,13 @@ describe("without anything configured", () => {
     });
   });
 
-  it("the sandbox does not start with a PUBLIC_URL that is none", () => {
+  it("with an invalid PUBLIC_URL does not start the sandbox", () => {
     expect(problemsOf({ PUBLIC_URL: "trunkline.example.com" })).toEqual([
       expect.stringContaining("PUBLIC_URL must be the URL of the service"),
     ]);
   });
 
-  it("production is never the sandbox: everything that is missing is named at once", () => {
+  it("does not start the sandbox in production; all missing settings are reported", () => {
     const problems = problemsOf({ NODE_ENV: "production" });
     expect(problems).toHaveLength(4);
     for (const name of ["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "DATABASE_URL"]) {
@@ -85,15 +85,15 @@ describe("without anything configured", () => {
   });
 
   it.each(["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"])(
-    "a lone %s is no sandbox either: the rest is asked for",
+    "with only %s does not start the sandbox; the other settings are required",
     (name) => {
       expect(problemsOf({ [name]: real[name] ?? "/run/secrets/key.pem" }).length).toBeGreaterThan(0);
     },
   );
 });
 
-describe("an App and a database", () => {
-  it("are all that is needed", () => {
+describe("a configured App and database", () => {
+  it("are sufficient", () => {
     expect(read(real)).toEqual({
       mode: "real",
       host: "127.0.0.1",
@@ -112,7 +112,7 @@ describe("an App and a database", () => {
   });
 
   it.each(["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "DATABASE_URL"])(
-    "without %s it does not start, and says so alone",
+    "do not start without %s, the only reported problem",
     (name) => {
       const problems = problemsOf({ ...real, [name]: undefined });
       expect(problems).toEqual([expect.stringContaining(name)]);
@@ -159,11 +159,11 @@ describe("an App and a database", () => {
     ["PRIVATE_KEY", "not a key"],
     ["PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----"],
     ["PRIVATE_KEY", Buffer.from("not a key").toString("base64")],
-  ])("%s as `%s` is named as wrong, and nothing else is", (name, value) => {
+  ])("%s as `%s` is reported as the only problem", (name, value) => {
     expect(problemsOf({ ...real, [name]: value })).toEqual([expect.stringContaining(name)]);
   });
 
-  it("GHE_PROTOCOL other than http and https is named as wrong", () => {
+  it("GHE_PROTOCOL other than http and https is a problem", () => {
     const env = { ...real, GHE_HOST: "github.example.com", GHE_PROTOCOL: "ftp" };
     expect(problemsOf(env)).toEqual([expect.stringContaining("GHE_PROTOCOL")]);
   });
@@ -173,7 +173,7 @@ describe("an App and a database", () => {
     "http://127.0.0.1:3000/",
     "https://example.com/trunkline",
     "https://[::1]:3000",
-  ])("PUBLIC_URL may be %s, in the sandbox, too", (PUBLIC_URL) => {
+  ])("PUBLIC_URL may be %s, also in the sandbox", (PUBLIC_URL) => {
     expect([...problemsOf({ ...real, PUBLIC_URL }), ...problemsOf({ PUBLIC_URL })]).toEqual([]);
   });
 
@@ -182,11 +182,11 @@ describe("an App and a database", () => {
     ["CALLS_PER_SECOND", "callsPerSecond"],
     ["FAILED_KEYS_PER_MINUTE", "failedKeysPerMinute"],
     ["STORED_ANSWERS_MB", "storedMegabytesPerDay"],
-  ] as const)("%s may be set to what it is without", (name, limit) => {
+  ] as const)("%s may be set to its default", (name, limit) => {
     expect(problemsOf({ ...real, [name]: String(DEFAULT_LIMITS[limit]) })).toEqual([]);
   });
 
-  it("a wrong setting is not repeated to whoever reads the message", () => {
+  it("the value of an invalid setting is not part of the message", () => {
     const problems = problemsOf({ ...real, PRIVATE_KEY: pkcs1.slice(0, 400), DATABASE_URL: "db:hunter2@x" });
     expect(problems).toHaveLength(2);
     expect(problems.join("\n")).not.toContain("hunter2");
@@ -194,26 +194,26 @@ describe("an App and a database", () => {
   });
 
   it.each([
-    ["a PKCS#1 PEM as GitHub gives it", pkcs1, pkcs1],
+    ["a PKCS#1 PEM as GitHub creates it", pkcs1, pkcs1],
     ["a PKCS#8 PEM", pkcs8, pkcs8],
-    ["a PEM with its line breaks written out", oneLine, pkcs1],
+    ["a PEM with escaped line breaks", oneLine, pkcs1],
     ["a PEM in base64", Buffer.from(pkcs8).toString("base64"), pkcs8],
-  ])("the key is taken as %s", (_, given, pem) => {
+  ])("the private key may be %s", (_, given, pem) => {
     expect(read({ ...real, PRIVATE_KEY: given })).toMatchObject({ app: { privateKey: pem } });
   });
 
-  it.each([undefined, ""])("the key may be in a file, with PRIVATE_KEY %j", (PRIVATE_KEY) => {
+  it.each([undefined, ""])("the private key may be in a file, with PRIVATE_KEY %j", (PRIVATE_KEY) => {
     expect(read({ ...real, PRIVATE_KEY, PRIVATE_KEY_PATH: "/run/secrets/app.pem" })).toMatchObject({
       app: { privateKey: pkcs8 },
     });
   });
 
-  it("the key may be in PRIVATE_KEY, with an empty PRIVATE_KEY_PATH", () => {
+  it("the private key may be in PRIVATE_KEY, with an empty PRIVATE_KEY_PATH", () => {
     expect(read({ ...real, PRIVATE_KEY_PATH: "" })).toMatchObject({ app: { privateKey: pkcs1 } });
   });
 
   it.each(["/run/secrets/app.pem", "/run/secrets/missing"])(
-    "PRIVATE_KEY and PRIVATE_KEY_PATH %s together are refused, and the message names which to remove",
+    "PRIVATE_KEY and PRIVATE_KEY_PATH %s together are refused, and the message says which to remove",
     (PRIVATE_KEY_PATH) => {
       const problems = problemsOf({ ...real, PRIVATE_KEY_PATH });
       expect(problems).toEqual([
@@ -226,7 +226,7 @@ describe("an App and a database", () => {
   );
 
   it.each(["/run/secrets/other", "/run/secrets/missing"])(
-    "a key in the file %s is named as wrong, without what is in it",
+    "an invalid key in the file %s is reported without its content",
     (path) => {
       const problems = problemsOf({ ...real, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: path });
       expect(problems).toEqual([expect.stringContaining(path)]);
@@ -234,7 +234,7 @@ describe("an App and a database", () => {
     },
   );
 
-  it("metrics, the drain and retention follow their settings", () => {
+  it("metrics, shutdown and retention follow their settings", () => {
     const env = { METRICS_TOKEN: "0123456789abcdef", DRAIN_SECONDS: "0", RETAIN_DELIVERIES_DAYS: "4" };
     expect(read({ ...real, ...env, RETAIN_HISTORY_DAYS: "365" })).toMatchObject({
       metricsToken: "0123456789abcdef",
@@ -252,7 +252,7 @@ describe("an App and a database", () => {
     },
   );
 
-  it("while the webhook secret is exchanged both hold, the new one first", () => {
+  it("both webhook secrets apply during a rotation, the new one first", () => {
     const before = "b".repeat(32);
     expect(read({ ...real, WEBHOOK_SECRET_PREVIOUS: before })).toMatchObject({
       webhookSecrets: [real["WEBHOOK_SECRET"], before],
@@ -266,7 +266,7 @@ describe("an App and a database", () => {
     expect(read({ ...real, ...env })).toMatchObject({ apiUrl });
   });
 
-  it("in development too, with whatever HOST and PORT say", () => {
+  it("HOST and PORT apply in development too", () => {
     const env = { ...real, NODE_ENV: "development", HOST: "0.0.0.0", PORT: "8080" };
     expect(read(env)).toMatchObject({ mode: "real", host: "0.0.0.0", port: 8080 });
   });

@@ -18,7 +18,7 @@ it("the tags of the tests are correct", () => {
 });
 
 describe("a tag of the contract", () => {
-  it("is a comment above a test, other comments may be between", () => {
+  it("is a comment above a test; other comments may be between them", () => {
     const tag = {
       kind: "Contract",
       subject: "Cards",
@@ -36,12 +36,12 @@ describe("a tag of the contract", () => {
     },
   );
 
-  it.each(["", "});", "const board = 1;"])("has a test below it, not %j", (line) => {
+  it.each(["", "});", "const board = 1;"])("must be above a test, not %j", (line) => {
     const text = `// Contract: Cards: A card has a number\n${line}\nit("works", () => {});\n`;
     expect(tagsIn("cards.test.ts", text)).toMatchObject({ tags: [], malformed: [expect.any(String)] });
   });
 
-  it("lists a sentence once, with all its files", () => {
+  it("appears once, with all its files", () => {
     const text = '// Contract: Cards: Every card has a number\nit("works", () => {});\n';
     const more = ["b.test.ts", "a.slow.test.ts", "b.test.ts"].flatMap((file) => tagsIn(file, text).tags);
     const document = contractDocument({ tags: [...tags.tags, ...more], malformed: [] });
@@ -52,7 +52,7 @@ describe("a tag of the contract", () => {
     ["Card", "Every card has a number", "no section Card"],
     ["Moves", "An unknown card number is 404 for every call.", "duplicate"],
     ["Cards", "word ".repeat(17).trim(), "more than 16 words"],
-  ])("is refused in the section %s with the sentence %s", (section, sentence, problem) => {
+  ])("in the section %s with the sentence %s is a problem", (section, sentence, problem) => {
     const more = above(`// Contract: ${section}: ${sentence}`).tags;
     expect(more).toHaveLength(1);
     expect(problemsOf({ tags: [...tags.tags, ...more], malformed: [] })).toContainEqual(

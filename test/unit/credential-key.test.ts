@@ -9,7 +9,7 @@ import {
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** CRC-32 bit by bit (ISO-HDLC), as six characters of base 62: written apart from the code it judges. */
+/** CRC-32 bit by bit (ISO-HDLC), as six characters of base 62, independent of the code under test. */
 function checksum(text: string): string {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text)) {
@@ -28,13 +28,13 @@ const partsOf = (apiKey: string) => {
 };
 
 describe("an API key", () => {
-  it("is tlk_<clientId>_<secret><checksum> in letters and digits, the secret holding 256 bits", () => {
+  it("is tlk_<clientId>_<secret><checksum> in letters and digits, with a secret of 256 bits", () => {
     const { apiKey, clientId } = makeCredentialKey();
     expect(apiKey).toMatch(/^tlk_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);
     expect(partsOf(apiKey).clientId).toBe(clientId);
   });
 
-  it("ends in the checksum GitHub's tokens carry", () => {
+  it("ends in the checksum of GitHub's tokens", () => {
     expect(checksum("zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ")).toBe("0mLq17");
     for (let round = 0; round < 50; round++) {
       const { clientId, secret, sum } = partsOf(makeCredentialKey().apiKey);
@@ -42,13 +42,13 @@ describe("an API key", () => {
     }
   });
 
-  it("is read back into its two halves", () => {
+  it("is parsed into client id and secret", () => {
     const { apiKey } = makeCredentialKey();
     const { clientId, secret } = partsOf(apiKey);
     expect(parseCredentialKey(apiKey)).toEqual({ clientId, secret });
   });
 
-  it("is kept as the SHA-256 of its secret, which knows the secret and no other", () => {
+  it("is stored as the SHA-256 of its secret, which matches no other secret", () => {
     const { apiKey, secretHash } = makeCredentialKey();
     const { secret } = partsOf(apiKey);
     expect(secretHash).toEqual(createHash("sha256").update(secret).digest());
@@ -57,13 +57,13 @@ describe("an API key", () => {
     expect(isSecret("", [secretHash])).toBe(false);
   });
 
-  it("is never made twice", () => {
+  it("is unique", () => {
     const keys = Array.from({ length: 200 }, makeCredentialKey);
     expect(new Set(keys.map(({ apiKey }) => apiKey)).size).toBe(200);
     expect(new Set(keys.map(({ clientId }) => clientId)).size).toBe(200);
   });
 
-  it("with one character mistyped is no key", () => {
+  it("with one wrong character is invalid", () => {
     const { apiKey } = makeCredentialKey();
     fc.assert(
       fc.property(fc.nat(apiKey.length - 1), fc.constantFrom(...BASE62.split("")), (place, character) => {
@@ -74,7 +74,7 @@ describe("an API key", () => {
     );
   });
 
-  it("with two neighbours swapped is no key", () => {
+  it("with two neighboring characters exchanged is invalid", () => {
     const { apiKey } = makeCredentialKey();
     const typos = apiKey
       .slice(1)

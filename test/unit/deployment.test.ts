@@ -1,4 +1,4 @@
-/** What is deployed with is held against what the service reads: a setting misspelt there would be found by an operator otherwise. */
+/** Compares the deployment files with the settings that the service reads. */
 import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -16,20 +16,20 @@ const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 const PEM = generateKeyPairSync("rsa", { modulusLength: 2_048 })
   .privateKey.export({ type: "pkcs8", format: "pem" })
   .toString();
-/** Between the last call taken and the end, in seconds: what calls and jobs under way are given. */
+/** The seconds between the end of the drain and the exit: time for running calls and jobs. */
 const AFTER_DRAIN = 30;
 
-/** The names of all settings that are asked for. */
+/** The names of all settings that the service reads. */
 function settingsRead(env: Readonly<Record<string, string>>): Set<string> {
-  const asked = new Set<string>();
-  const watched = new Proxy(env, {
+  const read = new Set<string>();
+  const recording = new Proxy(env, {
     get: (target, name) => {
-      asked.add(String(name));
+      read.add(String(name));
       return Reflect.get(target, name) as string | undefined;
     },
   });
-  readConfig(watched, "/nowhere", () => PEM);
-  return asked;
+  readConfig(recording, "/nowhere", () => PEM);
+  return read;
 }
 
 const REAL = {
@@ -42,17 +42,17 @@ const REAL = {
 };
 const KNOWN = settingsRead(REAL);
 
-/** The settings a service would start with; throws where one is wrong, and names those nobody reads. */
+/** The settings of a service that would start. Throws if one is invalid or unknown. */
 function started(env: Readonly<Record<string, string>>): { config: RealConfig; unread: string[] } {
   const config = readConfig(env, "/nowhere", (path) => {
     if (path !== env["PRIVATE_KEY_PATH"]) throw new Error(`no such file: ${path}`);
     return PEM;
   });
-  if (config.mode !== "real") throw new Error("it starts a sandbox");
+  if (config.mode !== "real") throw new Error("this environment starts a sandbox");
   return { config, unread: Object.keys(env).filter((name) => !KNOWN.has(name)) };
 }
 
-/** What is to be filled in, by its name. */
+/** Values for the settings that an operator must fill in. */
 const FILLED_IN: Readonly<Record<string, string>> = {
   APP_ID: "1",
   WEBHOOK_SECRET: "a-webhook-secret-made-for-a-test",
@@ -129,12 +129,12 @@ describe("docs/operating.md", () => {
     value,
   }));
 
-  it("has a row for each setting that the service reads, and for no other", () => {
+  it("has a row for each setting that the service reads, and no other", () => {
     const read = new Set([...KNOWN, ...settingsRead({})]);
     expect(rows.map(({ name }) => name).toSorted()).toEqual([...read].toSorted());
   });
 
-  it("has the default of each setting that has one", () => {
+  it("has the default of each setting", () => {
     const defaults = rows.filter(({ value }) => value.startsWith("`"));
     expect(defaults.length).toBeGreaterThan(10);
     for (const env of [REAL, {}]) {
@@ -144,7 +144,7 @@ describe("docs/operating.md", () => {
     }
   });
 
-  it("names the settings that are required", () => {
+  it("names the required settings", () => {
     const required = rows.filter(({ value }) => value === "required").map(({ name }) => name);
     expect(required.toSorted()).toEqual(["APP_ID", "DATABASE_URL", "PRIVATE_KEY", "WEBHOOK_SECRET"]);
     for (const name of required) {
@@ -155,12 +155,12 @@ describe("docs/operating.md", () => {
 });
 
 describe("the Dockerfile", () => {
-  it("starts from one image that can be pinned, as a user that is not root, with settings that are read", async () => {
+  it("starts from one image that can be pinned, not as root, with known settings", async () => {
     const stages = await readDockerfile();
     expect(new Set(stages.map(({ from }) => from))).toEqual(new Set(["node:24-slim"]));
     expect(textOf("Dockerfile").match(/^FROM (\S+)/gm)).toEqual(stages.map(() => "FROM ${NODE_IMAGE}"));
     const image = stages.at(-1);
-    if (!image) throw new Error("no stages");
+    if (!image) throw new Error("the Dockerfile has no FROM");
     const env = environmentOfStage(image);
     expect(theOnly(image, "USER")).toBe("node");
     expect(theOnly(image, "EXPOSE")).toBe(env["PORT"]);
@@ -175,7 +175,7 @@ describe("compose.yaml", () => {
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
 
-  it("starts a service with the example's settings filled in", async () => {
+  it("starts a service when the example's settings are filled in", async () => {
     expect(example.filter((line) => !/^[A-Z_]+=$/.test(line))).toEqual([]);
     const filledIn = Object.fromEntries(
       example.map((line) => [line.slice(0, -1), FILLED_IN[line.slice(0, -1)] ?? ""]),
@@ -186,7 +186,7 @@ describe("compose.yaml", () => {
     ]);
     const env = { ...(await imageEnvironment()), ...filledIn, ...Object.fromEntries(own) };
     const { config, unread } = started(env);
-    // These are PostgreSQL's, and the second one is part of the address here.
+    // These belong to PostgreSQL; the second one is also part of DATABASE_URL.
     expect(unread).toEqual(["POSTGRES_PASSWORD", "SERVICE_PASSWORD"]);
     expect(config.databaseUrl).toBe(
       "postgres://trunkline_service:other2letters3and4digits@postgres:5432/trunkline",
@@ -195,7 +195,7 @@ describe("compose.yaml", () => {
     expect(parseInt(services.trunkline.stop_grace_period)).toBeGreaterThan(config.drainSeconds + AFTER_DRAIN);
   });
 
-  it("gives the service a role that is not the owner, once migrations and grants are done", () => {
+  it("starts the service with a role that is not the owner, after migrations and grants", () => {
     const { trunkline, migrate, grants, postgres } = services;
     const owner = postgres.environment["POSTGRES_USER"];
     expect(new URL(migrate.environment["DATABASE_URL"]?.replace(/\$\{.*?\}/, "x") ?? "").username).toBe(
@@ -219,7 +219,7 @@ describe("compose.yaml", () => {
     ]);
   });
 
-  it("reads the key of `setup` alone after the guide's commands have moved it", async () => {
+  it("reads the key that `setup` wrote only after the guide's commands have moved it", async () => {
     const dir = await mkdtemp(join(tmpdir(), "trunkline-compose-"));
     const file = join(dir, "deploy/trunkline.env");
     try {
@@ -249,7 +249,7 @@ describe("compose.yaml", () => {
     }
   });
 
-  it("gives the key where the service looks for it, and keeps it out of what is sent to a build", () => {
+  it("mounts the key where the service reads it, and keeps it out of the build context", () => {
     const [secret = ""] = services.trunkline.secrets ?? [];
     expect(services.trunkline.environment["PRIVATE_KEY_PATH"]).toBe(`/run/secrets/${secret}`);
     expect(secrets[secret]?.file).toBe("deploy/app-key.pem");
@@ -268,7 +268,7 @@ describe("deploy/kubernetes.yaml", () => {
   const { template, replicas, selector } = deployment.spec;
   const [container] = template.spec.containers;
 
-  it("starts two replicas with settings that are read", async () => {
+  it("starts two replicas with known settings", async () => {
     const made = new Set([...text.matchAll(/--from-literal=(\w+)=/g)].map(([, name = ""]) => name));
     const own = container.env.map(({ name, value }) => [name, value ?? FILLED_IN[name] ?? ""]);
     for (const { valueFrom } of container.env.filter((each) => each.valueFrom)) {
@@ -281,9 +281,9 @@ describe("deploy/kubernetes.yaml", () => {
     expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(config.drainSeconds + AFTER_DRAIN);
   });
 
-  it("asks the health routes, mounts the key where it is looked for, and lets nothing be root", () => {
-    const asked = (probe: string) => container[`${probe}Probe`]?.httpGet;
-    expect(["startup", "liveness", "readiness"].map(asked)).toEqual([
+  it("probes the health routes, mounts the key where it is read, and runs nothing as root", () => {
+    const probeOf = (name: string) => container[`${name}Probe`]?.httpGet;
+    expect(["startup", "liveness", "readiness"].map(probeOf)).toEqual([
       { path: "/healthz", port: "http" },
       { path: "/healthz", port: "http" },
       { path: "/readyz", port: "http" },
@@ -301,7 +301,7 @@ describe("deploy/kubernetes.yaml", () => {
     });
   });
 
-  it("names one set of pods everywhere", () => {
+  it("selects the same pods everywhere", () => {
     for (const { kind, ...document } of documents) {
       const { selector: chosen } = document["spec"] as { selector: Record<string, unknown> };
       expect([kind, kind === "Service" ? chosen : chosen["matchLabels"]]).toEqual([

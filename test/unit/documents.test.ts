@@ -1,4 +1,4 @@
-/** What the documents name must exist: a renamed file or function fails here, with the document to change. */
+/** Names in the documents must exist in the code. */
 import { describe, expect, it } from "@jest/globals";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -15,7 +15,7 @@ const documents = [
 ];
 const GUIDES_TO_THE_CODE = ["docs/architecture.md", "CONTRIBUTING.md"];
 
-/** Whether a file declares a name: a function, constant, type or class, or a method. */
+/** Whether a file declares a function, constant, type, class or method with this name. */
 const declares = (text: string, name: string): boolean =>
   new RegExp(`\\b(?:function\\*?|const|interface|type|class) ${name}\\b|^  (?:async )?${name}[<(]`, "m").test(
     text,
@@ -29,7 +29,7 @@ describe("the documents", () => {
     expect(targets.filter((target) => !existsSync(join(ROOT, dirname(path), target)))).toEqual([]);
   });
 
-  it.each(GUIDES_TO_THE_CODE)("%s names functions that exist, each with its file", (path) => {
+  it.each(GUIDES_TO_THE_CODE)("%s names functions that exist in the given files", (path) => {
     const named = [...textOf(path).matchAll(/`(\w+)`\s+\(`([\w/.-]+\.ts)`\)/g)];
     expect(named.length).toBeGreaterThan(2);
     const lost = named

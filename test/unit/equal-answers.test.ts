@@ -4,13 +4,13 @@ import { unequalAnswers } from "../support/answers.ts";
 const answer = (key: string, text: string, isReplay: boolean) => ({ key, status: 200, text, isReplay });
 const faultsOf = (...answers: ReturnType<typeof answer>[]) => unequalAnswers(answers, ({ key }) => key);
 
-describe("what one key was answered with", () => {
-  it("may be one execution and its replays, whichever was heard first", () => {
+describe("the responses to one idempotency key", () => {
+  it("may be one execution and its replays, in any order", () => {
     expect(faultsOf(answer("a", "x", true), answer("a", "x", false), answer("b", "y", false))).toEqual([]);
   });
 
-  it("is found where it differs by a byte, or was carried out twice", () => {
+  it("are reported if they differ by a byte or were executed twice", () => {
     expect(faultsOf(answer("a", "x", false), answer("a", "x ", true))).toHaveLength(1);
-    expect(faultsOf(answer("a", "x", false), answer("a", "x", false))).toEqual(["a was carried out 2 times"]);
+    expect(faultsOf(answer("a", "x", false), answer("a", "x", false))).toEqual(["a was executed 2 times"]);
   });
 });

@@ -6,7 +6,7 @@ import { faultsDocument, problemsOf, readTags, tagsIn } from "../../scripts/test
 const root = join(import.meta.dirname, "../..");
 const tags = readTags(root);
 
-/** The problems of the tests' tags with one more tag. */
+/** The problems of the tests' tags and one additional tag. */
 function problemsWith(line: string): string[] {
   const { tags: more } = tagsIn("more.test.ts", `${line}\nit("works", () => {});\n`);
   expect(more).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { judgeFlatness, LIMITS, type Measure, type Sample } from "../../faults/soak/flatness.ts";
 
-const LOOKS = 180;
+const SAMPLES = 180;
 const STEADY: Omit<Sample, "at" | "cards"> = {
   rss: 150,
   heap: 42,
@@ -13,17 +13,17 @@ const STEADY: Omit<Sample, "at" | "cards"> = {
   temporary: 0,
 };
 
-/** A run of half an hour, each look as `over` has it at its number. */
+/** A run of half an hour; `over` changes the sample with this number. */
 const run = (over: (at: number) => Partial<Sample>): Sample[] =>
-  Array.from({ length: LOOKS }, (_, at) => ({ ...STEADY, at: at * 10, cards: at, ...over(at) }));
+  Array.from({ length: SAMPLES }, (_, at) => ({ ...STEADY, at: at * 10, cards: at, ...over(at) }));
 
 const notFlat = (samples: readonly Sample[]): string[] =>
   judgeFlatness(samples)
     .filter(({ isFlat }) => !isFlat)
     .map(({ name }) => name);
 
-describe("a run of half an hour", () => {
-  it("is flat when nothing grows, however caches fill at first and whatever one look meets", () => {
+describe("the samples of half an hour", () => {
+  it("are flat if nothing grows, whether caches fill at first or single samples are high", () => {
     expect(notFlat(run(() => ({})))).toEqual([]);
     expect(notFlat(run((at) => ({ rss: 90 + Math.min(at, 60), heap: 30 + Math.min(at, 60) / 5 })))).toEqual(
       [],
@@ -33,7 +33,7 @@ describe("a run of half an hour", () => {
     );
   });
 
-  // What grows by so much in an hour.
+  // The growth per hour.
   it.each<[Measure, number]>([
     ["rss", 150],
     ["heap", 24],
@@ -43,12 +43,12 @@ describe("a run of half an hour", () => {
     ["jobs", 90],
     ["jobsSize", 12],
     ["temporary", 12],
-  ])("is not where %s grows by %i an hour", (measure, anHour) => {
-    const grows = run((at) => ({ [measure]: STEADY[measure] + (anHour * at * 10) / 3_600 }));
+  ])("are not flat if %s grows by %i an hour", (measure, perHour) => {
+    const grows = run((at) => ({ [measure]: STEADY[measure] + (perHour * at * 10) / 3_600 }));
     expect(notFlat(grows)).toEqual([LIMITS[measure].name]);
   });
 
-  it("is not where nothing is done any more", () => {
+  it("are not flat if no more cards are finished", () => {
     expect(notFlat(run((at) => ({ cards: Math.min(at, 120) })))).toEqual(["finished cards (at least)"]);
     expect(notFlat(run(() => ({ cards: 0 })))).toEqual(["finished cards (at least)"]);
   });

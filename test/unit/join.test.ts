@@ -1,59 +1,59 @@
 import { expect, it } from "@jest/globals";
 import { createCoalescer } from "../../src/store/cards/cached-boards.ts";
 
-/** Something that is asked about, answers when it is told to, and counts who asks it. */
-function slowTruth() {
+/** A value with a slow read that ends when `answer` is called, and a count of the reads. */
+function slowValue() {
   let value = 0;
   const open: (() => void)[] = [];
   return {
     set: (to: number) => void (value = to),
-    asked: 0,
-    /** What is true as it is asked, told once `answer` is called. */
-    ask(): Promise<number> {
-      this.asked++;
+    reads: 0,
+    /** Returns the value at the time of the call. */
+    read(): Promise<number> {
+      this.reads++;
       const now = value;
       return new Promise((resolve) => open.push(() => resolve(now)));
     },
     async answer(): Promise<void> {
       open.shift()?.();
-      // What waits for the answer begins in turns of the microtask queue.
+      // The next read starts in the microtask queue.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }
 
-it("who asks while a question is under way shares the next, and hears what was true after he asked", async () => {
-  const truth = slowTruth();
+it("callers during a read share the next read and get the value of that time", async () => {
+  const source = slowValue();
   const join = createCoalescer();
-  const ask = () => join("a", () => truth.ask());
-  const first = ask();
-  truth.set(1);
-  const second = ask();
-  const third = ask();
-  expect(truth.asked).toBe(1);
-  await truth.answer();
+  const read = () => join("a", () => source.read());
+  const first = read();
+  source.set(1);
+  const second = read();
+  const third = read();
+  expect(source.reads).toBe(1);
+  await source.answer();
   expect(await first).toBe(0);
-  expect(truth.asked).toBe(2);
-  truth.set(2);
-  const fourth = ask();
-  await truth.answer();
+  expect(source.reads).toBe(2);
+  source.set(2);
+  const fourth = read();
+  await source.answer();
   expect(await Promise.all([second, third])).toEqual([1, 1]);
-  await truth.answer();
+  await source.answer();
   expect(await fourth).toBe(2);
-  expect(truth.asked).toBe(3);
+  expect(source.reads).toBe(3);
 });
 
-it("questions of another key wait for nobody", async () => {
-  const truth = slowTruth();
+it("reads of different keys do not wait for each other", async () => {
+  const source = slowValue();
   const join = createCoalescer();
-  const asked = [join("a", () => truth.ask()), join("b", () => truth.ask())];
-  expect(truth.asked).toBe(2);
-  await truth.answer();
-  await truth.answer();
-  await Promise.all(asked);
+  const reads = [join("a", () => source.read()), join("b", () => source.read())];
+  expect(source.reads).toBe(2);
+  await source.answer();
+  await source.answer();
+  await Promise.all(reads);
 });
 
-it("a question that fails fails for those who share it, and for nobody after", async () => {
+it("a failed read fails for the callers that share it, and for no later caller", async () => {
   const join = createCoalescer();
   const failing = (): Promise<number> => Promise.reject(new Error("away"));
   const first = join("a", failing);

@@ -7,7 +7,7 @@ import { eventually } from "../support/api.ts";
 
 const log = pino({ level: "silent" });
 
-/** A worker that runs until it is stopped, or until `end`, after which it cannot be stopped, as graphile-worker's. */
+/** A worker that runs until `stop` or `end`. As in graphile-worker, `stop` fails after `end`. */
 function makeWorker() {
   let end = (): void => undefined;
   const promise = new Promise<void>((resolve) => {
@@ -27,7 +27,7 @@ function makeWorker() {
   return { runner, stops, end: () => end() };
 }
 
-it("starts a worker again that stopped by itself, also when the first try to start it fails", async () => {
+it("restarts a worker that stopped by itself, even if the first attempt fails", async () => {
   const workers = [makeWorker(), makeWorker()] as const;
   const starts: (() => Promise<Runner>)[] = [
     async () => workers[0].runner,
@@ -44,7 +44,7 @@ it("starts a worker again that stopped by itself, also when the first try to sta
   expect(workers.map(({ stops }) => stops.length)).toEqual([0, 1]);
 });
 
-it("starts no worker any more once it is asked to stop", async () => {
+it("starts no worker after it is stopped", async () => {
   const worker = makeWorker();
   let starts = 0;
   const start = async (): Promise<Runner> => {
@@ -62,6 +62,6 @@ it("starts no worker any more once it is asked to stop", async () => {
   expect(worker.stops).toEqual([]);
 });
 
-it("fails when the worker cannot be started the first time", async () => {
+it("fails if the worker cannot be started the first time", async () => {
   await expect(keepRunning(() => Promise.reject(new Error("away")), log)).rejects.toThrow("away");
 });

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** The layers, lowest first: a file imports from its own layer and from lower ones, never from a higher one. */
+/** The layers, lowest first. A file imports from its own layer and from lower ones. */
 const LAYERS = [
   "errors.ts",
   "new-id.ts",
@@ -30,14 +30,14 @@ const MAX_FILES_IN_A_FOLDER = 25;
 const filesBelow = (folder: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file));
 
-/** Paths are as in the code, without the leading `src/`. */
+/** Paths as in imports, without the leading `src/`. */
 const files = [...filesBelow("src"), ...filesBelow("sandbox")]
   .filter((file) => file.endsWith(".ts"))
   .map((file) => ({ file: file.replace(/^src\//, ""), text: readFileSync(join(ROOT, file), "utf8") }));
 
 const rankOf = (file: string): number => {
   const layer = LAYERS.findLastIndex((name) => file === name || file.startsWith(`${name}/`));
-  if (layer < 0) throw new Error(`${file} belongs to no layer: add it to LAYERS`);
+  if (layer < 0) throw new Error(`${file} has no layer: add it to LAYERS`);
   return layer;
 };
 
@@ -55,7 +55,7 @@ const offenders = (pattern: RegExp, allowed: (file: string) => boolean): string[
     .filter(({ file, text }) => !allowed(file) && importsOf(text).some((name) => pattern.test(name)))
     .map(({ file }) => file);
 
-/** The files of one import cycle, in order; none where there is no cycle. */
+/** The files of one import cycle, in order; empty without a cycle. */
 function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>();
   const path: string[] = [];
@@ -88,7 +88,7 @@ describe("the layers", () => {
     expect(upward).toEqual([]);
   });
 
-  it("contain no import cycle, not even of types", () => {
+  it("have no import cycle, not even of types", () => {
     expect(findCycle(new Map(files.map((source) => [source.file, ownImportsOf(source)])))).toEqual([]);
   });
 
@@ -127,7 +127,7 @@ describe("the layers", () => {
     expect(clocks).toEqual([]);
   });
 
-  it("read the process only in main and the command line, and where the log is written to", () => {
+  it("use `process` only in main, the command line and the log", () => {
     const readers = files
       .filter(
         ({ file, text }) =>
@@ -139,7 +139,7 @@ describe("the layers", () => {
     expect(readers).toEqual([]);
   });
 
-  it("keep no state in modules: no variable, and no collection that is changed", () => {
+  it("have no state in modules: no variable, and no collection that changes", () => {
     const stateOf = (text: string): string[] => [
       ...[...text.matchAll(/^(?:export )?let (\w+)/gm)].map(([, name = ""]) => name),
       ...[...text.matchAll(/^(?:export )?const (\w+).*= (?:new (?:Weak)?(?:Map|Set)\b|\[|\{\})/gm)]

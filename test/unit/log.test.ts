@@ -7,14 +7,14 @@ import type { Logger } from "pino";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { createLog, prettyOutput } from "../../src/log.ts";
 
-/** What a log holds after `write` wrote to it. */
+/** The log after `write`. */
 function logged(write: (log: Logger) => void): string {
   const lines: string[] = [];
   write(createLog("trace", { write: (line) => void lines.push(line) }));
   return lines.join("");
 }
 
-/** The same for a terminal; without colors, because the output of a test is none. */
+/** The log as printed at a terminal, without colors because the output of a test is not a terminal. */
 function printed(write: (log: Logger) => void, isQuiet = true): string {
   const lines: string[] = [];
   const output = { write: (line: string) => void lines.push(line) };
@@ -30,7 +30,7 @@ const pem = (type: "pkcs1" | "pkcs8"): string =>
     privateKeyEncoding: { type, format: "pem" },
   }).privateKey;
 
-/** Each secret with the part of it that must not be seen. */
+/** Each secret with the part that must not appear. */
 const secrets: [name: string, secret: string, core: string][] = [
   ["an API key", ...twice(makeCredentialKey().apiKey, 17)],
   ["the secret of a monitor", ...twice(`tlm_${"aB3".repeat(14)}x`, 4)],
@@ -46,9 +46,9 @@ const secrets: [name: string, secret: string, core: string][] = [
   ],
   ["a PKCS#1 private key", ...lineOf(pem("pkcs1"))],
   ["a PKCS#8 private key", ...lineOf(pem("pkcs8"))],
-  ["a private key cut off in the middle", ...lineOf(pem("pkcs1").slice(0, 900))],
+  ["a truncated private key", ...lineOf(pem("pkcs1").slice(0, 900))],
   ["the password of a database", "postgres://trunkline:hunter2-hunter2@db.local:5432/x", "hunter2"],
-  ["a private key with its line breaks written out", ...lineOf(pem("pkcs1").replaceAll("\n", "\\n"))],
+  ["a private key with escaped line breaks", ...lineOf(pem("pkcs1").replaceAll("\n", "\\n"))],
 ];
 
 function twice(secret: string, from: number): [string, string] {
@@ -61,7 +61,7 @@ function lineOf(key: string): [string, string] {
 
 // Fault: C15
 // Invariant: I10
-describe.each(secrets)("%s never gets into the log", (_, secret, core) => {
+describe.each(secrets)("%s is not in the log", (_, secret, core) => {
   it.each<[string, (log: Logger) => void]>([
     ["in the message", (log) => log.info(`using ${secret} now`)],
     ["in a field", (log) => log.warn({ note: secret }, "a note")],
@@ -73,7 +73,7 @@ describe.each(secrets)("%s never gets into the log", (_, secret, core) => {
       (log) => log.error({ err: new Error("outer", { cause: new Error(secret) }) }, "failed"),
     ],
     ["in JSON within text", (log) => log.info({ body: JSON.stringify({ inner: secret }) }, "nested")],
-    ["in what a child logger always says", (log) => log.child({ about: secret }).info("child")],
+    ["in a field of a child logger", (log) => log.child({ about: secret }).info("child")],
   ])("%s", (_where, write) => {
     const text = logged(write);
     expect(text).not.toBe("");
@@ -85,7 +85,7 @@ describe.each(secrets)("%s never gets into the log", (_, secret, core) => {
   });
 });
 
-describe("at a terminal, the log", () => {
+describe("the log at a terminal", () => {
   const request = (method: string, path: string, status: number) => (log: Logger) =>
     log.info({ requestId: "0190", method, path, status, ms: 12 }, "request");
 
@@ -99,7 +99,7 @@ describe("at a terminal, the log", () => {
     ["GET", "/v1/board", 200],
     ["GET", "/v1/board", 304],
     ["POST", "/api/github/webhooks", 202],
-  ])("omits %s %s with %i, unless it shows everything", (...facts) => {
+  ])("omits %s %s with %i, except at the most detailed level", (...facts) => {
     expect(printed(request(...facts))).toBe("");
     expect(printed(request(...facts), false)).toContain(facts.join(" "));
   });
@@ -113,7 +113,7 @@ describe("at a terminal, the log", () => {
     expect(printed(request(...facts))).toContain(facts.join(" "));
   });
 
-  it("shows the stack of an error, and of a warning only the message", () => {
+  it("shows the stack of an error, but only the message of a warning", () => {
     expect(printed((log) => log.error({ err: new Error("broken") }, "failed"))).toMatch(
       /ERROR: failed ?\n[^]*broken\n +at /,
     );
@@ -122,7 +122,7 @@ describe("at a terminal, the log", () => {
     expect(warning).not.toContain(" at ");
   });
 
-  it("executes no control characters of others", () => {
+  it("escapes control characters", () => {
     const hostile = "\u001b[2J\r\b\u0007\u009b1m";
     const text = printed((log) =>
       log.error({ note: hostile, err: new Error(hostile) }, `\\u001b ${hostile}`),
@@ -134,7 +134,7 @@ describe("at a terminal, the log", () => {
 
 describe("a log line", () => {
   it.each(["authorization", "token", "privateKey", "apiKey", "webhookSecret", "secret", "password"])(
-    "does not show a field called %s, whatever it looks like and however deep it is",
+    "omits a field called %s, whatever its value and depth",
     (name) => {
       const text = logged((log) => {
         log.info({ [name]: "plain-1" }, "top");
@@ -147,7 +147,7 @@ describe("a log line", () => {
     },
   );
 
-  it("keeps everything that is no secret", () => {
+  it("keeps everything that is not secret", () => {
     const text = logged((log) =>
       log.info({ requestId: "0190", path: "/v1/cards/7", ghs: "ghs_short" }, "request"),
     );
@@ -159,7 +159,7 @@ describe("a log line", () => {
     });
   });
 
-  it("is taken clean in linear time, however it was made up", () => {
+  it("is redacted in linear time", () => {
     const text = logged((log) =>
       log.info({ note: "-----BEGIN ".repeat(20_000) + "eyJ".repeat(60_000) + "\\".repeat(60_000) }, "long"),
     );
@@ -169,8 +169,8 @@ describe("a log line", () => {
 
 describe("a process", () => {
   const LOG = new URL("../../src/log.ts", import.meta.url).href;
-  /** Arguments of node for a process that logs to its standard output. */
-  const thatDoes = (work: string): string[] => [
+  /** Arguments for a node process that logs to its standard output. */
+  const argumentsFor = (work: string): string[] => [
     "--import",
     "tsx",
     "--input-type=module",
@@ -178,21 +178,21 @@ describe("a process", () => {
     `import { createLog } from ${JSON.stringify(LOG)};
      import { setTimeout as sleep } from "node:timers/promises";
      const log = createLog("info");
-     const say = (from, to) => { for (let line = from; line < to; line++) log.info({ line, much: "x".repeat(200) }, "said"); };
+     const logLines = (from, to) => { for (let line = from; line < to; line++) log.info({ line, much: "x".repeat(200) }, "said"); };
      ${work}`,
   ];
   const LINES = 2_000;
 
   it.each([
-    ["has nothing left to do", ""],
-    ["is told to exit", "process.exit(3);"],
+    ["ends", ""],
+    ["exits", "process.exit(3);"],
     ["fails", "throw new Error('on purpose');"],
-    ["fails at a fatal error", "log.fatal('over'); process.abort();"],
-  ])("that %s has logged all that it said", (_, ending) => {
+    ["fails with a fatal error", "log.fatal('over'); process.abort();"],
+  ])("that %s writes its whole log", (_, ending) => {
     const { stdout } = spawnSync(
       process.execPath,
-      // The last lines come while those before may still be under way.
-      thatDoes(`say(0, ${LINES - 5}); await sleep(15); say(${LINES - 5}, ${LINES}); ${ending}`),
+      // The last lines are logged while earlier ones may still be written.
+      argumentsFor(`logLines(0, ${LINES - 5}); await sleep(15); logLines(${LINES - 5}, ${LINES}); ${ending}`),
       { encoding: "utf8" },
     );
     const lines = stdout
@@ -203,15 +203,15 @@ describe("a process", () => {
   });
 
   it.each([
-    ["said", "say(0, 1);"],
-    ["said while a line before is written", "say(0, 1); setTimeout(() => say(1, 2), 10);"],
-    ["warned of", "log.warn('said');"],
-  ])("that lives on shows what it %s", async (_, work) => {
-    const child = spawn(process.execPath, thatDoes(`${work} setInterval(() => undefined, 60_000);`), {
+    ["logged", "logLines(0, 1);"],
+    ["logged while an earlier line is written", "logLines(0, 1); setTimeout(() => logLines(1, 2), 10);"],
+    ["logged as a warning", "log.warn('said');"],
+  ])("writes while it runs what it %s", async (_, work) => {
+    const child = spawn(process.execPath, argumentsFor(`${work} setInterval(() => undefined, 60_000);`), {
       stdio: ["ignore", "pipe", "ignore"],
     });
     const lines = createInterface({ input: child.stdout });
-    const expected = work.includes("say(1, 2)") ? 2 : 1;
+    const expected = work.includes("logLines(1, 2)") ? 2 : 1;
     let seen = 0;
     for await (const line of lines) {
       expect(line).toContain("said");

@@ -4,10 +4,10 @@ import { describe, expect, it } from "@jest/globals";
 
 const FOLDER = join(import.meta.dirname, "../../migrations");
 const names = readdirSync(FOLDER).toSorted();
-/** The number of the last file of the first release, before which there is nothing to upgrade from. */
+/** The last file of the first release; there is nothing older to upgrade from. */
 const FIRST_RELEASE = "0009";
 
-/** Statements that break the previous version, which still runs during a migration. */
+/** Statements that break the previous version, which runs during a migration. */
 const UNSAFE: Readonly<Record<string, RegExp>> = {
   "drops a table or column": /\bdrop (table|column)\b/i,
   "renames something": /\brename\b/i,
@@ -25,13 +25,13 @@ const unsafe = (sql: string): string[] => {
 };
 
 describe("migrations", () => {
-  it("have unique numbers, which are their order", () => {
+  it("have unique numbers, which define their order", () => {
     expect(names.filter((name) => !/^\d{4}_[a-z0-9_]+\.sql$/.test(name))).toEqual([]);
     expect(new Set(names.map((name) => name.slice(0, 4))).size).toBe(names.length);
   });
 
   // Fault: E11
-  it("keep the previous version working, from the first release on", () => {
+  it("keep the previous version working from the first release on", () => {
     const upgrades = names.filter((name) => name.slice(0, 4) > FIRST_RELEASE);
     const broken = upgrades.flatMap((name) =>
       unsafe(readFileSync(join(FOLDER, name), "utf8")).map((what) => `${name} ${what}`),
@@ -50,7 +50,7 @@ describe("migrations", () => {
     expect(unsafe(sql)).toHaveLength(1);
   });
 
-  it("may add", () => {
+  it("may add columns and indexes", () => {
     const sql =
       "alter table cards add column x text not null default '', add column y text; create index on cards (x);";
     expect(unsafe(`${sql}\n-- drop column in a comment`)).toEqual([]);

@@ -1,4 +1,4 @@
-/** The dashboard and the alert rules name metrics and labels, the guide names metrics and log messages: all of them must exist. */
+/** The dashboard, the alert rules and the guide must name existing metrics, labels and log messages. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "@jest/globals";
@@ -8,20 +8,20 @@ import { createMetrics } from "../../src/metrics/metrics.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const textOf = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-/** The labels of each series the service exposes, by the series' name. */
+/** The labels of each exposed series, by its name. */
 const exposed = new Map<string, readonly string[]>();
 for (const metric of createMetrics().registry.getMetricsAsArray()) {
-  // prom-client's type leaves out what its metrics have.
+  // prom-client's types omit the metrics of a registry.
   const { name, labelNames = [] } = metric as unknown as { name: string; labelNames?: string[] };
   if (String(metric.type) !== "histogram") exposed.set(name, labelNames);
   else for (const part of ["bucket", "count", "sum"]) exposed.set(`${name}_${part}`, labelNames);
 }
 
-/** Prometheus adds these itself. */
+/** Labels that Prometheus adds. */
 const ADDED = ["job", "instance", "le"];
 const WORDS = new Set(["by", "without", "on", "ignoring", "and", "or", "unless", "bool", "offset"]);
 
-/** The names a PromQL expression reads, and the labels it names. */
+/** The metrics and labels in a PromQL expression. */
 function namesIn(expression: string): { metrics: string[]; labels: string[] } {
   const labels: string[] = [];
   const rest = expression
@@ -39,7 +39,7 @@ function namesIn(expression: string): { metrics: string[]; labels: string[] } {
   return { metrics: metrics.filter((name) => !WORDS.has(name)), labels };
 }
 
-/** What an expression names and the service does not expose. */
+/** Names in an expression that the service does not expose. */
 function unknownIn(expression: string): string[] {
   const { metrics, labels } = namesIn(expression);
   const known = new Set([...ADDED, ...metrics.flatMap((name) => exposed.get(name) ?? [])]);
@@ -107,7 +107,7 @@ describe("deploy/grafana-dashboard.json", () => {
     expect(exposed.has(metric)).toBe(true);
   });
 
-  it("has every panel once, with a query, where no other panel is", () => {
+  it("has unique panels with a query, which do not overlap", () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
     expect(charts.filter(({ targets = [] }) => targets.length === 0)).toEqual([]);
     const overlaps = dashboard.panels.flatMap((one, at) =>
@@ -126,7 +126,7 @@ describe("deploy/prometheus-alerts.yaml", () => {
     expect(rules.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
   });
 
-  it("has for each alert one name, a severity, what happens and what to do", () => {
+  it("has a unique name, a severity, a summary and an instruction for each alert", () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     for (const { alert, for: pending = "0m", labels, annotations } of rules) {
       expect(alert).toMatch(/^Trunkline[A-Z]\w+$/);
@@ -138,7 +138,7 @@ describe("deploy/prometheus-alerts.yaml", () => {
 });
 
 describe("docs/operating.md", () => {
-  it("lists every metric of Trunkline's own, with its labels", () => {
+  it("lists every metric of Trunkline with its labels", () => {
     const listed = [...guide.matchAll(/^\| `(trunkline_\w+?)(?:\{([\w,]+)\})?`/gm)].map(
       ([, name = "", labels = ""]) => [name, labels.split(",").filter((label) => label !== "")] as const,
     );
@@ -157,11 +157,13 @@ describe("docs/operating.md", () => {
     const sources = [...files.map((name) => `src/${name}`), ...worker].filter((n) => /\.(ts|js)$/.test(n));
     const written = sources.map(textOf).join("\n");
     const [, table = ""] = guide.split("\n### Logs\n");
-    const told = [...table.split("\n## ")[0]!.matchAll(/^\| `([^`]+)`/gm)].map(([, message = ""]) => message);
+    const messages = [...table.split("\n## ")[0]!.matchAll(/^\| `([^`]+)`/gm)].map(
+      ([, message = ""]) => message,
+    );
     const quoted = rules.flatMap(({ annotations }) =>
       [...annotations.description.matchAll(/"([^"]+)"/g)].map(([, message = ""]) => message),
     );
-    expect([told.length > 5, quoted.length > 0]).toEqual([true, true]);
-    expect([...told, ...quoted].filter((message) => !written.includes(message))).toEqual([]);
+    expect([messages.length > 5, quoted.length > 0]).toEqual([true, true]);
+    expect([...messages, ...quoted].filter((message) => !written.includes(message))).toEqual([]);
   });
 });

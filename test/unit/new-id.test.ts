@@ -3,7 +3,7 @@ import { version } from "uuid";
 import { newId } from "../../src/new-id.ts";
 
 describe("new ids", () => {
-  it("are UUIDs of version 7, each after the one before, with random ends that are used once", () => {
+  it("are increasing UUIDs of version 7 with unique random ends", () => {
     const before = Date.now();
     const ids = Array.from({ length: 5_000 }, newId);
     expect(ids.every((id) => version(id) === 7)).toBe(true);

@@ -3,7 +3,7 @@ import { routes } from "../../src/http/v1/routes.ts";
 
 const partsOf = (path: string): string[] => path.split("/");
 
-it("no two routes of one method match the same path, so their order decides nothing", () => {
+it("no two routes of one method match the same path, so their order does not matter", () => {
   const mayMatchTheSame = (a: string, b: string): boolean =>
     partsOf(a).length === partsOf(b).length &&
     partsOf(a).every((part, at) => {

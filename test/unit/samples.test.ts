@@ -4,12 +4,12 @@ import { sampleCalls } from "../support/routes.ts";
 import { samples } from "../support/samples.ts";
 
 describe("the routes of /v1", () => {
-  // A route that fails here needs a call in test/support/samples.ts: the tests of all routes are made with it.
-  it("have a sample call each, and there is none for a route that is gone", () => {
+  // If this fails, add a call of the route to test/support/samples.ts.
+  it("have one sample call each, and no other samples exist", () => {
     expect(Object.keys(samples).toSorted()).toEqual(sampleCalls.map(({ name }) => name).toSorted());
   });
 
-  it("show in the document where they take an id or a card's number", () => {
+  it("mark ids and card numbers in the OpenAPI document", () => {
     expect(idFieldsOf("GET /v1/me")).toEqual([]);
     expect(idFieldsOf("PATCH /v1/cards/{number}/comments/{commentId}")).toEqual([
       "path.number",

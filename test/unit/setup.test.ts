@@ -13,12 +13,12 @@ async function setup(args: readonly string[], env: Readonly<Record<string, strin
     readInput: () => Promise.resolve(""),
     untilSignal: () => Promise.resolve(),
   });
-  return { code, said: lines.join("\n") };
+  return { code, output: lines.join("\n") };
 }
 
-it("trunkline setup --by-hand gives the address where an App with all that is needed is made", async () => {
-  const { said } = await setup(["--url", "https://t.example.com/", "--org", "acme", "--json"]);
-  const url = new URL((JSON.parse(said) as { url: string }).url);
+it("trunkline setup --by-hand prints the URL that creates the needed App", async () => {
+  const { output } = await setup(["--url", "https://t.example.com/", "--org", "acme", "--json"]);
+  const url = new URL((JSON.parse(output) as { url: string }).url);
   expect(url.origin + url.pathname).toBe("https://github.com/organizations/acme/settings/apps/new");
   expect(url.searchParams.get("webhook_url")).toBe("https://t.example.com/api/github/webhooks");
   expect(url.searchParams.get("public")).toBe("false");
@@ -27,9 +27,9 @@ it("trunkline setup --by-hand gives the address where an App with all that is ne
     expect(url.searchParams.get(name)).toBe(level);
 });
 
-it("trunkline setup --by-hand follows GHE_HOST, and wants an address", async () => {
-  const { said } = await setup(["--url", "https://t.example.com"], { GHE_HOST: "github.example.com" });
-  expect(said).toMatch(/^https:\/\/github\.example\.com\/settings\/apps\/new\?/);
+it("trunkline setup --by-hand uses GHE_HOST and requires a public URL", async () => {
+  const { output } = await setup(["--url", "https://t.example.com"], { GHE_HOST: "github.example.com" });
+  expect(output).toMatch(/^https:\/\/github\.example\.com\/settings\/apps\/new\?/);
   const { code } = await setup(["--url", "https://t.example.com"], {
     GHE_HOST: "https://github.example.com",
   });

@@ -9,12 +9,12 @@ const clocked = (burst: number, perSecond: number) => {
 };
 
 describe("a token bucket", () => {
-  it("gives its burst at once, then says how long until there is one again", () => {
+  it("permits its burst, then returns the time until the next token", () => {
     const { buckets } = clocked(3, 2);
     expect([1, 2, 3, 4, 5].map(() => buckets.take("a"))).toEqual([null, null, null, 0.5, 0.5]);
   });
 
-  it("fills again with time, never past its burst", () => {
+  it("refills with time up to its burst", () => {
     const { buckets, pass } = clocked(2, 4);
     for (const _ of [1, 2, 3]) buckets.take("a");
     pass(0.25);
@@ -23,12 +23,12 @@ describe("a token bucket", () => {
     expect([1, 2, 3].map(() => buckets.take("a"))).toEqual([null, null, 0.25]);
   });
 
-  it("is everybody's own", () => {
+  it("is separate for each key", () => {
     const { buckets } = clocked(1, 1);
     expect([buckets.take("a"), buckets.take("b"), buckets.take("a")]).toEqual([null, null, 1]);
   });
 
-  it("is forgotten when thousands of others have come since, not before", () => {
+  it("is removed after thousands of newer ones, not before", () => {
     const { buckets } = clocked(1, 1);
     buckets.take("a");
     for (let each = 0; each < 9_999; each++) buckets.take(`other ${each}`);
@@ -38,7 +38,7 @@ describe("a token bucket", () => {
   });
 });
 
-describe("an address", () => {
+describe("the network of an address", () => {
   it.each([
     ["203.0.113.7", "203.0.113.7"],
     ["::ffff:203.0.113.7", "203.0.113.7"],
@@ -53,22 +53,22 @@ describe("an address", () => {
 });
 
 describe("failed keys", () => {
-  const stranger = () => `Bearer ${makeCredentialKey().apiKey}`;
+  const otherAddress = () => `Bearer ${makeCredentialKey().apiKey}`;
 
-  it("are counted by where they come from", () => {
+  it("are counted by address", () => {
     const failed = new FailedKeys(2, () => 0);
-    failed.count("203.0.113.7", stranger());
+    failed.count("203.0.113.7", otherAddress());
     failed.count("203.0.113.7", "Bearer nonsense");
-    expect(() => failed.count("203.0.113.7", stranger())).toThrow("invalid API keys");
-    expect(() => failed.count("203.0.113.8", stranger())).not.toThrow();
+    expect(() => failed.count("203.0.113.7", otherAddress())).toThrow("invalid API keys");
+    expect(() => failed.count("203.0.113.8", otherAddress())).not.toThrow();
   });
 
-  it("are counted by whose they claim to be, wherever they come from", () => {
+  it("are counted by client id, from any address", () => {
     const failed = new FailedKeys(2, () => 0);
-    const authorization = stranger();
+    const authorization = otherAddress();
     failed.count("203.0.113.1", authorization);
     failed.count("203.0.113.2", authorization);
     expect(() => failed.count("203.0.113.3", authorization)).toThrow("invalid API keys");
-    expect(() => failed.count("203.0.113.3", stranger())).not.toThrow();
+    expect(() => failed.count("203.0.113.3", otherAddress())).not.toThrow();
   });
 });

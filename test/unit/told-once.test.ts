@@ -37,7 +37,7 @@ describe("a timeline", () => {
       ],
     ],
     [
-      "two approvals that were dismissed together",
+      "two approvals that were dismissed at the same time",
       [
         reviewed("approved"),
         reviewed("approved"),
@@ -49,9 +49,9 @@ describe("a timeline", () => {
         { ...review, state: "dismissed" },
       ],
     ],
-    ["a review that the forge has no more", [reviewed("approved")], []],
+    ["a review that was deleted on GitHub", [reviewed("approved")], []],
     ["two people's reviews", [reviewed("approved"), reviewed("approved", "grace")], []],
-  ])("tells rightly of %s", (_, timeline, reviews) => {
+  ])("may have %s", (_, timeline, reviews) => {
     expect(duplicateEvents(timeline, "trunkline[bot]", reviews)).toEqual([]);
   });
 
@@ -64,7 +64,7 @@ describe("a timeline", () => {
       [review, review],
     ],
     [
-      "an approval beside another state, person, pull request, repository and second",
+      "an approval next to one with another state, user, pull request, repository or time",
       [reviewed("approved"), reviewed("approved")],
       [
         review,
@@ -77,7 +77,7 @@ describe("a timeline", () => {
     ],
     ["one dismissal", [reviewed("dismissed"), reviewed("dismissed")], [{ ...review, state: "dismissed" }]],
     ["one push", [event("pushed", {}), event("pushed", {})], [review, review]],
-  ])("that tells twice of %s is seen", (_, timeline, reviews) => {
+  ])("with duplicates of %s is reported", (_, timeline, reviews) => {
     expect(duplicateEvents(timeline, "trunkline[bot]", reviews)).toHaveLength(1);
   });
 });

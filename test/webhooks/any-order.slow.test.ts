@@ -1,4 +1,4 @@
-/** A pull request's whole life, told in any order and some of it twice, comes to the same card. */
+/** Deliveries about a pull request give the same card in any order, even if some are repeated. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
@@ -15,11 +15,11 @@ import {
   editPullComment,
 } from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { clearReadings } from "../support/stories/duplicate-events.ts";
+import { forgetTimelines } from "../support/stories/duplicate-events.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const ORDERS = 500;
-const TOLD = [
+const RECORDED_KINDS = [
   "pushed",
   "pull_request_opened",
   "pull_request_ready",
@@ -36,14 +36,14 @@ beforeAll(async () => {
 afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
-interface Told {
+interface Delivered {
   readonly event: string;
   readonly payload: string;
 }
 
-/** Lets a person live a pull request's life on a card's branch, and gives what the forge said of it. */
-async function aLife(board: TestBoard, branchName: string): Promise<Told[]> {
-  const heard: Told[] = [];
+/** Runs the life of a pull request on a card's branch and returns its deliveries. */
+async function runPullRequestLife(board: TestBoard, branchName: string): Promise<Delivered[]> {
+  const delivered: Delivered[] = [];
   const { context, control } = world.forge;
   control.webhooks.add({ fault: { kind: "hold" } });
   const path = `/repos/${board.owner}/web`;
@@ -55,13 +55,13 @@ async function aLife(board: TestBoard, branchName: string): Promise<Told[]> {
   });
   const pull = Number(opened.body["number"]);
   await push(board, branchName, "second.txt");
-  const asked = await review(board, pull, "REQUEST_CHANGES");
+  const reviewId = await review(board, pull, "REQUEST_CHANGES");
   const first = await commentOnPull(board, pull, "Why?");
   const gone = await commentOnPull(board, pull, "Never mind");
   await commentOnPull(board, pull, "I see");
   await editPullComment(board, first, "Why so?");
   await board.person("ada", "DELETE", `${path}/issues/comments/${gone}`);
-  await board.person("ada", "PUT", `${path}/pulls/${pull}/reviews/${asked}/dismissals`, {
+  await board.person("ada", "PUT", `${path}/pulls/${pull}/reviews/${reviewId}/dismissals`, {
     message: "Seen to",
   });
   await review(board, pull, "APPROVE");
@@ -70,30 +70,30 @@ async function aLife(board: TestBoard, branchName: string): Promise<Told[]> {
   await push(board, branchName, "third.txt");
   expect((await merge(board, pull)).status).toBe(200);
   await world.forge.waitUntilIdle();
-  for (const { event, body } of control.webhooks.held()) heard.push({ event, payload: body });
+  for (const { event, body } of control.webhooks.held()) delivered.push({ event, payload: body });
   control.webhooks.clear();
   control.webhooks.discard();
   expect(context.webhooks.url).not.toBeNull();
-  return heard;
+  return delivered;
 }
 
-/** A card whose life can be told again and again, each time from its beginning. */
-async function tellable() {
+/** A card whose deliveries can be processed again and again from the same start. */
+async function replayable() {
   const board = await world.board();
   const { db } = world.service.deps;
   const { number, id: cardId } = await board.api.card();
-  // The branch is cut and the card stands where nothing more is done for it.
+  // In this stage, the card has its branch and no webhook causes further work.
   await board.api.move(number, board.stages["In progress"]);
   await board.api.move(number, board.stages["To do"]);
   const [link] = await db("card_repositories").where({ card_id: cardId });
   const branchName = String(link?.branch_name);
   await allProcessed(world);
-  const life = await aLife(board, branchName);
+  const life = await runPullRequestLife(board, branchName);
   const seen = await db("timeline_items").where({ card_id: cardId }).max("seq as last").first();
   const lane = `repository:${world.forge.repository(`${board.owner}/web`).id}`;
 
   const reset = async (): Promise<void> => {
-    clearReadings();
+    forgetTimelines();
     await db("timeline_items").where({ card_id: cardId }).where("seq", ">", seen?.["last"]).delete();
     await db("pull_requests").where({ card_id: cardId }).delete();
     await db("deliveries").where({ lane }).delete();
@@ -101,7 +101,7 @@ async function tellable() {
     await db("card_repositories").where({ card_id: cardId }).update({ head_sha: link?.head_sha });
   };
   const allHeard = async (): Promise<void> => {
-    // One that is asked for again while it runs has no key until it ends: it may be anybody's.
+    // A job that was added again while it runs has no key until it ends.
     const keys = [`process-lane:${lane}`, `replay-deferred-events:${board.repositories["web"]}:%`];
     await eventually(
       () =>
@@ -112,16 +112,16 @@ async function tellable() {
       ({ length }) => length === 0,
     );
   };
-  const outcomeOf = async (told: readonly Told[]) => {
+  const outcomeOf = async (deliveries: readonly Delivered[]) => {
     await reset();
-    const row = ({ event, payload }: Told) => ({
+    const row = ({ event, payload }: Delivered) => ({
       guid: randomUUID(),
       event,
       lane,
       payload,
       source: "webhook" as const,
     });
-    await insertDeliveries(db, told.map(row));
+    await insertDeliveries(db, deliveries.map(row));
     await processLane(world.service.deps, lane);
     await allHeard();
     expect(
@@ -130,18 +130,18 @@ async function tellable() {
     const { repositories } = await board.api.readCard(number);
     const [now] = await db("card_repositories").where({ card_id: cardId }).select("head_sha");
     const items = (await board.api.timeline(number))
-      .filter(({ type, kind }) => type === "comment" || TOLD.includes(kind))
+      .filter(({ type, kind }) => type === "comment" || RECORDED_KINDS.includes(kind))
       .map((item) => JSON.stringify({ ...item, id: null }));
     const turns = await db("conversation_turns")
       .where({ card_id: cardId })
       .orderBy("user_id")
       .select("user_id", "works", "acted_at");
-    return { turns, repositories, head: now?.head_sha as string, told: items.toSorted() };
+    return { turns, repositories, head: now?.head_sha as string, recorded: items.toSorted() };
   };
   return { life, outcomeOf };
 }
 
-/** Random orders of so many deliveries, up to four of them sent twice. */
+/** Random orders of this many deliveries, up to four of them repeated. */
 function ordersOf(length: number, seed: number): number[][] {
   const places = Array.from({ length }, (_, at) => at);
   const anyOrder = fc
@@ -150,22 +150,25 @@ function ordersOf(length: number, seed: number): number[][] {
       fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 4 }),
     )
     .map(([order, twice]) =>
-      twice.reduce((told, [what, at]) => told.toSpliced(at % told.length, 0, what % length), order),
+      twice.reduce(
+        (deliveries, [what, at]) => deliveries.toSpliced(at % deliveries.length, 0, what % length),
+        order,
+      ),
     );
   return fc.sample(anyOrder, { numRuns: ORDERS, seed });
 }
 
 // Fault: B2 Deliveries arrive in any order => the result is the same; a merge is final
-it(`${ORDERS} orders`, async () => {
+it(`${ORDERS} orders have the same result`, async () => {
   const seed = Date.now();
-  // Each waits for PostgreSQL most of its time, and for none of the others.
-  const cards = [await tellable(), await tellable(), await tellable()];
+  // Each spends most of its time waiting for PostgreSQL.
+  const cards = [await replayable(), await replayable(), await replayable()];
   const orders = ordersOf(cards[0]?.life.length ?? 0, seed).entries();
   await Promise.all(
     cards.map(async ({ life, outcomeOf }) => {
       const inOrder = await outcomeOf(life);
       expect(inOrder.repositories[0]?.prState).toBe("merged");
-      expect(inOrder.told.length).toBeGreaterThan(9);
+      expect(inOrder.recorded.length).toBeGreaterThan(9);
       for (const [at, order] of orders) {
         const outcome = await outcomeOf(order.flatMap((place) => life[place] ?? []));
         expect({ seed, at, order, ...outcome }).toEqual({ seed, at, order, ...inOrder });
@@ -175,7 +178,7 @@ it(`${ORDERS} orders`, async () => {
 }, 1_800_000);
 
 // Fault: B1
-it("a delivery that two processes work at the same time is told once", async () => {
+it("a delivery that two processes handle concurrently is recorded once", async () => {
   const board = await world.board();
   const { db } = world.service.deps;
   const { number, id: cardId } = await board.api.card();
@@ -183,7 +186,7 @@ it("a delivery that two processes work at the same time is told once", async () 
   await board.api.move(number, board.stages["To do"]);
   const [link] = await db("card_repositories").where({ card_id: cardId });
   await allProcessed(world);
-  const life = await aLife(board, String(link?.branch_name));
+  const life = await runPullRequestLife(board, String(link?.branch_name));
   await Promise.all(
     life.flatMap(({ event, payload }) => {
       const guid = randomUUID();
@@ -193,9 +196,9 @@ it("a delivery that two processes work at the same time is told once", async () 
   const lane = `repository:${world.forge.repository(`${board.owner}/web`).id}`;
   await Promise.all([processLane(world.service.deps, lane), processLane(world.service.deps, lane)]);
   await allProcessed(world);
-  const told = (await board.api.timeline(number))
-    .filter(({ kind }) => TOLD.includes(kind))
+  const recorded = (await board.api.timeline(number))
+    .filter(({ kind }) => RECORDED_KINDS.includes(kind))
     .map(({ kind, at, data }) => JSON.stringify([kind, at, data]));
-  expect(new Set(told).size).toBe(told.length);
+  expect(new Set(recorded).size).toBe(recorded.length);
   expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("merged");
 });

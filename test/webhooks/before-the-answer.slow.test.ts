@@ -1,4 +1,4 @@
-/** The forge tells of what Trunkline did before it answers the call that did it. */
+/** GitHub sends the webhooks of a write before its response. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { commentsOf, editComment, writeComment } from "../support/stories/comments.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
@@ -7,8 +7,8 @@ import { expectAllConsistent } from "../support/invariants.ts";
 import { push } from "../support/stories/repairing.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
-/** How long each answer is kept back: a webhook is worked sooner. */
-const LATER_MS = 2_000;
+/** The delay of each response, longer than the processing of a webhook. */
+const DELAY_MS = 2_000;
 const WRITES = [
   { method: "POST", path: "/repositories/**" },
   { method: "PUT", path: "/repositories/**" },
@@ -24,7 +24,7 @@ afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 // Fault: B5 A webhook arrives before the response to its call => attributed to the caller, once
-it("all of it is ours, and told once", async () => {
+it("webhooks that arrive before the response are recorded once, as Trunkline's", async () => {
   const board = await world.board();
   const written = new Set<string>();
   world.forge.control.observe({
@@ -42,7 +42,7 @@ it("all of it is ours, and told once", async () => {
     },
   });
   for (const match of WRITES) {
-    world.forge.control.faults.add({ match, fault: { kind: "delay", ms: LATER_MS, effect: "after" } });
+    world.forge.control.faults.add({ match, fault: { kind: "delay", ms: DELAY_MS, effect: "after" } });
   }
   const { number } = await board.api.card();
   expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
@@ -50,7 +50,7 @@ it("all of it is ours, and told once", async () => {
   await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "draft");
   await allProcessed(world);
   const comment = (await writeComment(board.api, number, "Said here")).body;
-  await editComment(board.api, number, comment.id, "Said here, and better");
+  await editComment(board.api, number, comment.id, "An edited comment");
   expect((await board.api.move(number, board.stages["In review"])).status).toBe(200);
   expect((await board.api.move(number, board.stages["Done"])).status).toBe(200);
   await allProcessed(world);
@@ -63,10 +63,10 @@ it("all of it is ours, and told once", async () => {
     "PUT pulls/merge-async",
   ]);
   const ours = ["branch_created", "pull_request_opened", "pull_request_ready", "pull_request_merged"];
-  const told = (await board.api.timeline(number)).filter(({ kind }) => ours.includes(kind));
-  expect(told.map(({ kind, actor }) => [kind, actor.login])).toEqual(ours.map((kind) => [kind, null]));
+  const recorded = (await board.api.timeline(number)).filter(({ kind }) => ours.includes(kind));
+  expect(recorded.map(({ kind, actor }) => [kind, actor.login])).toEqual(ours.map((kind) => [kind, null]));
   expect((await commentsOf(board.api, number)).map(({ body, author }) => [body, author.login])).toEqual([
-    ["Said here, and better", null],
+    ["An edited comment", null],
   ]);
   expect(await readInbox(board.api)).toEqual([]);
 }, 120_000);

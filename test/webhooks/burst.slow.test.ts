@@ -1,4 +1,4 @@
-/** More deliveries than can be worked as they come, at two processes. */
+/** More deliveries than two processes can handle as they arrive. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { eventually } from "../support/api.ts";
@@ -8,11 +8,11 @@ import { expectAllConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 const REPOSITORIES = 10;
-const OF_EACH = 500;
-/** Every so many is about a card: most of what a forge tells is about nothing that is tracked. */
-const ABOUT_A_CARD = 5;
-/** Every so many is sent twice, to both processes. */
-const TWICE = 10;
+const PER_REPOSITORY = 500;
+/** One of this many is about a card; most deliveries are about objects that are not tracked. */
+const CARD_INTERVAL = 5;
+/** One of this many is sent twice, to both processes. */
+const DUPLICATE_INTERVAL = 10;
 const PATIENCE_MS = 300_000;
 const WORDS = { pending: "pending", failure: "failing", success: "passing" } as const;
 const STATES = ["pending", "failure", "success"] as const;
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 // Fault: B1
 // Fault: B10 5,000 deliveries arrive together => all processed, in order per repository
-it(`${REPOSITORIES * OF_EACH} at once are all taken, worked in each repository's order, and told once`, async () => {
+it(`${REPOSITORIES * PER_REPOSITORY} concurrent deliveries are processed in order per repository, once`, async () => {
   const places = [];
   for (let count = 0; count < REPOSITORIES; count++) {
     const board = await world.board();
@@ -42,14 +42,14 @@ it(`${REPOSITORIES * OF_EACH} at once are all taken, worked in each repository's
   const urls = [world.service.webhookUrl, second.webhookUrl];
   const burst = places.map(async ({ status }) => {
     const answers: number[] = [];
-    for (let turn = 0; turn < OF_EACH; turn++) {
-      const told = status(stateOf(turn));
-      const isAboutCard = turn % ABOUT_A_CARD === 0;
-      const payload = JSON.stringify(isAboutCard ? told : { ...told, sha: OTHER_SHA, branches: [] });
+    for (let turn = 0; turn < PER_REPOSITORY; turn++) {
+      const recorded = status(stateOf(turn));
+      const isAboutCard = turn % CARD_INTERVAL === 0;
+      const payload = JSON.stringify(isAboutCard ? recorded : { ...recorded, sha: OTHER_SHA, branches: [] });
       const url = urls[turn % urls.length] ?? "";
       const sent = await deliver(world, "status", payload, { url });
       answers.push(sent.status);
-      if (turn % TWICE > 0) continue;
+      if (turn % DUPLICATE_INTERVAL > 0) continue;
       const again = await deliver(world, "status", payload, {
         guid: sent.guid,
         url: urls[(turn + 1) % 2] ?? "",
@@ -68,14 +68,14 @@ it(`${REPOSITORIES * OF_EACH} at once are all taken, worked in each repository's
     .groupBy("lane")
     .select("lane")
     .count();
-  const each = (lane: string) => ({ lane, count: OF_EACH });
+  const each = (lane: string) => ({ lane, count: PER_REPOSITORY });
   expect(new Set(kept)).toEqual(new Set(places.map(({ lane }) => each(lane))));
   const sent = Array.from(
-    { length: OF_EACH / ABOUT_A_CARD },
-    (_, turn) => WORDS[stateOf(turn * ABOUT_A_CARD)],
+    { length: PER_REPOSITORY / CARD_INTERVAL },
+    (_, turn) => WORDS[stateOf(turn * CARD_INTERVAL)],
   );
   for (const { board, number } of places) {
-    const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
-    expect(told.map(({ data }) => data["to"])).toEqual(sent);
+    const recorded = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
+    expect(recorded.map(({ data }) => data["to"])).toEqual(sent);
   }
 }, 600_000);

@@ -1,4 +1,4 @@
-/** A comparison that was asked for while an account could not be asked is made up for, and nobody has to ask for it again. */
+/** A reconciliation that fails because of a refused account is repeated when access returns. */
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { scheduleRepairs } from "../../src/jobs/tasks.ts";
@@ -21,19 +21,19 @@ import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts"
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
-  // The first look at the forge's log finds that nobody had looked before, and asks for a comparison in a minute.
+  // The first read of GitHub's log finds no earlier one and schedules a reconciliation in a minute.
   await scheduleRepairs(world.service.deps.db);
-  await putOff(RECONCILE, 1);
+  await scheduled(RECONCILE, 1);
   await runDeferredJobs(world);
-  await putOff(RECONCILE, 0);
+  await scheduled(RECONCILE, 0);
 });
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => releaseWebhooks(world));
 afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
-/** A card whose branch was pushed to, and its checks reported, unheard. */
-async function unheardPush(board: TestBoard): Promise<{ number: number; sha: string }> {
+/** A card with a push and check results whose webhooks were lost. */
+async function missedPush(board: TestBoard): Promise<{ number: number; sha: string }> {
   const { number, branchName } = await openCard(world, board);
   await allProcessed(world);
   loseWebhooks(world);
@@ -43,7 +43,7 @@ async function unheardPush(board: TestBoard): Promise<{ number: number; sha: str
   return { number, sha };
 }
 
-/** From now on the account's tokens are refused, and new ones are not given out. */
+/** Makes the forge refuse the account's tokens and mint no new ones. */
 function refuse(board: TestBoard, status: number): void {
   const { installation } = onForge(world, board);
   const { faults } = world.forge.control;
@@ -58,17 +58,17 @@ function refuse(board: TestBoard, status: number): void {
 
 const waiting = (task: string) =>
   world.service.deps.db("graphile_worker.jobs").where("task_identifier", task);
-/** When the jobs of this name that are left are put off: the others are done. */
-const putOff = (task: string, count: number) =>
+/** The times at which the remaining jobs with this name run. */
+const scheduled = (task: string, count: number) =>
   eventually(
     () => waiting(task),
     (jobs) => jobs.length === count && jobs.every(({ run_at: at }) => at > Date.now() + 30_000),
   );
 
-/** Repair is asked for, and all that can be done now is. */
+/** Starts the repair and waits for the jobs that can run now. */
 async function repaired(comparisonsLeft: number): Promise<void> {
   await scheduleRepairs(world.service.deps.db);
-  await putOff(RECONCILE, comparisonsLeft);
+  await scheduled(RECONCILE, comparisonsLeft);
 }
 
 async function expectFound(
@@ -87,39 +87,45 @@ async function expectFound(
 }
 
 // Fault: C19 A comparison meets a refused account => repeated when access returns
-it.each([401, 403])("asked for while the forge refuses us the account (%i)", async (status) => {
+it.each([401, 403])(
+  "a reconciliation that starts while GitHub refuses the account (%i) finds the changes later",
+  async (status) => {
+    const board = await world.board();
+    const card = await missedPush(board);
+    refuse(board, status);
+    await board.api.get(`/v1/cards/${card.number}/reviews`);
+    expect(await brokenIn(board)).toHaveLength(1);
+    await scheduled(CHECK_REFUSED_INSTALLATION, 1);
+    await repaired(0);
+    await repaired(0);
+
+    world.forge.control.faults.clear();
+    await runDeferredJobs(world);
+    await brokenWhen(board, 0);
+    await expectFound(board, card);
+  },
+);
+
+it.each([401, 403])(
+  "a reconciliation that is the first to be refused (%i) finds the changes later",
+  async (status) => {
+    const board = await world.board();
+    const card = await missedPush(board);
+    refuse(board, status);
+    await repaired(0);
+    await scheduled(CHECK_REFUSED_INSTALLATION, 1);
+    expect(await brokenIn(board)).toHaveLength(1);
+
+    world.forge.control.faults.clear();
+    await runDeferredJobs(world);
+    await brokenWhen(board, 0);
+    await expectFound(board, card);
+  },
+);
+
+it("a reconciliation without a response from GitHub finds the changes later", async () => {
   const board = await world.board();
-  const card = await unheardPush(board);
-  refuse(board, status);
-  await board.api.get(`/v1/cards/${card.number}/reviews`);
-  expect(await brokenIn(board)).toHaveLength(1);
-  await putOff(CHECK_REFUSED_INSTALLATION, 1);
-  await repaired(0);
-  await repaired(0);
-
-  world.forge.control.faults.clear();
-  await runDeferredJobs(world);
-  await brokenWhen(board, 0);
-  await expectFound(board, card);
-});
-
-it.each([401, 403])("which meets the refusal (%i) itself", async (status) => {
-  const board = await world.board();
-  const card = await unheardPush(board);
-  refuse(board, status);
-  await repaired(0);
-  await putOff(CHECK_REFUSED_INSTALLATION, 1);
-  expect(await brokenIn(board)).toHaveLength(1);
-
-  world.forge.control.faults.clear();
-  await runDeferredJobs(world);
-  await brokenWhen(board, 0);
-  await expectFound(board, card);
-});
-
-it("whose question the forge does not answer", async () => {
-  const board = await world.board();
-  const card = await unheardPush(board);
+  const card = await missedPush(board);
   world.forge.control.faults.add({
     match: { installationId: onForge(world, board).installation.id, path: "/graphql" },
     fault: { kind: "answer", status: 502 },
@@ -131,15 +137,15 @@ it("whose question the forge does not answer", async () => {
   await expectFound(board, card);
 });
 
-/** A commit on the trunk that nobody told of; gives it. */
-async function unheardLanding(board: TestBoard): Promise<string> {
+/** A commit on the trunk without a webhook. */
+async function missedLanding(board: TestBoard): Promise<string> {
   await followTrunks(world.service.deps);
   loseWebhooks(world);
   return pushTo(board, "main", "landed.txt");
 }
 
-/** Once the jobs that were put off are brought forward. */
-async function expectLanded(board: TestBoard, sha: string): Promise<void> {
+/** Waits for the landing after the scheduled jobs were moved forward. */
+async function expectLandingLater(board: TestBoard, sha: string): Promise<void> {
   expect((await readTrunk(board.api)).landings.map((landing) => landing.sha)).not.toContain(sha);
   world.forge.control.faults.clear();
   await runDeferredJobs(world);
@@ -149,32 +155,32 @@ async function expectLanded(board: TestBoard, sha: string): Promise<void> {
   );
 }
 
-it.each(["before", "by the look itself"])(
-  "trunks whose account refuses us are looked at once it is back, the refusal met %s",
+it.each(["before", "by the inspection itself"])(
+  "trunks of a refused account are inspected when access returns; the refusal is found %s",
   async (when) => {
     const board = await world.board();
-    const sha = await unheardLanding(board);
+    const sha = await missedLanding(board);
     refuse(board, 403);
     const { installation } = onForge(world, board);
     if (when === "before") await recordRefusal(world.service.deps, installation.id, "No");
     await followTrunks(world.service.deps);
-    await putOff(CHECK_REFUSED_INSTALLATION, 1);
+    await scheduled(CHECK_REFUSED_INSTALLATION, 1);
     expect(await waiting(FOLLOW_TRUNKS)).toEqual([]);
     expect(await brokenIn(board)).toHaveLength(1);
-    await expectLanded(board, sha);
+    await expectLandingLater(board, sha);
   },
 );
 
 it.each(["Inspect", "LandedHistory"])(
-  "trunks of which the forge does not say are looked at a minute later (%s)",
+  "trunks are inspected a minute later if GitHub does not respond (%s)",
   async (operation) => {
     const board = await world.board();
-    const sha = await unheardLanding(board);
+    const sha = await missedLanding(board);
     const { installation } = onForge(world, board);
     const match = { installationId: installation.id, operation };
     world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
     await followTrunks(world.service.deps);
-    await putOff(FOLLOW_TRUNKS, 1);
-    await expectLanded(board, sha);
+    await scheduled(FOLLOW_TRUNKS, 1);
+    await expectLandingLater(board, sha);
   },
 );

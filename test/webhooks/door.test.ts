@@ -34,7 +34,7 @@ const MAX = 25 * 1024 * 1024;
 const ofSize = (bytes: number): string => `{"a":"${"x".repeat(bytes - 8)}"}`;
 
 describe("a delivery", () => {
-  it("is answered with 2xx and kept as it was sent", async () => {
+  it("gets 2xx and is stored as sent", async () => {
     const payload = '{ "zen":"Spaces  stay, é 😀 \\u0000 too" }';
     const { guid, status, body } = await deliver(world, "ping", payload);
     expect([status, body]).toEqual([202, { accepted: true }]);
@@ -43,15 +43,12 @@ describe("a delivery", () => {
 
   // Fault: B11
   it.each<[string, object]>([
-    ["of an event nobody knows", { action: "sung", repository: { id: 1 } }],
-    [
-      "of a repository nobody knows",
-      { ref: "refs/heads/main", repository: { id: 987_654, full_name: "a/b" } },
-    ],
-    ["without anything in it", {}],
+    ["of an unknown event", { action: "sung", repository: { id: 1 } }],
+    ["of an unknown repository", { ref: "refs/heads/main", repository: { id: 987_654, full_name: "a/b" } }],
+    ["with an empty payload", {}],
     ["that is a list", []],
-    ["with ids that are none", { repository: { id: "x" }, installation: null }],
-  ])("%s is taken and worked off without harm", async (_, payload) => {
+    ["with invalid ids", { repository: { id: "x" }, installation: null }],
+  ])("%s is accepted and processed without effect", async (_, payload) => {
     for (const event of ["push", "pull_request", "check_run", "status", "a_new_event"]) {
       const { guid, status } = await deliver(world, event, payload);
       expect(status).toBe(202);
@@ -64,23 +61,23 @@ describe("a delivery", () => {
     ["no signature", { "x-hub-signature-256": null }],
     ["an empty signature", { "x-hub-signature-256": "" }],
     [
-      "a signature by SHA-1 only",
+      "a SHA-1 signature only",
       { "x-hub-signature-256": null, "x-hub-signature": signatureOf(JSON.stringify(ping), "x", "sha1") },
     ],
     [
-      "SHA-1 where SHA-256 belongs",
+      "a SHA-1 signature in the SHA-256 header",
       { "x-hub-signature-256": signatureOf(JSON.stringify(ping), "x", "sha1") },
     ],
     ["another's signature", { "x-hub-signature-256": signatureOf(JSON.stringify(ping), "development") }],
     ["a signature cut short", { "x-hub-signature-256": `sha256=${"0".repeat(63)}` }],
-  ])("with %s is 401 and not kept", async (_, headers) => {
+  ])("with %s is 401 and not stored", async (_, headers) => {
     const { guid, status, body } = await deliver(world, "ping", ping, { headers });
     expect(status).toBe(401);
     expect(body).toMatchObject({ message: expect.stringContaining("signature"), statusCode: 401 });
     expect(await storedDelivery(world, guid)).toBeUndefined();
   });
 
-  it("with a good SHA-1 signature beside a bad SHA-256 one is 401", async () => {
+  it("with a valid SHA-1 and an invalid SHA-256 signature is 401", async () => {
     const text = JSON.stringify(ping);
     const headers = {
       "x-hub-signature": signatureOf(text, world.forge.app.webhookSecret, "sha1"),
@@ -89,7 +86,7 @@ describe("a delivery", () => {
     expect((await deliver(world, "ping", text, { headers })).status).toBe(401);
   });
 
-  it("with one byte altered is 401 and not kept", async () => {
+  it("with one changed byte is 401 and not stored", async () => {
     const text = JSON.stringify(ping);
     const headers = { "x-hub-signature-256": signatureOf(text, world.forge.app.webhookSecret) };
     for (const altered of [text.replace("K", "k"), `${text} `, text.slice(0, -1)]) {
@@ -105,7 +102,7 @@ describe("a delivery", () => {
     ["no JSON", "payload=%7B%7D", 400],
     ["JSON cut short", '{"zen":"', 400],
     ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
-  ])("of %s, well signed, is 4xx and not kept", async (_, body, expected) => {
+  ])("of %s with a valid signature is 4xx and not stored", async (_, body, expected) => {
     const { guid, status, body: answer } = await deliver(world, "ping", body);
     expect(status).toBe(expected);
     expect(answer["statusCode"]).toBe(expected);
@@ -116,7 +113,7 @@ describe("a delivery", () => {
     expect((await deliver(world, "ping", ping, { headers: { [header]: null } })).status).toBe(400);
   });
 
-  it("of 25 MB is kept, and of one byte more is 413", async () => {
+  it("of 25 MB is stored; one more byte is 413", async () => {
     const most = await deliver(world, "ping", ofSize(MAX));
     expect(most.status).toBe(202);
     const tooMuch = await deliver(world, "ping", ofSize(MAX + 1));
@@ -126,35 +123,35 @@ describe("a delivery", () => {
     await world.service.deps.db("deliveries").where({ guid: most.guid }).delete();
   });
 
-  it("that is compressed is 415, and never unpacked", async () => {
+  it("that is compressed is 415 and not decompressed", async () => {
     const bomb = new Uint8Array(gzipSync(ofSize(MAX * 4)));
     const { guid, status } = await deliver(world, "ping", bomb, { headers: { "content-encoding": "gzip" } });
     expect(status).toBe(415);
     expect(await storedDelivery(world, guid)).toBeUndefined();
   });
 
-  it("costs one statement, without a transaction around it", async () => {
+  it("needs one statement without a transaction", async () => {
     const sent = await statementsOf(() => deliver(world, "ping", ping));
     expect(sent.filter((text) => /^(begin|commit|insert into deliveries)/i.test(text))).toEqual([
       expect.stringContaining("insert into deliveries"),
     ]);
   });
 
-  it("is kept though one that came at the same moment cannot be", async () => {
-    // Longer than what an index takes, and nothing in it repeats.
-    const unkeepable = randomBytes(6_000).toString("hex");
+  it("is stored even if another one at the same time cannot be", async () => {
+    // Too long for an index entry and not compressible.
+    const unstorable = randomBytes(6_000).toString("hex");
     const guids = Array.from<unknown, string>({ length: 40 }, () => randomUUID()).toSpliced(
       20,
       0,
-      unkeepable,
+      unstorable,
     );
     const answers = await Promise.all(guids.map((guid) => deliver(world, "ping", ping, { guid })));
     const refused = answers.filter(({ status }) => status !== 202);
-    expect(refused).toEqual([expect.objectContaining({ guid: unkeepable, status: 500 })]);
+    expect(refused).toEqual([expect.objectContaining({ guid: unstorable, status: 500 })]);
   });
 
   // Fault: B1 A delivery arrives several times => recorded once
-  it("that comes ten times, also at the same moment, is one", async () => {
+  it("that is sent ten times, also concurrently, is stored once", async () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);
     const payload = status("failure");
@@ -176,7 +173,7 @@ describe("a delivery", () => {
   });
 
   // Fault: A8
-  it("is answered only once it is kept", async () => {
+  it("gets its response after it is stored", async () => {
     const { db } = world.service.deps;
     const answered: SentDelivery[] = [];
     const answers: Promise<unknown>[] = [];
@@ -192,7 +189,7 @@ describe("a delivery", () => {
     expect(await storedDelivery(world, answered[0]?.guid ?? "")).toBeDefined();
   });
 
-  it("that cannot be kept is 5xx, so that the forge's log says it failed", async () => {
+  it("that cannot be stored is 5xx, which GitHub's log shows as failed", async () => {
     const { db } = world.service.deps;
     await db.raw("alter table deliveries rename to elsewhere");
     const failed = await deliver(world, "ping", { zen: "a canary in the payload" });
@@ -205,9 +202,9 @@ describe("a delivery", () => {
   });
 });
 
-describe("while the webhook secret is exchanged", () => {
+describe("while the webhook secret is rotated", () => {
   // Fault: B7 The webhook secret rotates => both secrets work until the old one is removed
-  it("the new one and the one before it both hold, and no third; afterwards only the new one", async () => {
+  it("the new and the previous secret are valid, and afterwards only the new one", async () => {
     const { deps } = world.service;
     const statusWith = async (webhookSecrets: string[], secret: string): Promise<number> => {
       const app = createApp(deps, {

@@ -19,11 +19,11 @@ afterAll(() => world.stop());
 
 interface Sender {
   readonly socket: Socket;
-  /** What the service has answered so far. */
+  /** The response of the service so far. */
   readonly answer: () => string;
 }
 
-/** Announces a body of 25 MiB. */
+/** Sends headers that announce a body of 25 MiB. */
 function announce(headers: readonly string[]): Sender {
   const { hostname, port } = new URL(world.service.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -51,7 +51,7 @@ const closed = ({ socket }: Sender): Promise<unknown> =>
 describe("a large request", () => {
   it.each([
     ["a signature", [EVENT, DELIVERY], 401],
-    ["a well-formed signature", [EVENT, DELIVERY, "X-Hub-Signature-256: sha256=zz"], 401],
+    ["a valid signature", [EVENT, DELIVERY, "X-Hub-Signature-256: sha256=zz"], 401],
     ["an event", [SIGNATURE, DELIVERY], 400],
     ["a delivery id", [SIGNATURE, EVENT], 400],
   ])("without %s is refused before its body is read", async (_, headers, status) => {
@@ -60,7 +60,7 @@ describe("a large request", () => {
     await closed(sender);
   });
 
-  it("is refused when the process holds too many bytes, and later ones are accepted", async () => {
+  it("is refused if the process holds too many bytes; later requests are accepted", async () => {
     const senders = Array.from({ length: 6 }, () => announce([SIGNATURE, EVENT, DELIVERY]));
     const part = Buffer.alloc(15 * MIB, " ");
     for (const { socket } of senders) socket.write(part);

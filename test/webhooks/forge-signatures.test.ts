@@ -14,13 +14,13 @@ describe("a delivery's signature", () => {
     );
   });
 
-  test("holds with either secret while they are being exchanged, and with no other", () => {
+  test("is valid with either secret during a rotation, and with no other", () => {
     expect(verifyDelivery(body, sign("new"), ["new", "old"])).toBe(true);
     expect(verifyDelivery(body, sign("old"), ["new", "old"])).toBe(true);
     expect(verifyDelivery(body, sign("old"), ["new"])).toBe(false);
   });
 
-  test("is over the bytes, valid UTF-8 or not", () => {
+  test("is computed over the bytes, valid UTF-8 or not", () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x7b]);
     expect(verifyDelivery(bytes, sign("s", bytes), ["s"])).toBe(true);
     expect(verifyDelivery(Buffer.from(bytes.toString("utf8")), sign("s", bytes), ["s"])).toBe(false);
@@ -35,11 +35,11 @@ describe("a delivery's signature", () => {
     ["upper case", `sha256=${sign("s").slice(7).toUpperCase()}`],
     ["no digest", "sha256="],
     ["characters of more bytes", `sha256=${"é".repeat(64)}`],
-  ])("does not hold as %s", (_, signature) => {
+  ])("is invalid as %s", (_, signature) => {
     expect(verifyDelivery(body, signature, ["s"])).toBe(false);
   });
 
-  test("does not hold for a body changed by one byte, an empty body, or without secrets", () => {
+  test("is invalid for a changed body, an empty body, or without secrets", () => {
     const changed = Buffer.from(body);
     changed[0]! ^= 1;
     expect(verifyDelivery(changed, sign("s"), ["s"])).toBe(false);

@@ -1,4 +1,4 @@
-/** What was found by comparing with the forge and what webhooks tell late is one thing, told once. */
+/** Changes found by reconciliation are recorded once, even if their webhooks arrive later. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
@@ -30,9 +30,9 @@ afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 // Fault: B13 A webhook and a comparison report the same change => recorded once
-describe("what was found", () => {
+describe("a change found by reconciliation", () => {
   it.each(["kept", "reversed"] as const)(
-    "is not told again when word of it comes late, %s",
+    "is not recorded again when its webhooks arrive late, in order %s",
     async (order) => {
       const board = await world.board();
       const { number, branchName } = await openCard(world, board);
@@ -52,14 +52,14 @@ describe("what was found", () => {
       expect(after).toEqual(found);
       const link = (await board.api.readCard(number)).repositories[0];
       expect(link?.prState).toBe("open");
-      // What happens from now on is news again.
+      // Later changes are recorded again.
       await push(board, branchName, "three.txt");
       await allProcessed(world);
       expect(await eventsOf(board, number, "pushed")).toHaveLength(2);
     },
   );
 
-  it("is not told again when word of what was said comes late", async () => {
+  it("in comments is not recorded again when its webhooks arrive late", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const pull = await pullOf(board, number);
@@ -79,7 +79,7 @@ describe("what was found", () => {
     expect(untimed(await board.api.timeline(number))).toEqual(untimed(found));
   });
 
-  it("is told once by however many look at once, webhooks among them", async () => {
+  it("is recorded once by concurrent reconciliations and webhooks", async () => {
     const board = await world.board();
     const { number, branchName } = await openCard(world, board);
     const pull = await pullOf(board, number);
@@ -96,7 +96,7 @@ describe("what was found", () => {
     expect(new Set(after).size).toBe(after.length);
   });
 
-  it("is nothing where all was told", async () => {
+  it("does not exist if all webhooks arrived", async () => {
     const board = await world.board();
     const { number, branchName } = await openCard(world, board);
     await push(board, branchName, "one.txt");

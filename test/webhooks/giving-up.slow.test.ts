@@ -30,10 +30,10 @@ async function pushTo(branch: string, by: ForgeAccount): Promise<void> {
   await clone.remove();
 }
 
-describe("an agent that says /give-up on a card's pull request", () => {
+describe("an agent that comments /give-up on a card's pull request", () => {
   // Contract: Timeline and comments: An agent's events have user kind `agent`
   // Contract: Inbox: `agent_gave_up`: an agent could not finish, with its reason
-  it("is told of in its own words, on the timeline and in the inbox", async () => {
+  it("is in the timeline and in the inbox with its reason", async () => {
     await commentAs(board, copilot, 1, "I tried.\n\n/give-up the tests need a database");
     const item = await itemWhen(board.api, KIND);
     expect(item).toMatchObject({
@@ -43,8 +43,8 @@ describe("an agent that says /give-up on a card's pull request", () => {
       dismissible: false,
       data: { prNumber: 1, reason: "the tests need a database", login: copilot.login },
     });
-    const told = await board.api.eventWhen(card.number, ({ kind }) => kind === KIND);
-    expect(told).toMatchObject({
+    const recorded = await board.api.eventWhen(card.number, ({ kind }) => kind === KIND);
+    expect(recorded).toMatchObject({
       actor: { user: { kind: "agent" }, login: copilot.login },
       repositoryFullName: `${board.owner}/web`,
       data: { prNumber: 1, reason: "the tests need a database" },
@@ -62,13 +62,13 @@ describe("an agent that says /give-up on a card's pull request", () => {
         await board.api.patch(`/v1/cards/${card.number}`, { assigneeId: member?.id });
       },
     ],
-  ])("has given up until %s, and gives up anew after it", async (_, goOn) => {
+  ])("gave up until %s, and can give up again later", async (_, act) => {
     await commentAs(board, copilot, 1, "/give-up");
     const first = await itemWhen(board.api, KIND);
     expect(first.detail).toContain("without giving a reason");
     await board.api.patch(`/v1/cards/${card.number}`, { priority: "high" });
     expect(await itemsOf(board.api, KIND)).toEqual([first]);
-    await goOn();
+    await act();
     await clearedWhen(board.api, KIND);
     await commentAs(board, copilot, 1, "/give-up once more");
     const again = await itemWhen(board.api, KIND);
@@ -76,7 +76,7 @@ describe("an agent that says /give-up on a card's pull request", () => {
     expect(again.id).not.toBe(first.id);
   });
 
-  it("has not where it only quotes the command, or somebody else says it", async () => {
+  it("did not give up if it only quotes the command or somebody else comments it", async () => {
     const ada = (body: string) =>
       board.person("ada", "POST", `/repos/${board.owner}/web/issues/1/comments`, { body });
     await ada("/give-up please");
@@ -93,7 +93,7 @@ describe("an agent that says /give-up on a card's pull request", () => {
     expect(await itemsOf(board.api, KIND)).toEqual([]);
   });
 
-  it("is told of once, however often it changes its words", async () => {
+  it("is recorded once, however often it edits the comment", async () => {
     const { body } = await copilot.call(board, "POST", "/issues/1/comments", { body: "/give-up one" });
     const first = await itemWhen(board.api, KIND);
     await copilot.call(board, "PATCH", `/issues/comments/${String(body["id"])}`, { body: "/give-up two" });
@@ -102,8 +102,8 @@ describe("an agent that says /give-up on a card's pull request", () => {
   });
 });
 
-describe("an agent's own pull request", () => {
-  it("that the agent closes unmerged is given up, until it is opened again", async () => {
+describe("an agent's pull request", () => {
+  it("counts as given up when the agent closes it unmerged, until it is reopened", async () => {
     const { number } = await openAgentPull(world, board, copilot, card);
     await copilot.call(board, "PATCH", `/pulls/${number}`, { state: "closed" });
     const item = await itemWhen(board.api, KIND);
@@ -117,7 +117,7 @@ describe("an agent's own pull request", () => {
     await itemWhen(board.api, "proposal_waiting");
   });
 
-  it("that somebody else closes is not", async () => {
+  it("does not count as given up when somebody else closes it", async () => {
     const { number } = await openAgentPull(world, board, copilot, card);
     await itemWhen(board.api, "proposal_waiting");
     await board.person("ada", "PATCH", `/repos/${board.owner}/web/pulls/${number}`, { state: "closed" });
@@ -125,7 +125,7 @@ describe("an agent's own pull request", () => {
     expect(await itemsOf(board.api, KIND)).toEqual([]);
   });
 
-  it("that is pushed to after its agent gave up in a comment is gone on with", async () => {
+  it("with a later push no longer counts as given up", async () => {
     const { number, branch } = await openAgentPull(world, board, copilot, card);
     await commentAs(board, copilot, number, "/give-up too hard");
     expect((await itemWhen(board.api, KIND)).detail).toBe("too hard");
@@ -133,7 +133,7 @@ describe("an agent's own pull request", () => {
     await clearedWhen(board.api, KIND);
   });
 
-  it("may be the card's own", async () => {
+  it("may be the card's own pull request", async () => {
     const { number } = await board.api.card({ title: "Theirs" });
     await board.api.move(number, board.stages["In progress"]);
     const branch = (await board.api.readCard(number)).repositories[0]?.branchName ?? "";
@@ -144,7 +144,7 @@ describe("an agent's own pull request", () => {
     await copilot.call(board, "PATCH", `/pulls/${mine}`, { state: "closed" });
     expect(await itemWhen(board.api, KIND)).toMatchObject({ card: { number }, data: { prNumber: mine } });
     expect(await itemsOf(board.api, "proposal_waiting")).toEqual([]);
-    // One thing to decide, and so one item; what is left to decide once somebody has taken over is another.
+    // Both reasons make one item; a new one appears after somebody else continues.
     expect(await itemsOf(board.api, "pr_closed_outside")).toEqual([]);
     const [member] = (await board.api.get<{ id: string }[]>("/v1/members")).body;
     await board.api.patch(`/v1/cards/${number}`, { assigneeId: member?.id });
@@ -155,8 +155,8 @@ describe("an agent's own pull request", () => {
   });
 });
 
-describe("a comment through the API that says /give-up", () => {
-  it("is its writer's giving up, once for each comment, and on no other board", async () => {
+describe("a comment with /give-up through the API", () => {
+  it("makes its author give up, once for each comment and only on its board", async () => {
     const neighbour = await world.board();
     const key = "give-up-0123456789";
     await writeComment(board.api, card.number, "/give-up no access", { key });
@@ -167,8 +167,8 @@ describe("a comment through the API that says /give-up", () => {
       repository: null,
       data: { prNumber: null, login: null, name: "maintainer agent" },
     });
-    const told = (await board.api.timeline(card.number)).filter(({ kind }) => kind === KIND);
-    expect(told).toMatchObject([{ actor: { user: { kind: "machine" }, login: null } }]);
+    const recorded = (await board.api.timeline(card.number)).filter(({ kind }) => kind === KIND);
+    expect(recorded).toMatchObject([{ actor: { user: { kind: "machine" }, login: null } }]);
     expect(await itemsOf(neighbour.api, KIND)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Where the App may work: installed, suspended, renamed, handed on. */
+/** Installations and their repositories: installed, suspended, renamed, transferred. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   storeInstallation,
@@ -34,7 +34,7 @@ afterAll(() => world.stop());
 describe("a suspended installation", () => {
   // Contract: Inbox: `connection_broken`: the installation is suspended or GitHub refuses it
   // Fault: C13
-  it("stops all use at once, says so in the inbox, and comes back by itself", async () => {
+  it("stops all calls immediately, is in the inbox, and recovers automatically", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { context, by, installation } = onForge(world, board);
@@ -65,7 +65,7 @@ describe("a suspended installation", () => {
     expect(again?.id).not.toBe(item?.id);
   });
 
-  it("is not asked by what a late webhook calls for", async () => {
+  it("gets no calls because of a late webhook", async () => {
     const board = await world.board();
     const { number, branchName } = await cardWithStatuses(world, board);
     world.forge.control.webhooks.add({ match: { event: "push" }, fault: { kind: "hold" } });
@@ -91,7 +91,7 @@ describe("a suspended installation", () => {
   });
 });
 
-it("an App that is taken off an account is asked nothing there, until it is installed again", async () => {
+it("an uninstalled App makes no calls to the account until it is installed again", async () => {
   const board = await world.board();
   const { number } = await openCard(world, board);
   const { context, account, by, installation } = onForge(world, board);
@@ -112,7 +112,7 @@ it("an App that is taken off an account is asked nothing there, until it is inst
   expect(await healthOf(board)).toMatchObject({ broken: null, lastWebhookAt: expect.any(String) });
 });
 
-it("an App that is installed brings organization, board, project, flow and repositories by itself", async () => {
+it("an installed App creates organization, board, project, flow and repositories", async () => {
   const { context } = world.forge;
   world.forge.createOrganization("newcomers");
   await world.forge.createRepository("newcomers", "only");
@@ -130,7 +130,7 @@ it("an App that is installed brings organization, board, project, flow and repos
   expect(rows).toEqual([{ full_name: "newcomers/only", link_by_default: true }]);
 });
 
-describe("an account the forge refuses us", () => {
+describe("an account that GitHub refuses", () => {
   // Contract: Inbox: `connection_broken`: the installation is suspended or GitHub refuses it
   // Fault: C12
   it.each([
@@ -138,7 +138,7 @@ describe("an account the forge refuses us", () => {
     [403, 409, "Go away"],
     [404, 409, "Go away"],
   ])(
-    "a token (%i) is in the inbox as soon as anybody meets it, until it does not",
+    "with %i is in the inbox from the first refusal until access returns",
     async (status, answered, words) => {
       const board = await world.board();
       const { number } = await openCard(world, board);
@@ -171,7 +171,7 @@ describe("an account the forge refuses us", () => {
   );
 });
 
-it("what an installation does not grant of what is needed is told, until it is accepted", async () => {
+it("a missing permission is reported until it is granted", async () => {
   const board = await world.board();
   expect(await healthOf(board)).toMatchObject({ missingPermissions: [] });
   const { context, by, installation } = onForge(world, board);
@@ -192,7 +192,7 @@ it("what an installation does not grant of what is needed is told, until it is a
 });
 
 // Fault: B11 The installation or repository is unknown => 2xx and no change
-it("events that come by another account's installation, or by one nobody knows, change nothing", async () => {
+it("events of another account's installation or an unknown one change nothing", async () => {
   const [board, stranger] = [await world.board(), await world.board()];
   const { number, status } = await cardWithStatuses(world, board);
   for (const id of [onForge(world, stranger).installation.id, 987_654_321]) {
@@ -209,7 +209,7 @@ it("events that come by another account's installation, or by one nobody knows, 
   await board.api.eventWhen(number, ({ kind }) => kind === "checks_changed");
 });
 
-it("an answer to an older question changes nothing", async () => {
+it("an older response does not replace a newer one", async () => {
   const board = await world.board();
   const { context, account, by, installation } = onForge(world, board);
   const askedAt = await readClock(world.service.deps.db);
@@ -229,7 +229,7 @@ it("an answer to an older question changes nothing", async () => {
 
 describe("accounts", () => {
   // Fault: D1
-  it("that swap names keep their boards, whichever is heard of first", async () => {
+  it("that exchange their names keep their boards, whichever webhook arrives first", async () => {
     const [one, two] = [await world.board(), await world.board()];
     const { state } = world.forge.context;
     const [first, second] = [onForge(world, one), onForge(world, two)];
@@ -254,7 +254,7 @@ describe("accounts", () => {
   });
 
   // Fault: C18 One account or repository is unreadable => the others are unaffected
-  it("that cannot be read keep no other from being followed", async () => {
+  it("that cannot be read do not stop the sync of others", async () => {
     const [poor, sound] = [await world.board(), await world.board()];
     const { context, by, installation } = onForge(world, sound);
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });

@@ -1,6 +1,6 @@
-/** Whatever happens to webhooks for a while, boards are right again once it has ended, and nobody has to help. */
+/** Boards recover automatically after any webhook failure. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { anHourPasses } from "../support/an-hour.ts";
+import { simulateHour } from "../support/simulate-hour.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { commentsOf, forgeComments } from "../support/stories/comments.ts";
 import { openCard } from "../support/stories/open-card.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
-/** What is said on a pull request, in an order of its own. */
+/** The comments of a pull request, in a fixed order. */
 async function saidOnForge(board: TestBoard, pull: number): Promise<string[]> {
   const path = `/repos/${board.owner}/web`;
   const comments = await forgeComments(board, "web", pull);
@@ -40,7 +40,7 @@ const saidHere = async (board: TestBoard, number: number): Promise<string[]> =>
     ...(await eventsOf(board, number, "review_submitted")).map(({ data }) => String(data["state"])),
   ].toSorted();
 
-/** What the forge shows of a card, in the words of the API. */
+/** A card's state on GitHub in the fields of the API. */
 async function onForge(board: TestBoard, branchName: string, pull: number) {
   const path = `/repos/${board.owner}/web`;
   const { body } = await board.person("ada", "GET", `${path}/pulls/${pull}`);
@@ -57,11 +57,11 @@ async function onForge(board: TestBoard, branchName: string, pull: number) {
 
 // Fault: B3
 it.each([
-  ["all of them are dropped, which the forge's log knows", { kind: "drop" }],
-  ["all of them are lost without a trace", { kind: "drop", unlogged: true }],
-  ["a third is lost without a trace", { kind: "drop", unlogged: true, percent: 33 }],
+  ["all of them are dropped but in GitHub's log", { kind: "drop" }],
+  ["all of them are lost and not in GitHub's log", { kind: "drop", unlogged: true }],
+  ["a third is lost and not in GitHub's log", { kind: "drop", unlogged: true, percent: 33 }],
 ] as const)(
-  "%s for a while, a fifth of those after that comes late, and within two hours all is right without anybody's help",
+  "%s for a while, and a fifth of the later ones is late; boards are correct within two hours",
   async (_, fault) => {
     const board = await world.board();
     const cards = [];
@@ -72,7 +72,7 @@ it.each([
       await allProcessed(world);
     }
     const [one, two, three] = cards;
-    if (!one || !two || !three) throw new Error("three cards were made");
+    if (!one || !two || !three) throw new Error("the three cards are missing");
     const report = async (sha: string, state: string): Promise<void> => {
       await board.person("ada", "POST", `/repos/${board.owner}/web/statuses/${sha}`, {
         state,
@@ -108,8 +108,8 @@ it.each([
     world.forge.control.webhooks.clear();
     await world.forge.control.webhooks.release("shuffled");
 
-    await anHourPasses(world);
-    await anHourPasses(world);
+    await simulateHour(world);
+    await simulateHour(world);
     for (const { number, branchName, pull } of cards) {
       const [link] = (await board.api.readCard(number)).repositories;
       const { prState, checksState } = await onForge(board, branchName, pull);
@@ -130,7 +130,7 @@ it.each([
     }
     await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
     const before = await Promise.all(cards.map(({ number }) => board.api.timeline(number)));
-    await anHourPasses(world);
+    await simulateHour(world);
     expect(await Promise.all(cards.map(({ number }) => board.api.timeline(number)))).toEqual(before);
   },
   120_000,

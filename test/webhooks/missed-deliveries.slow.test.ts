@@ -1,4 +1,4 @@
-/** What the forge sent and never arrived is found in its own log of deliveries. */
+/** Deliveries that never arrived are found in GitHub's delivery log. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { markRepaired } from "../../src/store/forge/deliveries.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
@@ -10,25 +10,25 @@ import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts"
 const LIST = "GET /app/hook/deliveries";
 const READ = "GET /app/hook/deliveries/{delivery_id}";
 const ONE = "/app/hook/deliveries/{delivery_id}";
-const NOBODY_HOME = "http://127.0.0.1:9/nobody";
+const UNREACHABLE = "http://127.0.0.1:9/nothing";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-// As if the log had been read just now.
+// As after a read of the log.
 beforeEach(() => repaired());
 afterEach(() => {
   world.forge.control.webhooks.clear();
   world.forge.control.faults.clear();
   world.forge.setWebhookUrl(world.service.webhookUrl);
 });
-/** Boards of tests that take out of the tables what was recorded. */
+/** Boards of tests that delete recorded rows. */
 const forgetful: TestBoard[] = [];
 afterAll(() => expectAllConsistent(world, forgetful));
 afterAll(() => world.stop());
 
-/** Has the log read, and waits until what it brought was worked. */
+/** Reads the log and waits until its deliveries are processed. */
 async function repaired(atOnce?: number): Promise<void> {
   await world.forge.waitUntilIdle();
   await recoverMissedDeliveries(world.service.deps, atOnce);
@@ -37,7 +37,7 @@ async function repaired(atOnce?: number): Promise<void> {
 
 const calls = (route: string): number => world.forge.requests.count((request) => request.route === route);
 
-/** A card in progress, and a way to have a check of that name reported on its branch. */
+/** A card in progress, and a function that reports a check on its branch. */
 async function cardWithChecks(board: TestBoard) {
   const { number, sha, fullName } = await cardWithStatuses(world, board);
   const report = async (context: string, state = "failure"): Promise<void> => {
@@ -47,7 +47,7 @@ async function cardWithChecks(board: TestBoard) {
     });
     expect(status).toBe(201);
   };
-  const told = async () =>
+  const recorded = async () =>
     (await board.api.timeline(number))
       .filter(({ kind }) => kind === "checks_changed")
       .map(({ data }) => data["to"]);
@@ -55,29 +55,29 @@ async function cardWithChecks(board: TestBoard) {
     (await world.service.deps.db("check_reports").where({ sha }).select("name")).map(
       ({ name }) => name as string,
     );
-  return { number, report, told, reported };
+  return { number, report, recorded, reported };
 }
 
 describe("a delivery that never arrived", () => {
   // Fault: B3 Deliveries are lost => found in GitHub's log or by hourly comparison
-  it("is found in the forge's log and worked as if it had just been sent", async () => {
+  it("is found in GitHub's log and processed", async () => {
     const board = await world.board();
-    const { number, report, told } = await cardWithChecks(board);
+    const { number, report, recorded } = await cardWithChecks(board);
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     await report("ci");
     await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
-    expect(await told()).toEqual([]);
+    expect(await recorded()).toEqual([]);
     await repaired();
-    expect(await told()).toEqual(["failing"]);
+    expect(await recorded()).toEqual(["failing"]);
     const [item] = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
     expect(item?.actor.login).toMatch(/^ada/);
   });
 
-  it("is taken in once, and what did arrive is not read again", async () => {
-    const { report, told } = await cardWithChecks(await world.board());
+  it("is stored once, and delivered ones are not read again", async () => {
+    const { report, recorded } = await cardWithChecks(await world.board());
     await report("arrived", "success");
-    world.forge.setWebhookUrl(NOBODY_HOME);
+    world.forge.setWebhookUrl(UNREACHABLE);
     await report("missed");
     await world.forge.waitUntilIdle();
     world.forge.setWebhookUrl(world.service.webhookUrl);
@@ -85,12 +85,12 @@ describe("a delivery that never arrived", () => {
     await Promise.all([repaired(), repaired()]);
     await repaired();
     expect(calls(READ)).toBeLessThanOrEqual(2);
-    expect(await told()).toEqual(["passing", "failing"]);
+    expect(await recorded()).toEqual(["passing", "failing"]);
   });
 
-  it("may be one of more than fit into memory at once", async () => {
+  it("is found among more deliveries than fit into memory", async () => {
     const { report, reported } = await cardWithChecks(await world.board());
-    world.forge.setWebhookUrl(NOBODY_HOME);
+    world.forge.setWebhookUrl(UNREACHABLE);
     const names = Array.from({ length: 7 }, (_, at) => `check-${at}`);
     for (const name of names) await report(name);
     await world.forge.waitUntilIdle();
@@ -99,9 +99,9 @@ describe("a delivery that never arrived", () => {
     expect((await reported()).toSorted()).toEqual(names);
   });
 
-  it("is still found when the log cannot be read to its end at first", async () => {
+  it("is found after the log could not be read completely at first", async () => {
     const { report, reported } = await cardWithChecks(await world.board());
-    world.forge.setWebhookUrl(NOBODY_HOME);
+    world.forge.setWebhookUrl(UNREACHABLE);
     for (const name of ["one", "two", "three"]) await report(name);
     await world.forge.waitUntilIdle();
     world.forge.setWebhookUrl(world.service.webhookUrl);
@@ -116,9 +116,9 @@ describe("a delivery that never arrived", () => {
     expect((await reported()).toSorted()).toEqual(["one", "three", "two"]);
   });
 
-  it("does not keep the others waiting where the log no longer says what it carried", async () => {
+  it("whose payload is no longer in the log does not stop the others", async () => {
     const { report, reported } = await cardWithChecks(await world.board());
-    world.forge.setWebhookUrl(NOBODY_HOME);
+    world.forge.setWebhookUrl(UNREACHABLE);
     for (const name of ["gone", "here"]) await report(name);
     await world.forge.waitUntilIdle();
     world.forge.setWebhookUrl(world.service.webhookUrl);
@@ -128,9 +128,9 @@ describe("a delivery that never arrived", () => {
   });
 });
 
-describe("the log", () => {
+describe("GitHub's log", () => {
   // Fault: B4 Trunkline is down for days => up to 3 days of GitHub's log are read
-  it("is read back to where it was read last, not to its beginning", async () => {
+  it("is read back to the last read delivery", async () => {
     const { report } = await cardWithChecks(await world.board());
     for (let at = 0; at < 11; at++) {
       await Promise.all(Array.from({ length: 10 }, (_, more) => report(`check-${at}-${more}`, "success")));
@@ -156,28 +156,28 @@ describe("the log", () => {
     });
   });
 
-  it("of a time before this database was there is not replayed where somebody took it", async () => {
+  it("is not replayed for the time before this database if another one has the deliveries", async () => {
     const board = await world.board();
     forgetful.push(board);
     const { report, reported } = await cardWithChecks(board);
-    await report("taken");
+    await report("accepted");
     await allProcessed(world);
     const { db } = world.service.deps;
-    const forget = () => db("deliveries").whereLike("payload", '%"context":"taken"%').delete();
+    const forget = () => db("deliveries").whereLike("payload", '%"context":"accepted"%').delete();
     expect(await forget()).toBe(1);
     await db("check_reports").delete();
     await db("repairs").delete();
     await repaired();
     expect(await reported()).toEqual([]);
-    // From now on this database is the one they are meant for.
+    // From now on the deliveries belong to this database.
     expect(await forget()).toBe(0);
     await repaired();
-    expect(await reported()).toEqual(["taken"]);
+    expect(await reported()).toEqual(["accepted"]);
   });
 });
 
 // Fault: B12
-it("deliveries that were set aside are worked when an operator asks for it", async () => {
+it("parked deliveries are processed when an operator retries them", async () => {
   const { db } = world.service.deps;
   const board = await world.board();
   forgetful.push(board);

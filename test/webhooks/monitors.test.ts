@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** A board with a monitor of its own. */
-async function watchedBoard(): Promise<void> {
+/** A new board with a monitor. */
+async function boardWithMonitor(): Promise<void> {
   board = await world.board();
   monitor = await createMonitor(world.service.deps, { projectId: board.projectId, name: "Production" });
 }
@@ -52,7 +52,7 @@ const plain = (changes: object = {}): object => ({
   ...changes,
 });
 
-/** An issue alert as Sentry's documentation shows it, with what is read and some of what is not. */
+/** An issue alert from Sentry's documentation, with some fields that are not read. */
 const alert = (event: object = {}): object => ({
   action: "triggered",
   actor: { id: "sentry", name: "Sentry", type: "application" },
@@ -75,7 +75,7 @@ const alert = (event: object = {}): object => ({
   installation: { uuid: "a8e5d37a-696c-4c54-adb5-b3f28d64c7de" },
 });
 
-const issueNews = (action: string, issue: object = {}): object => ({
+const issueEvent = (action: string, issue: object = {}): object => ({
   action,
   data: {
     issue: {
@@ -91,9 +91,9 @@ const issueNews = (action: string, issue: object = {}): object => ({
 
 describe("a report", () => {
   // Contract: Inbox: `error_reported`: a monitor reported an error; one item per group
-  it("puts the error into the inbox of the monitor's project, and of no other", async () => {
-    await watchedBoard();
-    const neighbour = await world.board();
+  it("creates an inbox item in the monitor's project, and in no other", async () => {
+    await boardWithMonitor();
+    const otherBoard = await world.board();
     expect(await send(plain())).toEqual({ status: 202, body: { accepted: true } });
     expect(await inbox()).toEqual([
       {
@@ -114,12 +114,12 @@ describe("a report", () => {
         },
       },
     ]);
-    expect(await inbox(neighbour)).toEqual([]);
+    expect(await inbox(otherBoard)).toEqual([]);
   });
 
   // Contract: Inbox: `error_reported`: a monitor reported an error; one item per group
-  it("of the same group brings its item up to date; another group, or another monitor's, has its own", async () => {
-    await watchedBoard();
+  it("of the same group updates its item; another group or monitor has its own item", async () => {
+    await boardWithMonitor();
     await send(plain());
     const [first] = await inbox();
     await send(plain({ title: "Checkout answers 502" }));
@@ -131,8 +131,8 @@ describe("a report", () => {
     expect(await inbox()).toHaveLength(3);
   });
 
-  it("that is sent by many at the same moment makes one item", async () => {
-    await watchedBoard();
+  it("that is sent concurrently creates one item", async () => {
+    await boardWithMonitor();
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, at) => send(at % 2 ? alert() : plain())),
     );
@@ -143,8 +143,8 @@ describe("a report", () => {
     ]);
   });
 
-  it("is put away by a member, and comes back when the error is reported again", async () => {
-    await watchedBoard();
+  it("is dismissed by a member, and returns when the error is reported again", async () => {
+    await boardWithMonitor();
     await send(plain());
     const [first] = await inbox();
     expect((await board.api.delete(`/v1/inbox/${first?.id}`)).status).toBe(204);
@@ -157,8 +157,8 @@ describe("a report", () => {
   it.each<[string, () => [object, Record<string, string>]]>([
     ["Sentry's event", () => [alert(), {}]],
     ["the sender's request id", () => [plain(), { "request-id": randomUUID() }]],
-  ])("sent again under %s does not bring back what was put away", async (_, make) => {
-    await watchedBoard();
+  ])("that is repeated with %s does not bring a dismissed item back", async (_, make) => {
+    await boardWithMonitor();
     const [report, headers] = make();
     expect((await send(report, headers)).body).toEqual({ accepted: true });
     const [item] = await inbox();
@@ -174,8 +174,8 @@ describe("a report", () => {
 });
 
 describe("Sentry's webhook", () => {
-  it("of an issue alert and of the issue are about the same group", async () => {
-    await watchedBoard();
+  it("has the same group for an issue alert and for the issue", async () => {
+    await boardWithMonitor();
     expect(await send(alert(), { "sentry-hook-resource": "event_alert" })).toMatchObject({ status: 202 });
     const [item] = await inbox();
     expect(item).toMatchObject({
@@ -183,26 +183,26 @@ describe("Sentry's webhook", () => {
       detail: "ReferenceError: blooopy is not defined",
       data: { fingerprint: "1170820242", url: expect.stringContaining("/events/e4874d66") },
     });
-    await send(issueNews("unresolved"), { "sentry-hook-resource": "issue" });
+    await send(issueEvent("unresolved"), { "sentry-hook-resource": "issue" });
     expect(await inbox()).toMatchObject([
       { id: item?.id, data: { url: "https://sentry.io/organizations/acme/issues/1170820242/" } },
     ]);
   });
 
   it.each<[string, object, string]>([
-    ["an issue that somebody resolved", issueNews("resolved"), "issue"],
-    ["an issue that somebody took", issueNews("assigned"), "issue"],
+    ["an issue that was resolved", issueEvent("resolved"), "issue"],
+    ["an issue that was assigned", issueEvent("assigned"), "issue"],
     ["its installation", { action: "created", data: { installation: {} } }, "installation"],
     ["a comment", { action: "created", data: { comment: "x" } }, "comment"],
-  ])("of %s is taken and changes nothing", async (_, report, resource) => {
-    await watchedBoard();
+  ])("of %s is accepted and changes nothing", async (_, report, resource) => {
+    await boardWithMonitor();
     const answer = await send(report, { "sentry-hook-resource": resource });
     expect(answer).toEqual({ status: 202, body: { accepted: false } });
     expect(await inbox()).toEqual([]);
   });
 
-  it("with odd characters and a title without end is shown as far as it can be", async () => {
-    await watchedBoard();
+  it("with invalid characters and a very long title is shown with a valid, shorter title", async () => {
+    await boardWithMonitor();
     const title = `NUL \0 half \uD83D ${"é".repeat(5_000)}`;
     expect((await send(alert({ title, issue_id: 7 }))).status).toBe(202);
     const [item] = await inbox();
@@ -212,7 +212,7 @@ describe("Sentry's webhook", () => {
 });
 
 describe("a report is refused", () => {
-  beforeAll(watchedBoard);
+  beforeAll(boardWithMonitor);
 
   it.each<[string, Record<string, string>]>([
     ["without a signature", { "sentry-hook-signature": "" }],
@@ -221,14 +221,14 @@ describe("a report is refused", () => {
       "with the signature in another header only",
       { "sentry-hook-signature": "", "x-hub-signature-256": "x" },
     ],
-    ["with a signature cut short", { "sentry-hook-signature": "0".repeat(63) }],
+    ["with a truncated signature", { "sentry-hook-signature": "0".repeat(63) }],
   ])("%s: 401", async (_, headers) => {
     const refused = await send(plain(), headers);
     expect(refused).toMatchObject({ status: 401, body: { statusCode: 401 } });
     expect(refused.body["message"]).toContain("Sentry-Hook-Signature");
   });
 
-  it("with one byte altered: 401", async () => {
+  it("with one changed byte: 401", async () => {
     const text = JSON.stringify(plain());
     const headers = { "sentry-hook-signature": signed(text) };
     for (const altered of [`${text} `, text.replace("500", "501")])
@@ -236,29 +236,33 @@ describe("a report is refused", () => {
   });
 
   it.each(["01900000-0000-7000-8000-000000000000", "no-id", "%00"])(
-    "for a monitor there is not (%s): 404",
+    "for an unknown monitor (%s): 404",
     async (id) => {
       expect(await send(plain(), {}, id)).toMatchObject({ status: 404, body: { statusCode: 404 } });
     },
   );
 
   it.each<[string, unknown, string]>([
-    ["that is no JSON", "fingerprint=x", "JSON"],
+    ["that is not JSON", "fingerprint=x", "JSON"],
     ["that is not UTF-8", new Uint8Array([0x22, 0xff, 0x22]), "JSON"],
     ["that is a list", [], "body"],
     ["that is null", "null", "body"],
     ["without a fingerprint", plain({ fingerprint: undefined }), "body.fingerprint"],
     ["with a blank title", plain({ title: "  " }), "body.title"],
     ["with a title that is too long", plain({ title: "x".repeat(501) }), "body.title"],
-    ["with a field nobody knows", plain({ titel: "x" }), "body.titel"],
+    ["with an unknown field", plain({ titel: "x" }), "body.titel"],
     ["with a NUL", plain({ fingerprint: "a\0b" }), "NUL"],
-    ["with an address that runs a script", plain({ url: "javascript:alert(1)" }), "http"],
-    ["with an address of a file", plain({ url: "file:///etc/passwd" }), "http"],
-    ["with a password in the address", plain({ url: "https://a:b@errors.example.com/" }), "password"],
+    ["with a javascript: URL", plain({ url: "javascript:alert(1)" }), "http"],
+    ["with a file: URL", plain({ url: "file:///etc/passwd" }), "http"],
+    ["with a password in the URL", plain({ url: "https://a:b@errors.example.com/" }), "password"],
     ["with no address", plain({ url: "errors" }), "http"],
-    ["of Sentry's without an issue", { action: "triggered", data: {} }, "body.data"],
-    ["of Sentry's with half an event", { action: "triggered", data: { event: { title: "x" } } }, "issue_id"],
-    ["of Sentry's with a script for an address", alert({ web_url: "javascript:alert(1)" }), "web_url"],
+    ["of Sentry without an issue", { action: "triggered", data: {} }, "body.data"],
+    [
+      "of Sentry with an incomplete event",
+      { action: "triggered", data: { event: { title: "x" } } },
+      "issue_id",
+    ],
+    ["of Sentry with a javascript: URL", alert({ web_url: "javascript:alert(1)" }), "web_url"],
   ])("%s: 400, saying why", async (_, report, words) => {
     const refused = await send(report);
     expect(refused).toMatchObject({ status: 400, body: { statusCode: 400, error: "Bad Request" } });
@@ -275,14 +279,14 @@ describe("a report is refused", () => {
     expect((await send(packed, { "content-encoding": "gzip" })).status).toBe(415);
   });
 
-  it("and leaves nothing behind", async () => {
+  it("and changes nothing", async () => {
     expect(await inbox()).toEqual([]);
   });
 });
 
 describe("a monitor", () => {
-  it("takes the secret its sender brings, and nothing once it is removed", async () => {
-    await watchedBoard();
+  it("accepts its own secret, and nothing after its removal", async () => {
+    await boardWithMonitor();
     const line = commandLineOf(world);
     const brought = "f3c1a7-brought-by-the-sender";
     await line.run(["monitor", "secret", monitor.id], `${brought}\n`);
@@ -294,8 +298,8 @@ describe("a monitor", () => {
     expect(await inbox()).toHaveLength(1);
   });
 
-  it("keeps its secret out of the log and of every answer, also when the database fails", async () => {
-    await watchedBoard();
+  it("has a secret that is in no log or response, even if the database fails", async () => {
+    await boardWithMonitor();
     const canary = "canary-3f9a1c7d2e";
     const { db } = world.service.deps;
     await db("monitors").where({ id: monitor.id }).update({ secret: canary });
@@ -320,8 +324,8 @@ describe("a monitor", () => {
     expect(world.logged()).not.toContain("Checkout answers 500");
   });
 
-  it("never follows the address it is given", async () => {
-    await watchedBoard();
+  it("does not fetch the URL of a report", async () => {
+    await boardWithMonitor();
     await send(plain({ url: `${world.forge.apiUrl}/meta` }));
     expect(await inbox()).toHaveLength(1);
     expect(world.forge.requests.all.filter(({ path }) => path.includes("/meta"))).toEqual([]);

@@ -30,7 +30,7 @@ const merge = (number: number) =>
 
 describe("an agent's pull request into a card's branch", () => {
   // Contract: Inbox: `proposal_waiting`: an agent's pull request into the card's branch is open
-  it("waits in the inbox and on the timeline until somebody merges it on the forge", async () => {
+  it("is in the inbox and on the timeline until somebody merges it on GitHub", async () => {
     const { number, branch } = await openAgentPull(world, board, copilot, card);
     const item = await itemWhen(board.api, "proposal_waiting");
     expect(item).toMatchObject({
@@ -72,7 +72,7 @@ describe("an agent's pull request into a card's branch", () => {
   });
 
   // Contract: Authentication: The API cannot approve an agent's proposal
-  it("cannot be approved through the API, whatever is tried", async () => {
+  it("cannot be approved through the API", async () => {
     const { number } = await openAgentPull(world, board, copilot, card);
     const { id } = await itemWhen(board.api, "proposal_waiting");
     expect((await board.api.delete(`/v1/inbox/${id}`)).status).toBe(409);
@@ -82,7 +82,7 @@ describe("an agent's pull request into a card's branch", () => {
     expect(await stateOf(number)).toEqual({ state: "open", merged: false });
   });
 
-  it("clears when it is closed, and is another item when it is opened again", async () => {
+  it("disappears when it is closed, and has a new item when it is reopened", async () => {
     const { number } = await openAgentPull(world, board, copilot, card);
     const first = await itemWhen(board.api, "proposal_waiting");
     const patch = (state: string) =>
@@ -94,7 +94,7 @@ describe("an agent's pull request into a card's branch", () => {
     expect((await itemWhen(board.api, "proposal_waiting")).id).not.toBe(first.id);
   });
 
-  it("keeps its id while it is pushed to and told again, and counts as a draft, too", async () => {
+  it("keeps its id after pushes and repeated webhooks, and may be a draft", async () => {
     const { number, branch } = await openAgentPull(world, board, copilot, card, { draft: true });
     const first = await itemWhen(board.api, "proposal_waiting");
     expect(first.data["isDraft"]).toBe(true);
@@ -111,7 +111,7 @@ describe("an agent's pull request into a card's branch", () => {
     ).toHaveLength(1);
   });
 
-  it("is one only while it aims there", async () => {
+  it("is a proposal only while its base is the card's branch", async () => {
     const { number } = await openAgentPull(world, board, copilot, card, { base: "main" });
     await world.forge.waitUntilIdle();
     const aim = (base: string) => copilot.call(board, "PATCH", `/pulls/${number}`, { base });
@@ -123,7 +123,7 @@ describe("an agent's pull request into a card's branch", () => {
     await clearedWhen(board.api, "proposal_waiting");
   });
 
-  it("goes with its card", async () => {
+  it("disappears with its card", async () => {
     await openAgentPull(world, board, copilot, card);
     await itemWhen(board.api, "proposal_waiting");
     expect((await board.api.delete(`/v1/cards/${card.number}`)).status).toBe(204);
@@ -131,8 +131,8 @@ describe("an agent's pull request into a card's branch", () => {
   });
 });
 
-describe("anybody else's pull request into a card's branch", () => {
-  it("is no proposal, until the board registers its author as an agent", async () => {
+describe("another user's pull request into a card's branch", () => {
+  it("is no proposal until the board registers its author as an agent", async () => {
     const helper = makeForgeAccount(world, `helper-${++bots}[bot]`, [board]);
     const { number } = await openAgentPull(world, board, helper, card);
     const proof = await openAgentPull(world, board, copilot, card);

@@ -1,4 +1,4 @@
-/** What neither a webhook nor the forge's log told of is found by comparing. */
+/** Changes without a webhook and without an entry in GitHub's log are found by reconciliation. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
 import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
@@ -23,14 +23,14 @@ beforeAll(async () => {
   world = await startWorld();
 });
 afterEach(() => releaseWebhooks(world));
-/** Boards of tests whose forge shows what cannot be. */
+/** Boards of tests whose forge shows impossible states. */
 const impossible: TestBoard[] = [];
 afterAll(() => expectAllConsistent(world, impossible));
 afterAll(() => world.stop());
 
 // Fault: B3
-describe("what nobody told of", () => {
-  it("is found: a merge by somebody else, at the forge's time and under their name", async () => {
+describe("a change without a webhook", () => {
+  it("is found: a merge by somebody else, with GitHub's time and their name", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     loseWebhooks(world);
@@ -44,7 +44,7 @@ describe("what nobody told of", () => {
     expect(more).toEqual([]);
     expect(item?.actor.login).toBe(`grace-${board.owner.slice(4)}`);
     expect(Date.parse(item?.at ?? "")).toBe(Date.parse(String(shown.body["merged_at"])));
-    // In the order recorded, whatever the clocks say.
+    // The timeline is in the order of recording, whatever the times are.
     const [renamed, found] = (await board.api.timeline(number)).slice(-2);
     expect([renamed?.kind, found?.kind]).toEqual(["updated", "pull_request_merged"]);
     expect(Date.parse(found?.at ?? "")).toBeLessThan(Date.parse(renamed?.at ?? ""));
@@ -52,7 +52,7 @@ describe("what nobody told of", () => {
     expect(inbox.body.map(({ kind }) => kind)).toContain("pr_merged_outside");
   });
 
-  it("is found: closed, reopened, pushed, checked, drafted", async () => {
+  it("is found: closed, reopened, pushed, checked, converted to draft", async () => {
     const board = await world.board();
     const { number, branchName } = await openCard(world, board);
     const pull = await pullOf(board, number);
@@ -84,7 +84,7 @@ describe("what nobody told of", () => {
     expect(health?.health["lastReconciledAt"]).toEqual(expect.any(String));
   });
 
-  it("is found: a first push, for which the draft pull request is opened then", async () => {
+  it("is found: a first push, after which the draft pull request is opened", async () => {
     const board = await world.board();
     const { number, branchName } = await cardWithStatuses(world, board);
     loseWebhooks(world);
@@ -104,7 +104,7 @@ describe("what nobody told of", () => {
     expect(await eventsOf(board, number, "branch_deleted")).toHaveLength(1);
   });
 
-  it("is found: a pull request that somebody opened themselves", async () => {
+  it("is found: a pull request that a person opened", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
@@ -125,13 +125,13 @@ describe("what nobody told of", () => {
   });
 });
 
-describe("a comment that was deleted while nobody told of it", () => {
+describe("a deletion of a comment without a webhook", () => {
   const remove = (board: TestBoard, id: number) =>
     board.person("ada", "DELETE", `/repos/${board.owner}/web/issues/comments/${id}`);
   const bodies = async (board: TestBoard, number: number) =>
     (await commentsOf(board.api, number)).map(({ body }) => body);
 
-  it("is found, and so is the mirror of one written here", async () => {
+  it("is found, also for the mirror of a comment in Trunkline", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const pull = await pullOf(board, number);
@@ -154,7 +154,7 @@ describe("a comment that was deleted while nobody told of it", () => {
     expect((await forgeComments(board, "web", pull)).map(({ body }) => body)).toEqual(["It stays"]);
   });
 
-  it("is found among many, as far as the forge shows them", async () => {
+  it("is found among many, as far as GitHub lists them", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const pull = await pullOf(board, number);
@@ -165,22 +165,22 @@ describe("a comment that was deleted while nobody told of it", () => {
     await remove(board, said[1] ?? 0);
     await remove(board, said[20] ?? 0);
     await compareWithForge(world);
-    const told = await bodies(board, number);
-    expect(told).toHaveLength(22);
-    expect(told).not.toContain("Comment 20");
+    const shown = await bodies(board, number);
+    expect(shown).toHaveLength(22);
+    expect(shown).not.toContain("Comment 20");
   });
 
-  it("is none that was written while the forge was asked", async () => {
+  it("is not assumed for a comment that was written during the read", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const pull = await pullOf(board, number);
     const { deps } = world.service;
-    const inspect: typeof deps.forge.inspect = async (...asked) => {
-      const answers = await deps.forge.inspect(...asked);
-      if (!asked[0].some(({ repository }) => repository.fullName === `${board.owner}/web`)) return answers;
+    const inspect: typeof deps.forge.inspect = async (...args) => {
+      const answers = await deps.forge.inspect(...args);
+      if (!args[0].some(({ repository }) => repository.fullName === `${board.owner}/web`)) return answers;
       await commentOnPull(board, pull, "Just now");
       await allProcessed(world);
-      // As if the forge had taken a minute to answer.
+      // Simulates a response after a minute.
       const at = new Date(Date.now() - 60_000);
       await deps.db("timeline_items").where({ body: "Just now" }).update({ at, event_at: at });
       return answers;
@@ -191,7 +191,7 @@ describe("a comment that was deleted while nobody told of it", () => {
 });
 
 // Fault: B2
-it("a merge is final, even where the forge shows the pull request open again", async () => {
+it("a merge is final, even if GitHub shows the pull request open again", async () => {
   const board = await world.board();
   impossible.push(board);
   const { number } = await openCard(world, board);
@@ -208,7 +208,7 @@ it("a merge is final, even where the forge shows the pull request open again", a
 });
 
 // Fault: B9 A payload contradicts itself => the pull request is read first
-it("a word that contradicts itself is not believed: closed, and open, and not known whether merged", async () => {
+it("a payload that is both closed and open does not change the pull request", async () => {
   const board = await world.board();
   const { number, branchName, heads } = await openCard(world, board);
   const pull = await pullOf(board, number);
@@ -231,7 +231,7 @@ it("a word that contradicts itself is not believed: closed, and open, and not kn
   expect(await eventsOf(board, number, "pull_request_closed")).toEqual([]);
 });
 
-it("of what happened to a pull request within one second its opening is first, and the forge is asked about the rest", async () => {
+it("the events of one second start with the opening, and a read decides about the others", async () => {
   const board = await world.board();
   const { number, branchName, fullName, repositoryId } = await cardWithStatuses(world, board);
   loseWebhooks(world);
@@ -242,7 +242,7 @@ it("of what happened to a pull request within one second its opening is first, a
     base: "main",
   });
   const { created_at: at, node_id, number: pull } = opened.body as Record<string, string | number>;
-  const tell = async (action: string, draft: boolean): Promise<number> => {
+  const sendEvent = async (action: string, draft: boolean): Promise<number> => {
     world.forge.requests.reset();
     await deliver(world, "pull_request", {
       action,
@@ -263,25 +263,25 @@ it("of what happened to a pull request within one second its opening is first, a
     return world.forge.requests.count(({ route }) => route === "POST /graphql");
   };
   const state = async () => (await board.api.readCard(number)).repositories[0]?.prState;
-  const told = [];
+  const results = [];
   for (const [action, draft] of [
     ["opened", true],
     ["ready_for_review", false],
     ["opened", true],
   ] as const) {
-    told.push([await tell(action, draft), await state()]);
+    results.push([await sendEvent(action, draft), await state()]);
   }
-  expect(told).toEqual([
+  expect(results).toEqual([
     [0, "draft"],
     [0, "open"],
     [0, "open"],
   ]);
-  // Of these two either may have been last: the forge shows that it was not this one.
-  expect([await tell("converted_to_draft", true), await state()]).toEqual([1, "open"]);
+  // Either could be the last event; GitHub's state decides.
+  expect([await sendEvent("converted_to_draft", true), await state()]).toEqual([1, "open"]);
   await compareWithForge(world);
 });
 
-it("one call asks about all of an account's cards, and what just changed is left to its webhooks", async () => {
+it("one call reads all cards of an account, except recently changed ones", async () => {
   const board = await world.board();
   for (let count = 0; count < 3; count++) {
     const { number } = await board.api.card();

@@ -1,4 +1,4 @@
-/** Repositories that are granted and taken back, renamed, archived, deleted, handed on. */
+/** Repositories that are granted, revoked, renamed, archived, deleted or transferred. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { setGranted } from "../../sandbox/forge/actions/change-installation.ts";
 import { changeRepository, deleteRepository } from "../../sandbox/forge/actions/change-repository.ts";
@@ -20,7 +20,7 @@ afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 describe("a repository", () => {
-  it("that is no longer granted is told in the inbox, refused in words, and comes back", async () => {
+  it("that is no longer granted is in the inbox, refuses moves and can return", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number } = await openCard(world, board);
     const { context, by, installation } = onForge(world, board);
@@ -35,7 +35,7 @@ describe("a repository", () => {
     await board.api.cardWhen(number, ({ blocked }) => blocked === null);
   });
 
-  it("that is deleted stays on its cards, and can be taken out of the project although its pull request never closed", async () => {
+  it("that is deleted stays on its cards and can be removed despite its open pull request", async () => {
     const board = await world.board();
     await openCard(world, board);
     const { context, by } = onForge(world, board);
@@ -47,7 +47,7 @@ describe("a repository", () => {
   });
 
   // Fault: D1
-  it("is followed to its new name and default branch, and old news does not take it back", async () => {
+  it("has its new name and default branch, and old webhooks do not change them back", async () => {
     const board = await world.board();
     const { number, status, repositoryId, fullName } = await cardWithStatuses(world, board);
     const { context, by } = onForge(world, board);
@@ -67,7 +67,7 @@ describe("a repository", () => {
   });
 
   // Fault: D4 The repository is deleted, archived or revoked => refused before anything changes
-  it("that is archived refuses a move before anything is done elsewhere, until it is unarchived", async () => {
+  it("that is archived refuses a move before it changes others, until it is unarchived", async () => {
     const board = await world.board({ repositories: ["api", "web"] });
     const { number } = await openCard(world, board, ["api", "web"]);
     const { context, by } = onForge(world, board);
@@ -80,7 +80,7 @@ describe("a repository", () => {
     expect((await board.api.move(number, board.stages["Done"])).status).toBe(200);
   });
 
-  it("that is archived says so by its health, also where no word of it came, until it is unarchived", async () => {
+  it("that is archived without a webhook shows it in its health until it is unarchived", async () => {
     const board = await world.board();
     const { context, by } = onForge(world, board);
     const archive = (archived: boolean) =>
@@ -90,23 +90,23 @@ describe("a repository", () => {
         () => healthOf(board),
         (health) => health?.["broken"] === broken,
       );
-    for (const isTold of [true, false]) {
-      const heard = async (act: () => Promise<unknown>): Promise<void> => {
-        if (!isTold) loseWebhooks(world);
+    for (const isRecorded of [true, false]) {
+      const withRepair = async (act: () => Promise<unknown>): Promise<void> => {
+        if (!isRecorded) loseWebhooks(world);
         await act();
         await world.forge.waitUntilIdle();
         world.forge.control.webhooks.clear();
-        if (!isTold) await commandLineOf(world).json("repair");
+        if (!isRecorded) await commandLineOf(world).json("repair");
       };
-      await heard(() => archive(true));
+      await withRepair(() => archive(true));
       expect(await healthWhen("archived")).toMatchObject({ broken: "archived" });
       expect(await brokenIn(board)).toEqual([]);
-      await heard(() => archive(false));
+      await withRepair(() => archive(false));
       expect(await healthWhen(null)).toMatchObject({ broken: null });
     }
   });
 
-  it("that is archived can still be asked about, and be taken out of the project although its pull request cannot be closed", async () => {
+  it("that is archived can be removed although its pull request cannot be closed", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { context, by } = onForge(world, board);
@@ -122,7 +122,7 @@ describe("a repository", () => {
   });
 
   // Fault: D3
-  it("that goes to another account with the App leaves its old board, which keeps only what was done there", async () => {
+  it("that moves to another account with the App keeps only its past on the old board", async () => {
     const [from, to] = [await world.board(), await world.board({ repositories: ["other"] })];
     const { number } = await cardWithStatuses(world, from);
     const merged = (await openCard(world, from)).number;
@@ -143,7 +143,7 @@ describe("a repository", () => {
     expect(await linksOf(from, number)).toEqual([]);
     expect(await kindsOf(from, number)).toContain("repository_unlinked");
     expect((await from.api.readCard(merged)).repositories[0]?.fullName).toBe(`${from.owner}/web`);
-    // What happens there from now on is the new board's.
+    // Later changes belong to the new board.
     const before = await from.api.timeline(merged);
     const pull = {
       number: 2,

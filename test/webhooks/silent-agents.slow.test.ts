@@ -23,7 +23,7 @@ beforeEach(async () => {
   ({ board, card, copilot } = await cardWithAgent(world));
 });
 
-/** The asks and turns of the card's conversations that are known by now. */
+/** The recorded questions and turns of the card's conversations. */
 const conversations = async () => {
   const { db } = world.service.deps;
   const rows = (table: string) =>
@@ -35,8 +35,8 @@ const conversations = async () => {
 };
 const asksWhen = (count: number) => eventually(conversations, ({ asks }) => asks.length === count);
 
-/** So many hours go by, for all that is known of the board's conversations once all that was sent is worked off. */
-async function hoursPass(hours: number): Promise<void> {
+/** Simulates the passage of hours for the board's conversations after all deliveries are processed. */
+async function simulateHours(hours: number): Promise<void> {
   const { db } = world.service.deps;
   await world.forge.waitUntilIdle();
   await eventually(
@@ -54,7 +54,7 @@ async function hoursPass(hours: number): Promise<void> {
   }
 }
 
-/** The agent pushes to the card's branch, under the address that the forge gives its account. */
+/** A push by the agent to the card's branch, with the email address of its account. */
 async function work(branch = card.branchName): Promise<string> {
   const { email } = accountByLogin(world.forge.context, copilot.login);
   const clone = await copilot.clone(board);
@@ -67,10 +67,10 @@ async function work(branch = card.branchName): Promise<string> {
   return sha;
 }
 
-/** The agent has worked on the card's branch, an hour ago. */
+/** Makes the agent push to the card's branch an hour ago. */
 async function worked(): Promise<string> {
   const sha = await work();
-  await hoursPass(1);
+  await simulateHours(1);
   return sha;
 }
 
@@ -86,12 +86,12 @@ describe("an agent that works on a card's branch", () => {
     ["changes_requested", "requested changes", () => review(1, "REQUEST_CHANGES")],
     ["checks_failing", "failing checks", (sha) => check(sha, "failure")],
     ["question", "a question", () => ask(1, "Why is that?")],
-  ])("and leaves %s unanswered has stopped reacting after the flow's hours", async (reason, words, make) => {
+  ])("that leaves %s unanswered stopped reacting after the flow's hours", async (reason, words, make) => {
     await make(await worked());
     await asksWhen(1);
-    await hoursPass(23);
+    await simulateHours(23);
     expect(await itemsOf(board.api, KIND)).toEqual([]);
-    await hoursPass(1);
+    await simulateHours(1);
     const item = await itemWhen(board.api, KIND);
     expect(item).toMatchObject({
       detail: expect.stringContaining(`has not reacted to ${words} on pull request #1`),
@@ -106,28 +106,28 @@ describe("an agent that works on a card's branch", () => {
   it.each<[string, () => Promise<unknown>]>([
     ["pushes", () => work()],
     ["answers", () => commentAs(board, copilot, 1, "Because.")],
-  ])("has not once it %s, and has again when it falls silent anew", async (_, react) => {
+  ])("reacts if it %s, and stops reacting when it is silent again", async (_, react) => {
     await worked();
     await ask(1, "Why is that?");
     await asksWhen(1);
-    await hoursPass(25);
+    await simulateHours(25);
     const first = await itemWhen(board.api, KIND);
     await react();
     await clearedWhen(board.api, KIND);
-    await hoursPass(1);
+    await simulateHours(1);
     await ask(1, "And why this?");
     await asksWhen(2);
-    await hoursPass(24);
+    await simulateHours(24);
     expect((await itemWhen(board.api, KIND)).id).not.toBe(first.id);
   });
 
-  it("is asked nothing any more once the reviewer approves, the check passes, or the question is taken back", async () => {
+  it("has no open question after an approval, a passed check or its deletion", async () => {
     const sha = await worked();
     const question = await ask(1, "Why is that?");
     await review(1, "REQUEST_CHANGES");
     await check(sha, "failure");
     await asksWhen(3);
-    await hoursPass(30);
+    await simulateHours(30);
     await itemWhen(board.api, KIND);
     await review(1, "APPROVE");
     await check(sha, "success");
@@ -136,7 +136,7 @@ describe("an agent that works on a card's branch", () => {
     expect(await itemsOf(board.api, KIND)).toEqual([]);
   });
 
-  it("is asked by what a review says as a whole, until the review is dismissed", async () => {
+  it("is asked by the summary of a review until its dismissal", async () => {
     await worked();
     await review(1, "COMMENT", "Looks good so far.");
     await review(1, "COMMENT", "Why is that?");
@@ -145,21 +145,21 @@ describe("an agent that works on a card's branch", () => {
     await asksWhen(3);
     await ada("PUT", `/pulls/1/reviews/${String(demand.body["id"])}/dismissals`, { message: "Never mind" });
     await asksWhen(1);
-    await hoursPass(30);
+    await simulateHours(30);
     expect(await itemWhen(board.api, KIND)).toMatchObject({ data: { reason: "question" } });
   });
 
-  it("is not waited for where the pull request is closed or the card is done", async () => {
+  it("is not reported if the pull request is closed or the card is done", async () => {
     await worked();
     await ask(1, "Why is that?");
     await asksWhen(1);
-    await hoursPass(30);
+    await simulateHours(30);
     await itemWhen(board.api, KIND);
     expect((await board.api.move(card.number, board.stages["Done"])).status).toBe(200);
     expect(await itemsOf(board.api, KIND)).toEqual([]);
   });
 
-  it("is not asked by a remark, by another agent, or by code", async () => {
+  it("is not asked by a comment without a question, another agent or code", async () => {
     await worked();
     const other = makeForgeAccount(world, "claude[bot]", [board]);
     await commentAs(board, other, 1, "Shall I?");
@@ -170,26 +170,26 @@ describe("an agent that works on a card's branch", () => {
   });
 
   // Contract: Inbox: `agent_stopped_reacting`: an agent has not reacted within the flow's hours
-  it("has as many hours as the flow gives it", async () => {
+  it("has the number of hours that the flow defines", async () => {
     const path = `/v1/projects/${board.projectId}/flow`;
     const flow = (await board.api.get<object>(path)).body;
     expect((await board.api.put(path, { ...flow, agentSilenceHours: 2 })).status).toBe(200);
     await worked();
     await ask(1, "Why is that?");
     await asksWhen(1);
-    await hoursPass(2);
+    await simulateHours(2);
     expect((await itemWhen(board.api, KIND)).data).toMatchObject({ agentSilenceHours: 2 });
   });
 });
 
-describe("an agent of which no webhook told", () => {
+describe("an agent whose webhooks were lost", () => {
   afterEach(() => world.forge.control.webhooks.clear());
 
-  it("has reacted once its push is found, and what it was asked before is asked no more", async () => {
+  it("has reacted when its push is found, and earlier questions are closed", async () => {
     await worked();
     await ask(1, "Why is that?");
     await asksWhen(1);
-    await hoursPass(25);
+    await simulateHours(25);
     await itemWhen(board.api, KIND);
     loseWebhooks(world);
     await work();
@@ -197,30 +197,30 @@ describe("an agent of which no webhook told", () => {
     expect(await itemsOf(board.api, KIND)).toEqual([]);
   });
 
-  it("has not by a push that it made before it was asked", async () => {
+  it("has not reacted by a push before the question", async () => {
     await worked();
     loseWebhooks(world);
     await work();
     await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
-    await hoursPass(1);
-    // The forge's times are whole seconds.
+    await simulateHours(1);
+    // GitHub's times have whole seconds.
     const second = () => Promise.resolve(Math.floor(Date.now() / 1_000));
     const now = await second();
     await eventually(second, (then) => then > now);
     await ask(1, "Why is that?");
     await asksWhen(1);
     await compareWithForge(world);
-    await hoursPass(24);
+    await simulateHours(24);
     expect((await itemWhen(board.api, KIND)).data).toMatchObject({ reason: "question" });
   });
 
-  it("is asked by checks that are found failing, and no more by what was closed unheard", async () => {
+  it("is asked by failing checks that are found later, until a close that is found later", async () => {
     const sha = await worked();
     loseWebhooks(world);
     await check(sha, "failure");
     await compareWithForge(world);
-    await hoursPass(24);
+    await simulateHours(24);
     expect((await itemWhen(board.api, KIND)).data).toMatchObject({ reason: "checks_failing" });
     await ada("PATCH", "/pulls/1", { state: "closed" });
     await compareWithForge(world);
@@ -229,13 +229,13 @@ describe("an agent of which no webhook told", () => {
 });
 
 describe("a person who works on a card's branch", () => {
-  it("is not watched, unless the board has registered that account as an agent", async () => {
+  it("is not reported, unless the board registered the account as an agent", async () => {
     const helper = makeForgeAccount(world, `quiet-helper-${board.owner}[bot]`, [board]);
     copilot = helper;
     await worked();
     await ask(1, "Why is that?");
     await asksWhen(1);
-    await hoursPass(25);
+    await simulateHours(25);
     expect(await itemsOf(board.api, KIND)).toEqual([]);
     await commandLineOf(world).json(
       "agent",
@@ -268,10 +268,10 @@ describe("an agent's proposal", () => {
     ],
   ])("is watched, too: %s", async (reason, make) => {
     await eventually(conversations, ({ turns }) => turns.some(({ works }) => works === true));
-    await hoursPass(1);
+    await simulateHours(1);
     await make();
     await asksWhen(1);
-    await hoursPass(24);
+    await simulateHours(24);
     expect(await itemWhen(board.api, KIND)).toMatchObject({
       data: { prNumber: proposal.number, reason, login: copilot.login },
     });

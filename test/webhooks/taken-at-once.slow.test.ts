@@ -1,4 +1,4 @@
-/** A run of a lane takes several deliveries at once, and is as if it took each by itself. */
+/** A lane processes several deliveries together with the same result as one by one. */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { connect, rows } from "../../src/store/db/connect.ts";
@@ -20,32 +20,32 @@ let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld();
 });
-// Of lanes that nobody works.
+// Lanes that no worker processes.
 afterEach(() => db()("deliveries").where({ event: "ping" }).delete());
 afterAll(() => expectAllConsistent(world));
 afterAll(() => world.stop());
 
 const db = () => world.service.deps.db;
 
-interface Told {
+interface StatusEvent {
   readonly event: string;
   readonly payload: string;
 }
 
-/** Keeps deliveries in a lane, as one run will find them, and gives their guids. */
-async function keep(lane: string, told: readonly Told[]): Promise<string[]> {
-  const made = told.map((each) => ({ ...each, guid: randomUUID(), lane, source: "webhook" as const }));
+/** Stores deliveries in a lane for one run and returns their guids. */
+async function keep(lane: string, recorded: readonly StatusEvent[]): Promise<string[]> {
+  const made = recorded.map((each) => ({ ...each, guid: randomUUID(), lane, source: "webhook" as const }));
   await insertDeliveries(db(), made);
   return made.map(({ guid }) => guid);
 }
 
-const ofSize = (octets: number): Told => ({ event: "ping", payload: "x".repeat(octets) });
+const ofSize = (octets: number): StatusEvent => ({ event: "ping", payload: "x".repeat(octets) });
 const guidsOf = async (lane: string, worked: readonly string[], mostOctets = MOST_OCTETS) =>
   (await nextDeliveries(db(), lane, worked, mostOctets)).map(({ guid }) => guid);
 const statesOf = async (guids: readonly string[]) =>
   Promise.all(guids.map(async (guid) => (await storedDelivery(world, guid))?.state));
 
-it("up to 16 are taken in their order, and marked when the next are", async () => {
+it("up to 16 deliveries are read in order and marked as done when the next are read", async () => {
   const guids = await keep(
     "many",
     Array.from({ length: 20 }, () => ofSize(2)),
@@ -53,12 +53,12 @@ it("up to 16 are taken in their order, and marked when the next are", async () =
   const first = await guidsOf("many", []);
   expect(first).toEqual(guids.slice(0, 16));
   expect(new Set(await statesOf(guids))).toEqual(new Set(["waiting"]));
-  // What was not worked of those that were taken is taken again.
+  // Deliveries that were read but not processed are read again.
   expect(await guidsOf("many", first.slice(0, 15))).toEqual(guids.slice(15));
   expect(await statesOf(guids)).toEqual(guids.map((_, at) => (at < 15 ? "done" : "waiting")));
 });
 
-it("payloads taken at once have a megabyte together, and a larger one comes alone", async () => {
+it("payloads that are read together have at most a megabyte; a larger one is read alone", async () => {
   const guids = await keep("large", [400_000, 500_000, 200_000, 3_000_000, 2].map(ofSize));
   expect(await guidsOf("large", [])).toEqual(guids.slice(0, 2));
   expect(await guidsOf("large", guids.slice(0, 2))).toEqual(guids.slice(2, 3));
@@ -68,7 +68,7 @@ it("payloads taken at once have a megabyte together, and a larger one comes alon
   expect(await guidsOf("small", [], 0)).toEqual(small.slice(0, 1));
 });
 
-it("nothing is taken behind one that may make a pull request known", async () => {
+it("no delivery is read after one that may link a pull request", async () => {
   const guids = await keep(
     "opened",
     ["ping", "pull_request", "ping", "pull_request"].map((event) => ({ event, payload: "{}" })),
@@ -82,8 +82,8 @@ it("nothing is taken behind one that may make a pull request known", async () =>
   }
 });
 
-it("the statement is planned once, whatever it is asked for and marks", async () => {
-  // Many lanes, and in a few of them much that waits.
+it("the statement is planned once for all parameters", async () => {
+  // Many lanes, a few of them with many waiting deliveries.
   for (const [lanes, count, state] of [
     [50, 20_000, "done"],
     [3, 3_000, "waiting"],
@@ -96,7 +96,7 @@ it("the statement is planned once, whatever it is asked for and marks", async ()
   await db().raw("analyze deliveries");
   const own = connect({ connectionString: world.databaseUrl, max: 1, onError: () => undefined });
   try {
-    for (let turn = 0; turn < 10; turn++) await nextDeliveries(own, "nobody's", ["none"], MOST_OCTETS);
+    for (let turn = 0; turn < 10; turn++) await nextDeliveries(own, "no-such-lane", ["none"], MOST_OCTETS);
     const plans = await rows(
       own,
       "select custom_plans as custom, generic_plans as kept from pg_prepared_statements where statement like 'with marked%'",
@@ -107,15 +107,15 @@ it("the statement is planned once, whatever it is asked for and marks", async ()
   }
 });
 
-it("one that fails leaves those before it worked, and those behind it waiting", async () => {
+it("a failing delivery does not affect earlier ones, and later ones wait", async () => {
   const board = await world.board();
   const { lane, status } = await cardWithStatuses(world, board);
-  const told = (context: string): Told => ({
+  const recorded = (context: string): StatusEvent => ({
     event: "status",
     payload: JSON.stringify(status("success", context)),
   });
-  // No table can hold the third: PostgreSQL's text has no NUL.
-  const guids = await keep(lane, ["one", "two", "ci\0", "three"].map(told));
+  // PostgreSQL cannot store the third one: text has no NUL.
+  const guids = await keep(lane, ["one", "two", "ci\0", "three"].map(recorded));
   const poison = guids[2] ?? "";
   await addLaneJobs(db(), [lane]);
   await storedDeliveryWhen(world, poison, ({ attempts }) => attempts === 1);
@@ -127,7 +127,7 @@ it("one that fails leaves those before it worked, and those behind it waiting", 
   expect(await db()("deliveries").where({ lane, attempts: 0 }).whereIn("guid", guids)).toHaveLength(3);
 });
 
-it("what was said on a pull request before it was known is worked before what came after its opening", async () => {
+it("deliveries about a new pull request are processed in order, before and after its link", async () => {
   const board = await world.board();
   const { number, branchName, lane, status } = await cardWithStatuses(world, board);
   holdWebhooks(world);
@@ -140,10 +140,10 @@ it("what was said on a pull request before it was known is worked before what ca
   await commentOnPull(board, Number(opened.body["number"]), "Why?");
   await world.forge.waitUntilIdle();
   const { webhooks } = world.forge.control;
-  const held = webhooks.held().map(({ event, body }): Told => ({ event, payload: body }));
+  const held = webhooks.held().map(({ event, body }): StatusEvent => ({ event, payload: body }));
   webhooks.clear();
   webhooks.discard();
-  const isEarly = ({ event }: Told): boolean => event === "issue_comment";
+  const isEarly = ({ event }: StatusEvent): boolean => event === "issue_comment";
   const statuses = (["pending", "failure", "success"] as const).map((state) => ({
     event: "status",
     payload: JSON.stringify({ ...status(state), sha }),
@@ -153,8 +153,8 @@ it("what was said on a pull request before it was known is worked before what ca
   await allProcessed(world);
   const { id } = await board.api.readCard(number);
   const items = await db()("timeline_items").where({ card_id: id }).orderBy("seq").select("type", "kind");
-  const told = items.map(({ type, kind }) => String(kind ?? type));
-  expect(told.slice(told.indexOf("pull_request_opened"))).toEqual([
+  const recorded = items.map(({ type, kind }) => String(kind ?? type));
+  expect(recorded.slice(recorded.indexOf("pull_request_opened"))).toEqual([
     "pull_request_opened",
     "comment",
     "checks_changed",

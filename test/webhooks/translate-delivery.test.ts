@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { translateDelivery } from "../../src/forge/github/deliveries/translate-delivery.ts";
-import { mangled } from "../support/stories/mangled.ts";
+import { withRandomChange } from "../support/stories/random-change.ts";
 
 const SHA = "a".repeat(40);
 const OLD = "b".repeat(40);
@@ -136,7 +136,7 @@ const translated = (event: string, payload: unknown) => translateDelivery(event,
 const IRRELEVANT = { type: "irrelevant" };
 
 describe("a push", () => {
-  test("carries its commits, and the time GitHub received it rather than the author's", () => {
+  test("has its commits and the time at which GitHub received it, not the author's", () => {
     expect(translateDelivery("push", push())).toEqual({
       deliveryEvent: {
         type: "pushed",
@@ -153,7 +153,7 @@ describe("a push", () => {
     });
   });
 
-  test("that creates a branch has no before, one that deletes it no after", () => {
+  test("has no `before` if it creates a branch and no `after` if it deletes one", () => {
     expect(translated("push", push({ before: NONE, created: true }))).toMatchObject({
       before: null,
       after: SHA,
@@ -204,7 +204,7 @@ describe("a pull request", () => {
     });
   });
 
-  test("closed is closed or merged, by whether it was merged", () => {
+  test("is closed or merged, by the field `merged`", () => {
     const closed = { state: "closed", closed_at: "2026-11-20T14:00:00Z" };
     expect(translated("pull_request", pullRequest("closed", closed))).toMatchObject({
       action: "closed",
@@ -218,14 +218,14 @@ describe("a pull request", () => {
       mergeSha: OLD,
       mergedBy: adaAccount,
     });
-    // Seen in the wild: closed by name, open by state, merged unknown.
+    // A recorded payload: action closed, state open, `merged` missing.
     expect(translated("pull_request", pullRequest("closed", { merged: null }))).toMatchObject({
       action: "closed",
       isDoubtful: true,
     });
   });
 
-  test("edited concerns us where its base changed", () => {
+  test("that was edited is relevant only if its base changed", () => {
     const retarget = { changes: { base: { ref: { from: "next" }, sha: { from: OLD } } } };
     expect(translated("pull_request", pullRequest("edited", {}, retarget))).toMatchObject({
       action: "retargeted",
@@ -234,7 +234,7 @@ describe("a pull request", () => {
     expect(translated("pull_request", pullRequest("edited", {}, retitle))).toEqual(IRRELEVANT);
   });
 
-  test("thrown out of the queue says why, with its branches in short", () => {
+  test("that left the merge queue has the reason and its branches without `refs/heads/`", () => {
     const delivered = pullRequest("dequeued", { base: { ref: "refs/heads/main" } }, { reason: "CI_FAILURE" });
     expect(translated("pull_request", delivered)).toMatchObject({
       action: "dequeued",
@@ -244,12 +244,12 @@ describe("a pull request", () => {
   });
 
   test.each(["MERGE", "ALREADY_MERGED"])(
-    "left the queue because it was merged (%s): its closing tells that",
+    "that left the queue because it was merged (%s) is handled by its closing",
     (reason) =>
       expect(translated("pull_request", pullRequest("dequeued", {}, { reason }))).toEqual(IRRELEVANT),
   );
 
-  test("may come from a fork that is gone, by an account that is gone", () => {
+  test("may be of a deleted fork and a deleted account", () => {
     const head = { ref: "card/7-login", sha: SHA, repo: null };
     const delivered = pullRequest("opened", { head, user: null, draft: null }, { sender: null });
     expect(translated("pull_request", delivered)).toMatchObject({
@@ -297,7 +297,7 @@ describe("a check", () => {
     });
   });
 
-  test("run of a fork names no branch of ours", () => {
+  test("run of a fork has no branch of ours", () => {
     const run = { check_suite: { head_branch: null }, pull_requests: [], app: null };
     expect(translated("check_run", checkRun("completed", run))).toMatchObject({
       branchNames: [],
@@ -305,7 +305,7 @@ describe("a check", () => {
     });
   });
 
-  test("status is one too", () => {
+  test("may be a commit status", () => {
     expect(translated("status", status)).toEqual({
       type: "check_reported",
       ...context,
@@ -341,14 +341,14 @@ describe("a review", () => {
     });
   });
 
-  test("edited, or of an unknown state, is irrelevant", () => {
+  test("that was edited or has an unknown state is irrelevant", () => {
     expect(translated("pull_request_review", review("edited", "approved"))).toEqual(IRRELEVANT);
     expect(translated("pull_request_review", review("submitted", "pondered"))).toEqual(IRRELEVANT);
   });
 });
 
 describe("a comment", () => {
-  test.each(["created", "edited", "deleted"])("%s names who wrote it, and when it was changed", (action) => {
+  test.each(["created", "edited", "deleted"])("%s has its author and the time of the change", (action) => {
     expect(translated("issue_comment", comment(action))).toEqual({
       type: "commented",
       ...context,
@@ -362,7 +362,7 @@ describe("a comment", () => {
     });
   });
 
-  test("may be by an account that is gone, and say nothing", () => {
+  test("may be empty and of a deleted account", () => {
     const delivered = comment("created", { user: null, body: null, updated_at: null });
     expect(translated("issue_comment", delivered)).toMatchObject({
       author: null,
@@ -371,7 +371,7 @@ describe("a comment", () => {
     });
   });
 
-  test("on an issue, or of an unknown action, is irrelevant", () => {
+  test("on an issue or with an unknown action is irrelevant", () => {
     expect(translated("issue_comment", comment("created", {}, {}))).toEqual(IRRELEVANT);
     expect(translated("issue_comment", comment("created", {}, { pull_request: null }))).toEqual(IRRELEVANT);
     expect(translated("issue_comment", comment("pinned"))).toEqual(IRRELEVANT);
@@ -383,11 +383,11 @@ describe("an installation", () => {
     ["installation", { action: "suspend", installation: { id: 7 }, sender: ada }],
     ["installation_repositories", { action: "removed", installation: { id: 7 }, repositories_removed: [] }],
     ["installation_target", { action: "renamed", installation: { id: 7 }, account: { login: "acme-inc" } }],
-  ])("changed by %s is to be read again", (event, payload) => {
+  ])("changed by %s is read again", (event, payload) => {
     expect(translated(event, payload)).toEqual({ type: "installation_changed", installationId: 7 });
   });
 
-  test("unnamed concerns nobody", () => {
+  test("without an id is irrelevant", () => {
     expect(translated("installation", { action: "created" })).toEqual(IRRELEVANT);
   });
 });
@@ -402,7 +402,7 @@ describe("a repository", () => {
     ["unarchived", {}],
     ["deleted", {}],
     ["edited", defaultBranch],
-  ])("%s is to be read again", (action, over) => {
+  ])("%s is read again", (action, over) => {
     expect(translated("repository", { action, ...around, ...over })).toEqual({
       type: "repository_changed",
       ...context,
@@ -416,20 +416,20 @@ describe("a repository", () => {
     ["privatized", {}],
     ["created", {}],
     ["a_new_one", {}],
-  ])("%s %j concerns nobody", (action, over) => {
+  ])("%s %j is irrelevant", (action, over) => {
     expect(translated("repository", { action, ...around, ...over })).toEqual(IRRELEVANT);
   });
 });
 
-describe("what cannot be read", () => {
-  test("of a kind we know is irrelevant, with a reason that holds no payload", () => {
+describe("an unreadable payload", () => {
+  test("of a known event is irrelevant, with a reason without the payload", () => {
     const { deliveryEvent, reason, repositoryId } = translateDelivery("push", push({ after: 5 }));
     expect(deliveryEvent).toEqual(IRRELEVANT);
     expect(reason).toBe("after: invalid_type");
     expect(repositoryId).toBe(42);
   });
 
-  test.each(["ping", "workflow_run", "constructor", ""])("of another kind, %j, has no reason", (event) => {
+  test.each(["ping", "workflow_run", "constructor", ""])("of another event, %j, has no reason", (event) => {
     expect(translateDelivery(event, push())).toEqual({
       deliveryEvent: IRRELEVANT,
       repositoryId: 42,
@@ -468,8 +468,8 @@ const KINDS = [
 ];
 
 // Fault: B8
-describe("whatever arrives", () => {
-  test("a known payload with anything in it replaced is one of our events, and never an exception", () => {
+describe("any payload", () => {
+  test("with a replaced part of a known one translates to an event without an exception", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...SAMPLES),
@@ -479,7 +479,7 @@ describe("whatever arrives", () => {
           fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true }),
         ),
         ([event, payload], path, by) => {
-          const { deliveryEvent } = translateDelivery(event, mangled(payload, path, by));
+          const { deliveryEvent } = translateDelivery(event, withRandomChange(payload, path, by));
           expect(KINDS).toContain(deliveryEvent.type);
           const at = "at" in deliveryEvent ? deliveryEvent.at : null;
           expect(at === null || new Date(at).toISOString() === at).toBe(true);
@@ -489,7 +489,7 @@ describe("whatever arrives", () => {
     );
   });
 
-  test("any JSON under any name is one of our events", () => {
+  test("of any JSON and name translates to an event", () => {
     const names = fc.oneof(fc.constantFrom(...SAMPLES.map(([event]) => event)), fc.string());
     fc.assert(
       fc.property(names, fc.jsonValue(), (event, payload) => {

@@ -20,11 +20,11 @@ afterAll(() => world.stop());
 
 const db = () => world.service.deps.db;
 
-/** A status no table can hold: PostgreSQL's text has no NUL. */
+/** PostgreSQL cannot store this status: text has no NUL. */
 const POISON = "ci\0";
 
-/** Nothing in this world can record a check meanwhile. */
-async function whileChecksCannotBeKept(act: () => Promise<void>): Promise<void> {
+/** Makes recording of checks fail meanwhile. */
+async function whileChecksCannotBeStored(act: () => Promise<void>): Promise<void> {
   await db().raw("alter table check_reports rename to elsewhere");
   try {
     await act();
@@ -33,8 +33,8 @@ async function whileChecksCannotBeKept(act: () => Promise<void>): Promise<void> 
   }
 }
 
-/** Waits until nobody is at work in a lane and its next try lies in the future. */
-async function laneIsPutOff(lane: string): Promise<void> {
+/** Waits until no worker processes the lane and its next attempt is in the future. */
+async function untilLaneIsDelayed(lane: string): Promise<void> {
   const job = () =>
     db()("graphile_worker.jobs")
       .where({ key: `process-lane:${lane}`, locked_at: null })
@@ -43,23 +43,23 @@ async function laneIsPutOff(lane: string): Promise<void> {
 }
 
 describe("deliveries", () => {
-  it("of one repository are worked in the order they came", async () => {
+  it("of one repository are processed in order", async () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);
     const states = ["pending", "failure", "success", "pending", "success", "failure", "success"] as const;
     for (const state of states) await deliver(world, "status", status(state));
     await board.api.eventWhen(number, () => true);
-    const told = async () =>
+    const recorded = async () =>
       (await board.api.timeline(number))
         .filter(({ kind }) => kind === "checks_changed")
         .map(({ data }) => data["to"]);
     const words = { pending: "pending", failure: "failing", success: "passing" };
-    const all = await eventually(told, ({ length }) => length === states.length);
+    const all = await eventually(recorded, ({ length }) => length === states.length);
     expect(all).toEqual(states.map((state) => words[state]));
   });
 
   // Fault: A8 Killed after accepting webhooks => each is processed once
-  it("that were kept by a process that died before it could ask for them to be worked are found", async () => {
+  it("that a process stored before it died are found", async () => {
     const guid = randomUUID();
     await db()("deliveries").insert({ guid, event: "ping", lane: "forgotten", payload: "{}" });
     await addJob(db(), "wake-waiting-lanes", {});
@@ -68,12 +68,12 @@ describe("deliveries", () => {
     });
   });
 
-  it("that fail are tried again until they succeed, and what came after them waits its turn", async () => {
+  it("that fail are retried until they succeed, and later ones wait", async () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);
     let first = "";
     let second = "";
-    await whileChecksCannotBeKept(async () => {
+    await whileChecksCannotBeStored(async () => {
       first = (await deliver(world, "status", status("pending"))).guid;
       await storedDeliveryWhen(world, first, ({ attempts }) => attempts >= 1);
       second = (await deliver(world, "status", status("success"))).guid;
@@ -81,12 +81,12 @@ describe("deliveries", () => {
     });
     await storedDeliveryWhen(world, second, ({ state }) => state === "done");
     expect(await storedDelivery(world, first)).toMatchObject({ state: "done" });
-    const told = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
-    expect(told.map(({ data }) => data["to"])).toEqual(["pending", "passing"]);
+    const recorded = (await board.api.timeline(number)).filter(({ kind }) => kind === "checks_changed");
+    expect(recorded.map(({ data }) => data["to"])).toEqual(["pending", "passing"]);
   });
 
   // Fault: B12 Processing a delivery fails => retried; dead-lettered after 8 failures
-  it("that can never be worked are set aside in the end, and those behind them go on", async () => {
+  it("that always fail are parked, and later ones continue", async () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);
     const poison = await deliver(world, "status", status("failure", POISON));
@@ -99,11 +99,11 @@ describe("deliveries", () => {
       number,
       ({ kind, data }) => kind === "checks_changed" && data["to"] === "passing",
     );
-    const told = world
+    const logged = world
       .logged()
       .split("\n")
       .find((line) => line.includes("was parked") && line.includes(poison.guid));
-    expect(told).toContain('"level":50');
+    expect(logged).toContain('"level":50');
   });
 
   it("of other repositories do not wait for a failing one", async () => {
@@ -117,26 +117,26 @@ describe("deliveries", () => {
     expect(await storedDelivery(world, poison.guid)).toMatchObject({ state: "waiting" });
   });
 
-  it("that keep coming do not use up the tries of one that fails", async () => {
+  it("that keep arriving do not use up the attempts of a failing one", async () => {
     const board = await world.board();
     const { lane, status } = await cardWithStatuses(world, board);
     const guids: string[] = [];
-    await whileChecksCannotBeKept(async () => {
+    await whileChecksCannotBeStored(async () => {
       for (let round = 0; round < 12; round++) {
         guids.push((await deliver(world, "status", status("success", `ci-${round}`))).guid);
-        await laneIsPutOff(lane);
+        await untilLaneIsDelayed(lane);
       }
       expect(await storedDelivery(world, guids[0] ?? "")).toMatchObject({ state: "waiting" });
     });
     for (const guid of guids) await storedDeliveryWhen(world, guid, ({ state }) => state === "done");
   });
 
-  it("that were set aside are worked when the forge sends them again", async () => {
+  it("that were parked are processed when GitHub sends them again", async () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);
     const payload = status("failure");
     let guid = "";
-    await whileChecksCannotBeKept(async () => {
+    await whileChecksCannotBeStored(async () => {
       ({ guid } = await deliver(world, "status", payload));
       await storedDeliveryWhen(world, guid, ({ attempts }) => attempts === 1);
       await db()("deliveries").where({ guid }).update({ attempts: 7 });
@@ -150,7 +150,7 @@ describe("deliveries", () => {
     await storedDeliveryWhen(world, guid, ({ state }) => state === "done");
   });
 
-  it("that need a forge that is away wait for it, longer than any fault of their own would be borne", async () => {
+  it("that need an unavailable forge wait for it without using up their attempts", async () => {
     const board = await world.board();
     const { branchName, sha, repositoryId, fullName } = await cardWithStatuses(world, board);
     const fault = world.forge.control.faults.add({ fault: { kind: "reset" } });

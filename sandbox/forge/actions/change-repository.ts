@@ -101,14 +101,14 @@ async function rename(
 
 /**
  * Transfers a repository to another account. The new owner's installation receives `transferred`,
- * the old owner's `removed`, unless `isUntold`: GitHub does not guarantee that event.
+ * the old owner's `removed`, unless `omitsEvent`: GitHub does not guarantee that event.
  */
 export async function transferRepository(
   forge: ForgeContext,
   repositoryId: number,
   by: AccountRow,
   to: AccountRow,
-  { isUntold = false } = {},
+  { omitsEvent = false } = {},
 ): Promise<RepositoryRow> {
   const before = forge.state.repositories.need(repositoryId);
   checkName(forge, to.id, before.name);
@@ -120,7 +120,7 @@ export async function transferRepository(
     formerNames,
     updatedAt: forge.now(),
   });
-  if (installation !== undefined && !isUntold)
+  if (installation !== undefined && !omitsEvent)
     emitInstallationRepositories(forge, installation, "removed", by, [row]);
   const key = from.type === "Organization" ? "organization" : "user";
   await emitRepository(forge, row, by, "transferred", {

@@ -1,12 +1,12 @@
 import { matches, type CallMatch } from "../../../sandbox/forge/control/match.ts";
 import { startForge } from "../../../sandbox/forge/start-forge.ts";
 
-/** The forge in a process of its own. Its options come as JSON; it says its address in one line. */
+/** The forge as a child process. Its options are JSON in an argument; it prints its address. */
 export interface ForgeChildOptions {
   readonly dataDir: string;
   readonly port: number;
   readonly webhookUrl: string;
-  /** The call at which it is killed, before or after what was asked for has happened; null for none. */
+  /** The call at which it is killed, before or after its effect; null for none. */
   readonly diesAt: { readonly match: CallMatch; readonly effect: "before" | "after" } | null;
 }
 

@@ -5,16 +5,16 @@ import { onForge } from "../../support/forge/installations.ts";
 import type { TestBoard } from "../../support/world.ts";
 import type { KillableWorld } from "./killable-world.ts";
 
-/** A call under way on a board of its own when the service is killed. */
-export interface Doomed {
+/** A call that runs on a new board when the service is killed. */
+export interface KilledCall {
   readonly board: TestBoard;
-  /** The forge's answer that is held back: before or after the effect, the first one or after so many. */
+  /** The forge's response that is delayed: before or after the effect, the first or a later one. */
   readonly held: Held;
-  /** Makes the call: each time the same one, under one key. */
+  /** Makes the call, each time with the same key. */
   readonly act: () => Promise<ApiAnswer>;
-  /** Nobody makes it again. */
+  /** The call is not repeated. */
   readonly isLeft?: boolean;
-  /** What happens between the end of the service and its next start. */
+  /** Runs between the end of the service and its restart. */
   readonly whileDead?: () => Promise<unknown>;
 }
 
@@ -35,21 +35,18 @@ export const aroundEach = (
     ),
   );
 
-type AnswerOf<Story extends Doomed> = Awaited<ReturnType<Story["act"]>>;
+type AnswerOf<Story extends KilledCall> = Awaited<ReturnType<Story["act"]>>;
 
-/** A story that was begun, and what its call was answered when it was made again. */
-export type Told<Story extends Doomed> = Story & { readonly answer: () => AnswerOf<Story> };
+/** A running story and the response to its repeated call. */
+export type AnsweredStory<Story extends KilledCall> = Story & { readonly answer: () => AnswerOf<Story> };
 
-/**
- * Before the tests of a block: begins a story for each name, kills the service once, under all of them, and has the callers come back at
- * once, before anybody else goes on with what they began. Gives a name's story.
- */
-export function killedTogether<Story extends Doomed>(
+/** Starts a story for each name, kills the service, repeats the calls, and returns a story by name. */
+export function killedTogether<Story extends KilledCall>(
   world: () => KillableWorld,
   points: Readonly<Record<string, Held>>,
   begin: (held: Held, name: string) => Promise<Story>,
-): (name: string) => Told<Story> {
-  const stories = new Map<string, Told<Story>>();
+): (name: string) => AnsweredStory<Story> {
+  const stories = new Map<string, AnsweredStory<Story>>();
   beforeAll(async () => {
     const begun: (readonly [name: string, story: Story])[] = [];
     for (const [name, held] of Object.entries(points)) begun.push([name, await begin(held, name)]);
@@ -62,8 +59,8 @@ export function killedTogether<Story extends Doomed>(
       const outcome = answers[at];
       const answer = (): AnswerOf<Story> => {
         if (outcome?.status !== "fulfilled")
-          throw new Error(`${name}: no answer`, { cause: outcome?.reason });
-        if (outcome.value === null) throw new Error(`${name}: nobody came back`);
+          throw new Error(`${name}: no response`, { cause: outcome?.reason });
+        if (outcome.value === null) throw new Error(`${name}: the call was not repeated`);
         return outcome.value as AnswerOf<Story>;
       };
       stories.set(name, { ...story, answer });
@@ -71,19 +68,16 @@ export function killedTogether<Story extends Doomed>(
   }, 300_000);
   return (name) => {
     const story = stories.get(name);
-    if (!story) throw new Error(`nothing was begun ${name}`);
+    if (!story) throw new Error(`there is no story ${name}`);
     return story;
   };
 }
 
-const answerTo = async ({ act, isLeft }: Doomed): Promise<ApiAnswer | null> =>
+const answerTo = async ({ act, isLeft }: KilledCall): Promise<ApiAnswer | null> =>
   isLeft ? null : eventually(act, ({ status }) => status === 200, 30_000);
 
-/**
- * Makes the calls, kills the service once the forge holds back an answer to each, and starts it again. One kill for many costs
- * a start instead of many, and leaves more behind than one for each.
- */
-async function killDuring(world: KillableWorld, calls: readonly Doomed[]): Promise<void> {
+/** Makes the calls, kills the service once all of them wait for a response, and restarts it. */
+async function killDuring(world: KillableWorld, calls: readonly KilledCall[]): Promise<void> {
   const { faults } = world.forge.control;
   const held = calls.map(({ board, held: { match, effect, skip = 0 } }) => {
     const { id: installationId } = onForge(world, board).installation;

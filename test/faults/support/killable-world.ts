@@ -10,16 +10,16 @@ import { shipService } from "../../support/processes/shipped-service.ts";
 import type { BoardOptions, TestBoard } from "../../support/world.ts";
 import { startSurroundings } from "./surroundings.ts";
 
-/** A world whose service is a process of its own. */
+/** A world whose service is a child process. */
 export interface KillableWorld {
   readonly forge: RunningForge;
   readonly db: Db;
   board(options?: BoardOptions): Promise<TestBoard>;
-  /** The boards made so far. */
+  /** The boards created so far. */
   readonly boards: readonly TestBoard[];
-  /** Ends the service as nothing can prevent, and resolves when it is gone. */
+  /** Kills the service with SIGKILL and waits for its end. */
   kill(): Promise<void>;
-  /** Starts it again at the same address. */
+  /** Starts the service again at the same address. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function startKillableWorld(): Promise<KillableWorld> {
   };
 }
 
-/** Compiled: a start costs half of what it does when each file is compiled at each start. */
+/** The compiled service starts twice as fast. */
 async function startChild(
   dir: string,
   databaseUrl: string,

@@ -8,19 +8,19 @@ import { createTestDatabase } from "../../support/database/database.ts";
 import { outsideDeps } from "../../support/processes/outside-deps.ts";
 import { makeBoard, type BoardOptions, type TestBoard } from "../../support/world.ts";
 
-/** What services that are processes of their own are started in. */
+/** A forge and a database for services that are child processes. */
 export interface Surroundings {
   readonly forge: RunningForge;
   readonly databaseUrl: string;
   readonly db: Db;
-  /** How a service reaches the forge. */
+  /** The service's access to the forge. */
   readonly github: ServiceOptions["github"];
-  /** A board, with an API at the service of this address. */
+  /** A board, with an API at the service with this address. */
   board(baseUrl: string, options?: BoardOptions): Promise<TestBoard>;
   stop(): Promise<void>;
 }
 
-/** Starts a forge, and makes a database. */
+/** Starts a forge and creates a database. */
 export async function startSurroundings(): Promise<Surroundings> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-faults-"));

@@ -49,7 +49,7 @@ export const accounts: Record<string, Tour> = {
     await call(403, "POST", `${path}/access_tokens`, undefined, jwt);
     await call(204, "DELETE", `${path}/suspended`, undefined, jwt);
   },
-  "an App's secrets for the code of its manifest": async ({ call, world }) => {
+  "the App's secrets for a manifest code": async ({ call, world }) => {
     const [app] = world.forge.context.state.apps.all();
     const code = applyManifest(world.forge.context, {
       name: "Trunkline",
@@ -60,7 +60,7 @@ export const accounts: Record<string, Tour> = {
     });
     const path = `/app-manifests/${code}/conversions`;
     const made = await call(201, "POST", path);
-    if (made.at("pem") !== app?.privateKey) throw new Error("it is another key");
+    if (made.at("pem") !== app?.privateKey) throw new Error("the key differs");
     await call(404, "POST", path);
   },
   "the log of webhooks": async ({ call, get, branch, world }) => {
@@ -74,7 +74,7 @@ export const accounts: Record<string, Tour> = {
     await get(path, jwt);
     await call(202, "POST", `${path}/attempts`, undefined, jwt);
   },
-  "installations that come and change": async ({ world }) => {
+  "installations that are created and change": async ({ world }) => {
     const { context } = world.forge;
     const ada = accountByLogin(context, "ada");
     const other = world.forge.createOrganization("umbrella");

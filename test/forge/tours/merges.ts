@@ -3,9 +3,9 @@ import type { Tour } from "./tour.ts";
 
 const REPO = "/repos/acme/web";
 
-/** The ways in which pull requests are merged, or are not. */
+/** Ways to merge pull requests, and refusals. */
 export const merges: Record<string, Tour> = {
-  "are merged, at once or later": async ({ call, get, openPull, world }) => {
+  "are merged, synchronously or asynchronously": async ({ call, get, openPull, world }) => {
     for (const merge_method of ["merge", "squash", "rebase"]) {
       const { path, sha } = await openPull();
       await call(404, "GET", `${path}/merge`);
@@ -38,7 +38,7 @@ export const merges: Record<string, Tour> = {
     const { path: stale } = await openPull();
     await call(400, "PUT", `${stale}/merge-async`, { sha: "1".repeat(40) });
   },
-  "go through a merge queue, and merge by themselves": async ({ call, get, openPull, world }) => {
+  "enter a merge queue and merge automatically": async ({ call, get, openPull, world }) => {
     const { path, name } = await openPull();
     const { context } = world.forge;
     const repositoryId = world.forge.repository("acme/web").id;

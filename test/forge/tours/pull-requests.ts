@@ -3,7 +3,7 @@ import type { Tour } from "./tour.ts";
 
 const REPO = "/repos/acme/web";
 
-/** Pull requests, up to their merge. */
+/** Pull requests before their merge. */
 export const pullRequests: Record<string, Tour> = {
   "are opened, read and edited": async ({ call, get, branch, openPull }) => {
     const { number, path, name } = await openPull();
@@ -30,7 +30,7 @@ export const pullRequests: Record<string, Tour> = {
     await call(204, "DELETE", `${REPO}/git/refs/heads/${name}`);
     expect((await get(path)).at("state")).toBe("closed");
   },
-  "are drafts first, for a while or for good": async ({ call, get, openPull, world }) => {
+  "are drafts at first or permanently": async ({ call, get, openPull, world }) => {
     const { path } = await openPull(true);
     const id = (await get(path)).at("node_id");
     const ready = `mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { clientMutationId } }`;

@@ -4,7 +4,7 @@ const REPO = "/repos/acme/web";
 
 /** Repositories. */
 export const repositories: Record<string, Tour> = {
-  "are made, changed and deleted": async ({ call, get }) => {
+  "are created, changed and deleted": async ({ call, get }) => {
     await get(REPO);
     await get("/orgs/acme/repos");
     await get("/user/repos");
@@ -23,7 +23,7 @@ export const repositories: Record<string, Tour> = {
     await call(204, "DELETE", "/repos/acme/fresher");
     await call(422, "POST", "/orgs/acme/repos", { name: "web" });
   },
-  "hold branches, protected or not": async ({ call, get, branch }) => {
+  "have branches, protected or not": async ({ call, get, branch }) => {
     const { name } = await branch();
     await get(`${REPO}/branches`);
     await get(`${REPO}/branches/${encodeURIComponent(name)}`);

@@ -2,11 +2,11 @@ import type { ForgeAnswer, TestForge } from "../../support/forge/sandbox-forge.t
 
 const REPO = "/repos/acme/web";
 
-/** What a tour through the forge's API works with. */
+/** Calls for a tour through the forge's API. */
 export interface Guide {
   readonly world: TestForge;
   readonly graceToken: string;
-  /** Calls the API and insists on the status. */
+  /** Calls the API and requires the status. */
   readonly call: (
     status: number,
     method: string,
@@ -14,10 +14,10 @@ export interface Guide {
     body?: unknown,
     token?: string,
   ) => Promise<ForgeAnswer>;
-  /** A read that is answered 200. */
+  /** A read with status 200. */
   readonly get: (path: string, token?: string) => Promise<ForgeAnswer>;
   readonly mainSha: () => Promise<string>;
-  /** A branch of acme/web with one commit that adds a file: its name, its tip and the file's blob. */
+  /** A branch of acme/web with one commit that adds a file: its name, head and blob. */
   readonly branch: () => Promise<{ readonly name: string; readonly sha: string; readonly file: string }>;
   /** An open pull request of such a branch into main. */
   readonly openPull: (draft?: boolean) => Promise<OpenedPull>;
@@ -31,7 +31,7 @@ export interface OpenedPull {
   readonly sha: string;
 }
 
-/** Calls a part of the API; what comes back is held against GitHub's descriptions elsewhere. */
+/** Calls a part of the API. The recording compares the responses with GitHub's descriptions. */
 export type Tour = (guide: Guide) => Promise<void>;
 
 export function makeGuide(world: TestForge): Guide {

@@ -2,10 +2,10 @@ import type { Db } from "../../../src/store/db/connect.ts";
 import { eventually } from "../api.ts";
 import type { TestWorld } from "../world.ts";
 
-/** What the tables hold, as one hash for each: two of these are equal when nothing was written in between. */
+/** A hash of each table; equal hashes mean that nothing was written in between. */
 export async function databaseContent({ deps }: { readonly deps: { readonly db: Db } }): Promise<object> {
   const { db } = deps;
-  // `instances` tells only that the process is alive. Events are numbered some time after a write.
+  // The rows of `instances` change with each heartbeat. Events are numbered after their write.
   const tables = await db.raw<{ rows: { name: string }[] }>(
     "select tablename as name from pg_tables where schemaname = 'public' and tablename not in ('instances', 'feeds') order by 1",
   );
@@ -17,13 +17,13 @@ export async function databaseContent({ deps }: { readonly deps: { readonly db: 
   return Object.fromEntries(result.rows.map(({ name, hash }) => [name, hash]));
 }
 
-/** Waits until everything the calls before have set off is done: deliveries and jobs. */
+/** Waits until all deliveries and jobs of earlier calls are processed. */
 export async function settled({ forge, service }: TestWorld): Promise<void> {
   await eventually(
     async () => {
       await forge.waitUntilIdle();
       const { db } = service.deps;
-      // Deliveries are kept a moment before a job is asked to work them.
+      // Deliveries are stored shortly before their job is added.
       const kept = await db("deliveries").where({ state: "waiting", attempts: 0 }).select("guid");
       const due = await db("graphile_worker.jobs")
         .where("run_at", "<=", db.fn.now())

@@ -3,22 +3,22 @@ import { connect, createServer, type AddressInfo, type NetConnectOpts, type Sock
 import { join } from "node:path";
 import { Transform } from "node:stream";
 
-/** A way to a database that can be cut. */
+/** A proxy to a database, whose connections can be closed. */
 export interface DatabaseProxy {
-  /** The database's address by this way. */
+  /** The database's URL through the proxy. */
   readonly url: string;
-  /** Breaks what is connected, and lets nobody through until it is restored. */
+  /** Closes all connections and accepts no others until it is restored. */
   cut(): void;
   restore(): void;
-  /** Breaks a connection instead of passing on the first answer with this text in it; resolves then. */
+  /** Closes a connection instead of passing on the first response with this text; resolves then. */
   loseAnswerWith(text: string): Promise<void>;
-  /** Keeps the first call with this text in it, which a connection sends of a statement once, until it is let go. */
+  /** Delays the first statement with this text until it is released. */
   keepCallWith(text: string): KeptCall;
   stop(): Promise<void>;
 }
 
 export interface KeptCall {
-  /** Resolves when it has come. */
+  /** Resolves when the statement has arrived. */
   readonly met: Promise<void>;
   letGo(): void;
 }
@@ -29,14 +29,14 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   let isCut = false;
   let losing: { readonly text: string; readonly lost: () => void } | null = null;
   let keeping: { readonly text: string; readonly keep: (passOn: () => void) => void } | null = null;
-  const keptOrPassed = (): Transform =>
+  const delayOrPass = (): Transform =>
     new Transform({
       transform: (call: Buffer, _, done) => {
         const passOn = (): void => done(null, call);
         if (keeping === null || !call.includes(keeping.text)) return passOn();
-        const { keep: keepThis } = keeping;
+        const { keep: hold } = keeping;
         keeping = null;
-        keepThis(passOn);
+        hold(passOn);
       },
     });
   const keep = (socket: Socket): void => {
@@ -55,7 +55,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       losing.lost();
       losing = null;
     });
-    near.pipe(keptOrPassed()).pipe(far).pipe(near);
+    near.pipe(delayOrPass()).pipe(far).pipe(near);
     near.on("close", () => far.destroy());
     far.on("close", () => near.destroy());
   });
@@ -82,8 +82,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
         losing = { text, lost };
       }),
     keepCallWith: (text) => {
-      const kept = new Promise<() => void>((keepThis) => {
-        keeping = { text, keep: keepThis };
+      const kept = new Promise<() => void>((hold) => {
+        keeping = { text, keep: hold };
       });
       return {
         met: kept.then(() => undefined),
@@ -98,7 +98,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   };
 }
 
-/** PostgreSQL's own sockets are named in the query. */
+/** PostgreSQL's sockets are named in the query. */
 function addressOf(url: URL): NetConnectOpts {
   const port = Number(url.port || 5432);
   const host = url.searchParams.get("host") ?? url.hostname;

@@ -1,4 +1,4 @@
-/** What GitHub and its bots act on in a text of a user or an App. */
+/** The parts of a text that make GitHub or its bots act. */
 export const ACTIVE_TOKENS: readonly RegExp[] = [
   /(?<![A-Za-z0-9])@[a-z0-9]/i,
   /#\d+(?![A-Za-z0-9])/,

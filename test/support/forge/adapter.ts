@@ -6,7 +6,7 @@ import type { PickOrder, PickResult } from "../../../src/forge/releasing.ts";
 import { createGitHubForge } from "../../../src/forge/github/connect-github.ts";
 import { startTestForge, type TestForge } from "./sandbox-forge.ts";
 
-/** The adapter and the forge it talks to, with repositories of real git behind it. */
+/** The adapter and a sandbox forge with real Git repositories. */
 export interface Adapter {
   readonly world: TestForge;
   readonly forge: Forge;
@@ -18,9 +18,9 @@ export interface TestRepository {
   /** The first commit. */
   readonly base: string;
   readonly commit: (branch: string, files: Record<string, string>, message?: string) => Promise<string>;
-  /** Puts many empty commits on main at once; `at` is in seconds since 1970. */
+  /** Adds many empty commits to main; `at` is in seconds since 1970. */
   readonly import: (commits: readonly { readonly message: string; readonly at: number }[]) => void;
-  /** Runs git in the forge's own repository. */
+  /** Runs git in the forge's repository. */
   readonly git: (...args: string[]) => string;
 }
 
@@ -60,14 +60,14 @@ export async function startAdapter(): Promise<Adapter> {
   };
 }
 
-/** A commit as `git fast-import` reads it. */
+/** A commit in the format of `git fast-import`. */
 function importedCommit(message: string, at: number, isFirst: boolean): string {
   const length = Buffer.byteLength(message);
   const from = isFirst ? "from refs/heads/main^0\n" : "";
   return `commit refs/heads/main\ncommitter Ada <ada@example.com> ${at} +0000\ndata ${length}\n${message}\n${from}\n`;
 }
 
-/** A pick as the product makes one: prepared, then landed, or dropped where it does not come to that. */
+/** Picks as the product does: prepares and lands, or drops. */
 export async function cherryPick(
   forge: Forge,
   repository: RepositoryRef,

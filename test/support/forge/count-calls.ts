@@ -3,13 +3,13 @@ import { settled } from "../database/database-content.ts";
 import { callsByBot } from "./installations.ts";
 import type { TestWorld } from "../world.ts";
 
-/** What was asked: the GraphQL operation, else the route. */
+/** The name of a call: the GraphQL operation or the route. */
 const nameOf = ({ operation, route, path }: LoggedRequest): string => operation ?? route ?? path;
 
-/** Following a merge that the forge has not finished, and reading on what a push brought onto a trunk: counted apart. */
+/** Polling of a merge and reading the history of a push are counted separately. */
 const isApart = (name: string): boolean => name.endsWith("/merge-async/{uuid}") || name === "LandedHistory";
 
-/** The calls to the forge that something takes, with all that it sets off here: webhooks heard and jobs done. */
+/** The calls to the forge that `act` causes, including its webhooks and jobs. */
 export async function callsOf(world: TestWorld, act: () => Promise<unknown>): Promise<string[]> {
   await settled(world);
   world.forge.requests.reset();

@@ -13,14 +13,14 @@ export interface DeliveryOptions {
   readonly guid?: string;
   readonly secret?: string;
   readonly url?: string;
-  /** In place of the usual ones; null leaves one out. */
+  /** Headers to replace; null omits one. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
 export const signatureOf = (body: string | Uint8Array, secret: string, algorithm = "sha256"): string =>
   `${algorithm}=${createHmac(algorithm, secret).update(body).digest("hex")}`;
 
-/** Delivers as GitHub does; a payload that is text or bytes is sent as it is. */
+/** Delivers as GitHub does. A payload of text or bytes is sent unchanged. */
 export async function deliver(
   world: TestWorld,
   event: string,
@@ -53,11 +53,11 @@ export interface DeliveryRow {
   readonly payload: string;
 }
 
-/** The delivery as it is kept, undefined where it is not. */
+/** The stored delivery, or undefined. */
 export const storedDelivery = async (world: TestWorld, guid: string): Promise<DeliveryRow | undefined> =>
   world.service.deps.db<DeliveryRow>("deliveries").where({ guid }).first();
 
-/** The delivery once it is as wanted. */
+/** The delivery when the condition holds. */
 export async function storedDeliveryWhen(
   world: TestWorld,
   guid: string,
@@ -69,7 +69,7 @@ export async function storedDeliveryWhen(
   );
 }
 
-/** A card in progress, and the payload of a status on its branch as GitHub tells of it. */
+/** A card in progress, and the payload of a status on its branch. */
 export async function cardWithStatuses(world: Pick<TestWorld, "forge">, board: TestBoard) {
   const { number } = await board.api.card();
   await board.api.move(number, board.stages["In progress"]);
@@ -93,11 +93,11 @@ export async function cardWithStatuses(world: Pick<TestWorld, "forge">, board: T
   return { number, branchName, sha, lane: `repository:${repositoryId}`, repositoryId, fullName, status };
 }
 
-/** Waits until the forge has sent what it will send, and all of it was worked. */
+/** Waits until the forge has sent all webhooks and they are processed. */
 export const allProcessed = ({ forge, service: { deps } }: TestWorld): Promise<void> =>
   allProcessedIn({ forge, db: deps.db });
 
-/** The same, of a service that is a process of its own. */
+/** The same for a service in another process. */
 export async function allProcessedIn({
   forge,
   db,

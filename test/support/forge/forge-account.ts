@@ -2,7 +2,7 @@ import { accountByLogin } from "../../../sandbox/forge/world.ts";
 import { cloneRepository, type Clone } from "../git.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
-/** A person or bot of a test's own, with its own credentials on the forge. */
+/** A user or bot for one test, with credentials for the forge. */
 export interface ForgeAccount {
   readonly login: string;
   /** GitHub's API as this account; `path` is below the repository `<owner>/web` of a board. */
@@ -15,7 +15,7 @@ export interface ForgeAccount {
   clone(board: TestBoard): Promise<Clone>;
 }
 
-/** An account that may write to the repositories of these boards: the one of this name, or a new one. */
+/** An account with write access to the repositories of these boards: an existing or a new one. */
 export function makeForgeAccount(
   { forge }: TestWorld,
   login: string,

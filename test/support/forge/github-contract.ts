@@ -1,7 +1,4 @@
-/**
- * Holds what a forge sends against GitHub's published descriptions (test/fixtures/github, made by
- * scripts/update-github-contract.mjs). Shapes only: a valid answer can still be the wrong one.
- */
+/** Validates messages of a forge with GitHub's published descriptions (test/fixtures/github). */
 import { readFileSync } from "node:fs";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
@@ -17,78 +14,78 @@ interface Contract<Operation> {
   readonly schemas: Readonly<Record<string, object>>;
 }
 
-/** One way in which an answer or a webhook differs from its description; `toString` reads as a sentence. */
+/** A difference between a message and its description. */
 export class ContractMismatch extends Error {
   override readonly name = "ContractMismatch";
   readonly mismatches: readonly string[];
 
   constructor(subject: string, mismatches: readonly string[]) {
-    super(`${subject} is not as GitHub describes it:\n  ${mismatches.join("\n  ")}`);
+    super(`${subject} differs from GitHub's description:\n  ${mismatches.join("\n  ")}`);
     this.mismatches = mismatches;
   }
 }
 
-/** Parameters at the end of a path that may hold unescaped slashes. */
-const ROOMY = new Set(["{ref}", "{path}", "{basehead}", "{tag}"]);
+/** Parameters at the end of a path that may contain unescaped slashes. */
+const PATH_PARAMETERS = new Set(["{ref}", "{path}", "{basehead}", "{tag}"]);
 const rest = load<RestOperation>("rest");
 const webhooks = load<object>("webhooks");
-/** Addresses with fewer parameters come first: `/issues/comments` before `/issues/{issue_number}`. */
+/** Paths with fewer parameters come first: `/issues/comments` before `/issues/{issue_number}`. */
 const templates = Object.keys(rest.contract.operations)
   .map(toTemplate)
   .toSorted((a, b) => a.operation.split("{").length - b.operation.split("{").length);
 
-/** What is wrong with an answer of the REST API; empty when it is as described. `path` may carry `/api/v3` and a query. */
+/** Differences of a REST response; `path` may have `/api/v3` and a query. */
 export function answerMismatches(method: string, path: string, status: number, body: unknown): string[] {
   const operation = operationOf(method, path);
-  if (operation === undefined) return [`no such operation in ${rest.contract.source}: ${method} ${path}`];
+  if (operation === undefined) return [`there is no operation in ${rest.contract.source}: ${method} ${path}`];
   const { responses } = rest.contract.operations[operation]!;
   const documented = responses[String(status)];
   if (documented === undefined) {
     if (status < 300) return [`status ${status} is not described; ${Object.keys(responses).join(", ")} are`];
-    // Refusals that any operation may meet (401, 404, 5xx, a redirect) are described once, for all.
+    // Refusals of any operation (401, 404, 5xx, redirects) are described once.
     return rest.check("/schemas/basic-error", body);
   }
   if (documented === null) return isEmpty(body) || status >= 300 ? [] : [`status ${status} has no body`];
   return rest.check(`/operations/${pointer(operation)}/responses/${status}`, body);
 }
 
-/** What is wrong with the body of a request to the REST API. */
+/** Differences of a REST request's body. */
 export function requestMismatches(method: string, path: string, body: unknown): string[] {
   const operation = operationOf(method, path);
-  if (operation === undefined) return [`no such operation in ${rest.contract.source}: ${method} ${path}`];
+  if (operation === undefined) return [`there is no operation in ${rest.contract.source}: ${method} ${path}`];
   if (rest.contract.operations[operation]!.request === null) return [];
   return isEmpty(body) ? [] : rest.check(`/operations/${pointer(operation)}/request`, body);
 }
 
-/** What is wrong with the payload of a webhook. */
+/** Differences of a webhook's payload. */
 export function webhookMismatches(event: string, action: string | undefined, payload: unknown): string[] {
   const operation = action === undefined ? event : `${event} ${action}`;
   if (!(operation in webhooks.contract.operations)) {
-    return [`no such webhook in ${webhooks.contract.source}: ${operation}`];
+    return [`there is no webhook in ${webhooks.contract.source}: ${operation}`];
   }
   return webhooks.check(`/operations/${pointer(operation)}`, payload);
 }
 
-/** Throws a `ContractMismatch` unless the answer is as GitHub describes it. */
+/** Throws a `ContractMismatch` unless the response matches GitHub's description. */
 export function validateAnswer(method: string, path: string, status: number, body: unknown): void {
   const mismatches = answerMismatches(method, path, status, body);
   if (mismatches.length > 0) throw new ContractMismatch(`${status} to ${method} ${path}`, mismatches);
 }
 
-/** Throws a `ContractMismatch` unless the payload is as GitHub describes it. */
+/** Throws a `ContractMismatch` unless the payload matches GitHub's description. */
 export function validateWebhook(event: string, action: string | undefined, payload: unknown): void {
   const mismatches = webhookMismatches(event, action, payload);
   if (mismatches.length > 0)
     throw new ContractMismatch(`webhook ${event} ${action ?? ""}`.trim(), mismatches);
 }
 
-/** The operation a request is for, as `get /repos/{owner}/{repo}`; undefined where the description has none. */
+/** The operation of a request, such as `get /repos/{owner}/{repo}`; undefined if there is none. */
 export function operationOf(method: string, path: string): string | undefined {
   const plain = path
     .replace(/[?#].*$/, "")
     .replace(/^\/api\/v3(?=\/)/, "")
     .replace(/^\/repositories\/\d+/, "/repos/id/id")
-    // The root folder's contents, whose path is empty.
+    // The contents of the root folder have an empty path.
     .replace(/\/contents\/?$/, "/contents/.");
   return templates.find((t) => t.method === method.toLowerCase() && t.pattern.test(plain))?.operation;
 }
@@ -98,7 +95,7 @@ function toTemplate(operation: string) {
   const pattern = path
     .replaceAll(/[.]/g, "\\.")
     .replaceAll(/\{\w+\}/g, (name, at: number) =>
-      ROOMY.has(name) && at + name.length === path.length && !path.endsWith("/commits/{ref}")
+      PATH_PARAMETERS.has(name) && at + name.length === path.length && !path.endsWith("/commits/{ref}")
         ? ".+"
         : "[^/]+",
     );
@@ -125,7 +122,7 @@ function toSentence(error: ErrorObject): string {
   return `${error.instancePath || "the body"} ${error.message ?? error.keyword} (${params.join(", ")})`;
 }
 
-/** A name inside a JSON pointer that is part of a URI. */
+/** A name in a JSON pointer that is part of a URI. */
 function pointer(name: string): string {
   return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 }

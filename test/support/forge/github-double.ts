@@ -1,7 +1,4 @@
-/**
- * GitHub as a script of answers for one test: each is given once, in order, and the requests are kept. What is asked beyond
- * the script fails the test.
- */
+/** GitHub as a list of responses for one test. Each is sent once; other requests fail the test. */
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll } from "@jest/globals";
 import nock from "nock";
@@ -10,7 +7,7 @@ import type { Forge } from "../../../src/forge/forge.ts";
 import type { RepositoryRef } from "../../../src/forge/values.ts";
 import { createGitHubForge, type GitHubForgeOptions } from "../../../src/forge/github/connect-github.ts";
 
-// nock replaces the process's HTTP client, which the tests of the next file use too.
+// nock replaces the HTTP client of the process, which later test files use too.
 afterAll(() => nock.restore());
 
 export const SHA = "a".repeat(40);
@@ -23,10 +20,10 @@ const { privateKey } = generateKeyPairSync("rsa", {
   privateKeyEncoding: { type: "pkcs1", format: "pem" },
 });
 
-/** Time that passes only by being slept through. */
+/** A clock that moves only when a test sleeps. */
 export interface TestClock {
   now(): number;
-  /** A test may do something of its own meanwhile. */
+  /** Runs during a sleep. */
   sleep: (ms: number) => Promise<void>;
   readonly slept: number[];
   pass(ms: number): void;
@@ -45,15 +42,15 @@ export interface GitHubDouble {
   readonly clock: TestClock;
   readonly requests: Request[];
   readonly logged: string[];
-  /** Answers the next request of this method and path, given without `/api/v3`; a function makes the body from what was sent. */
+  /** The response to the next such request; the path has no `/api/v3`. A function gets the body. */
   on(method: string, path: string, status: number, body?: unknown, headers?: Record<string, string>): void;
-  /** Breaks the connection instead. */
+  /** Closes the connection instead. */
   cut(method: string, path: string): void;
-  /** Answers after so many milliseconds. */
+  /** Responds after this delay. */
   late(method: string, path: string, ms: number, status: number, body?: unknown): void;
-  /** Requests of a method whose path ends so. */
+  /** Requests of a method whose path ends with this. */
   sent(method: string, ending: string): Request[];
-  /** Installation tokens handed out so far. */
+  /** The number of minted installation tokens. */
   readonly minted: number;
   done(): void;
 }
@@ -61,7 +58,7 @@ export interface GitHubDouble {
 const TOO_EARLY =
   "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
 
-/** When the App's JWT says it was made, in seconds. */
+/** The time at which the App's JWT was issued, in seconds. */
 function issuedAt(headers: Record<string, string | string[]>): number {
   const [, claims] = [headers["authorization"]].flat().join("").split(".");
   return Number(Object(JSON.parse(Buffer.from(claims ?? "", "base64url").toString())).iat);
@@ -69,7 +66,7 @@ function issuedAt(headers: Record<string, string | string[]>): number {
 
 export const API = "https://api.github.com";
 
-/** `behindMs` is how far GitHub's clock is behind ours, or ours ahead of GitHub's. */
+/** `behindMs` is how far GitHub's clock is behind this process's. */
 export function openGitHubDouble({
   behindMs = 0,
   ...options
@@ -148,7 +145,7 @@ export function openGitHubDouble({
       const open = nock.pendingMocks().filter((mock) => !mock.includes("access_tokens"));
       nock.cleanAll();
       nock.enableNetConnect();
-      if (open.length > 0) throw new Error(`never asked: ${open.join(", ")}`);
+      if (open.length > 0) throw new Error(`these requests are missing: ${open.join(", ")}`);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { CallMatch } from "../../../sandbox/forge/control/match.ts";
 import { eventually } from "../api.ts";
 import type { TestWorld } from "../world.ts";
 
-/** The forge keeps so many calls until they are let go. */
+/** The forge delays these calls until they are released. */
 export function holdCalls(
   { forge }: Pick<TestWorld, "forge">,
   match: CallMatch,
@@ -12,7 +12,7 @@ export function holdCalls(
   const { faults } = forge.control;
   const id = faults.add({ match, fault: { kind: "gate", effect }, times });
   return {
-    /** Resolves when it has them all. */
+    /** Resolves when all of them have arrived. */
     met: () =>
       eventually(
         () => Promise.resolve(faults.list()),

@@ -10,13 +10,13 @@ export interface Item {
   readonly dismissible: boolean;
 }
 
-/** The account, its installation and its owner, as the forge has them. */
+/** The account, its installation and its owner on the forge. */
 export function onForge(world: Pick<TestWorld, "forge">, { owner }: TestBoard) {
   const { context } = world.forge;
   const [account] = context.state.accounts.in(owner);
   const [installation] = context.state.installations.in(account?.id ?? 0);
   const [by] = context.state.accounts.in(`ada-${owner.slice(4)}`);
-  if (!account || !by) throw new Error(`no account ${owner}`);
+  if (!account || !by) throw new Error(`there is no account ${owner}`);
   return { context, account, by, installation: installation! };
 }
 export const repositoryOf = (world: TestWorld, board: TestBoard, name = "web") =>
@@ -31,6 +31,6 @@ export const brokenWhen = (board: TestBoard, count: number): Promise<Item[]> =>
 export const healthOf = async (board: TestBoard) =>
   (await board.api.get<(Repository & { health: Record<string, unknown> })[]>("/v1/repositories")).body[0]
     ?.health;
-/** The calls the service made, tokens and its own questions as the App aside. */
+/** The service's calls with installation tokens. */
 export const callsByBot = (world: TestWorld) =>
   world.forge.requests.all.filter(({ by }) => by !== null && by.endsWith("[bot]"));

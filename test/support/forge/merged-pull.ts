@@ -1,7 +1,7 @@
 import type { Clone } from "../git.ts";
 import type { TestBoard } from "../world.ts";
 
-/** A board, and a clone of its repository `web` to work in. */
+/** A board and a clone of its repository `web`. */
 export interface Workplace {
   readonly board: TestBoard;
   readonly clone: Clone;
@@ -10,15 +10,15 @@ export interface Workplace {
 const ORDINALS = ["First", "Second", "Third"];
 
 export interface Merging {
-  /** How many commits it has of its own. */
+  /** The number of its commits. */
   readonly commits?: 2 | 3;
-  /** What main gets while it is open: merged into the branch too, or not. */
+  /** A commit that main gets while it is open, merged into its branch or not. */
   readonly meanwhile?: "updated" | "behind";
-  /** The message it is merged with, as somebody edited it. */
+  /** The edited message of its merge. */
   readonly edited?: { readonly commit_title: string; readonly commit_message: string };
 }
 
-/** A pull request with commits of its own, merged on the forge. */
+/** A pull request with commits, merged on the forge. */
 export async function mergedPull(
   { board, clone }: Workplace,
   name: string,

@@ -5,7 +5,7 @@ import type { ForgeAnswer, TestForge } from "./sandbox-forge.ts";
 
 let last = 0;
 
-/** Opens a pull request of ada's into acme/web's main branch, with one commit of its own. */
+/** Opens a pull request by ada into main of acme/web, with one commit. */
 export async function openOne(world: TestForge, draft = false): Promise<PullRequestRow> {
   const branch = `change-${++last}`;
   const { forge } = world;
@@ -22,13 +22,13 @@ export async function openOne(world: TestForge, draft = false): Promise<PullRequ
   return openPullRequest(forge.context, forge.repository("acme/web").id, ada, given);
 }
 
-/** The GraphQL id of one of acme/web's pull requests. */
+/** The GraphQL id of a pull request of acme/web. */
 export async function nodeIdOf(world: TestForge, number: number): Promise<string> {
   const query = `query ($n: Int!) { repository(owner: "acme", name: "web") { pullRequest(number: $n) { id } } }`;
   return (await world.graphql(query, { n: number })).at("data.repository.pullRequest.id");
 }
 
-/** Status, type and message of a GraphQL answer with an error. */
+/** Status, type and message of a GraphQL response with an error. */
 export const errorOf = (answer: ForgeAnswer) => [
   answer.status,
   answer.at("errors.0.type"),

@@ -1,21 +1,18 @@
 import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
 import { answerMismatches, operationOf, requestMismatches, webhookMismatches } from "./github-contract.ts";
 
-/** Everything a forge sent since it was recorded, held against GitHub's descriptions. */
+/** Everything a forge sent during a recording, validated with GitHub's descriptions. */
 export interface Recording {
-  /** Operations answered, as `get /repos/{owner}/{repo}`, with the statuses they were answered with. */
+  /** The statuses of each operation, such as `get /repos/{owner}/{repo}`. */
   readonly operations: ReadonlyMap<string, ReadonlySet<number>>;
-  /** Webhooks sent, as `pull_request opened`. */
+  /** The webhooks, such as `pull_request opened`. */
   readonly webhooks: ReadonlySet<string>;
-  /** What was not as described, each once; empty is good. */
+  /** The differences, each once. */
   readonly mismatches: readonly string[];
   stop(): void;
 }
 
-/**
- * Validates all that a forge sends from now on. Answers that a test scripted or broke on purpose are validated too: record
- * forges that behave.
- */
+/** Validates all messages of a forge, so the forge must not have injected faults. */
 export function recordForge(forge: RunningForge): Recording {
   const operations = new Map<string, Set<number>>();
   const webhooks = new Set<string>();
@@ -27,7 +24,7 @@ export function recordForge(forge: RunningForge): Recording {
     onResponse(call, { status, body }) {
       if (call.route === "POST /graphql") return;
       const operation = operationOf(call.method, call.path);
-      // An address nobody knows is answered 404, rightly.
+      // An unknown path is 404.
       if (operation === undefined && call.route === null) return;
       const statuses = operations.get(operation ?? call.path) ?? new Set<number>();
       operations.set(operation ?? call.path, statuses.add(status));
@@ -56,7 +53,7 @@ export function recordForge(forge: RunningForge): Recording {
   };
 }
 
-/** What a caller reads of a body: the forge writes objects as JSON. */
+/** The body as a caller reads it: the forge sends objects as JSON. */
 function asSent(body: unknown): unknown {
   return typeof body === "object" && body !== null ? JSON.parse(JSON.stringify(body)) : body;
 }

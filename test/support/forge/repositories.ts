@@ -24,7 +24,7 @@ export const linksOf = async (board: TestBoard, number: number): Promise<(string
 export const kindsOf = async (board: TestBoard, number: number): Promise<string[]> =>
   (await board.api.timeline(number)).map(({ kind }) => kind);
 
-/** A board on two repositories, `web` linked by default, and their ids. */
+/** A board with two repositories, `web` linked by default, and their ids. */
 export async function webAndApi(world: TestWorld) {
   const board = await world.board({ repositories: ["web", "api"] });
   const { web = "", api = "" } = board.repositories;

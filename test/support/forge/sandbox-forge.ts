@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInstallationToken } from "../../../sandbox/forge/app-identity.ts";
 import { startForge, type ForgeOptions, type RunningForge } from "../../../sandbox/forge/start-forge.ts";
 
-/** A webhook as it arrived. */
+/** A received webhook. */
 export interface Received {
   readonly event: string;
   readonly action: string | null;
@@ -21,30 +21,30 @@ export interface ForgeAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON, undefined where it is none. */
+  /** The body as JSON, or undefined if it is not JSON. */
   readonly body: unknown;
-  /** One value of the body by its path, `data.repository.id`; throws where there is none. */
+  /** A value of the body by its path, such as `data.repository.id`; throws if it is missing. */
   at(path: string): string;
   number(path: string): number;
 }
 
 export interface TestForge {
   readonly forge: RunningForge;
-  /** The webhooks received so far, oldest first. */
+  /** The received webhooks, oldest first. */
   readonly received: Received[];
-  /** Calls the REST API, as the first user (who administers everything) unless a token is given. */
+  /** Calls the REST API as the first user, who administers everything, unless a token is given. */
   readonly api: (method: string, path: string, body?: unknown, token?: string) => Promise<ForgeAnswer>;
   readonly graphql: (query: string, variables?: object, token?: string) => Promise<ForgeAnswer>;
-  /** The App's own credentials, as a fresh JWT. */
+  /** The App's credentials as a new JWT. */
   readonly appJwt: () => string;
-  /** A token of the installation on an account. */
+  /** A token of an account's installation. */
   readonly installationToken: (account?: string) => string;
-  /** Waits until all webhooks were sent; then those received, `event` or `event.action` each. */
+  /** Waits until all webhooks are sent; returns those received, each as `event` or `event.action`. */
   readonly events: () => Promise<string[]>;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a forge with a receiver of its webhooks, both on free ports. */
+/** Starts a forge and a receiver of its webhooks, both on free ports. */
 export async function startTestForge(options: Partial<ForgeOptions> = {}): Promise<TestForge> {
   const dataDir = mkdtempSync(join(tmpdir(), "test-forge-"));
   const receiver = await receiveWebhooks();
@@ -105,7 +105,7 @@ function answerOf(response: Response, text: string): ForgeAnswer {
     let value = body;
     for (const name of path.split(".")) {
       if (typeof value !== "object" || value === null || !(name in value))
-        throw new Error(`no ${path} in ${text}`);
+        throw new Error(`${path} is missing in ${text}`);
       value = (value as Readonly<Record<string, unknown>>)[name];
     }
     return value;

@@ -1,16 +1,13 @@
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One address for several processes, as what stands in front of them gives them. */
+/** One URL for several processes, like a load balancer. */
 export interface Balancer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/**
- * Hands calls to the upstreams in turn. One that takes no connections is passed over; a call whose upstream dies under it is cut off, as
- * nobody can know how far it came.
- */
+/** Forwards calls in turn. Skips upstreams without a listener; closes calls whose upstream dies. */
 export async function startBalancer(upstreams: readonly string[]): Promise<Balancer> {
   let turn = 0;
   const server = createServer((incoming, outgoing) => {

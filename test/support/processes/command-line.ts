@@ -8,13 +8,13 @@ export interface Ended {
 }
 
 export interface CommandLine {
-  /** Runs a command on the world's database, as beside a service in real mode. */
+  /** Runs a command with the test's database in real mode. */
   run(words: readonly string[], input?: string): Promise<Ended>;
-  /** Runs one that has to succeed, with `--json`, and gives what it printed. */
+  /** Runs a command that must succeed with `--json` and returns its output. */
   json<T = Record<string, unknown>>(...words: readonly string[]): Promise<T>;
 }
 
-/** The command line as the operator of a world's service has it. `env` is added to its configuration. */
+/** The command line for the service's operator, with `env` added to its configuration. */
 export function commandLineOf(world: TestWorld, env: Readonly<Record<string, string>> = {}): CommandLine {
   const configuration = {
     DATABASE_URL: world.databaseUrl,

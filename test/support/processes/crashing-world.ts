@@ -9,21 +9,21 @@ import { outsideDeps } from "./outside-deps.ts";
 import { shipService, type ShippedOptions, type ShippedProcess } from "./shipped-service.ts";
 import { makeBoard, type TestBoard } from "../world.ts";
 
-/** The service as it is shipped, in a process of its own, on a PostgreSQL that loses nothing it has answered and can be made to crash. */
+/** The built service as a child process, with a durable PostgreSQL that can crash. */
 export interface CrashingWorld {
   readonly postgres: CrashingPostgres;
   readonly databaseUrl: string;
   readonly db: Db;
   readonly forge: RunningForge;
-  /** The process at work now. */
+  /** The current process. */
   readonly service: () => ShippedProcess;
-  /** Starts another at the same address, once the one before has ended. */
+  /** Starts the next process at the same address after the previous one has ended. */
   restart(): Promise<void>;
   board(): Promise<TestBoard>;
   stop(): Promise<void>;
 }
 
-/** `paceWrites` as towards GitHub itself. */
+/** `paceWrites` as with GitHub itself. */
 export async function startCrashingWorld(paceWrites: boolean): Promise<CrashingWorld> {
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-crashing-"));
   const [postgres, shipped] = await Promise.all([startCrashingPostgres(), shipService()]);

@@ -3,21 +3,21 @@ import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 
-/** One line of the Dockerfile, with its continuations joined. */
+/** One instruction of the Dockerfile, with its continuation lines joined. */
 export interface Instruction {
   readonly word: string;
   readonly rest: string;
 }
 
-/** A part of the Dockerfile that begins with `FROM`. */
+/** A build stage of the Dockerfile. */
 export interface Stage {
-  /** The image it starts from, or the stage of that name. */
+  /** The base image, or the name of another stage. */
   readonly from: string;
   readonly name: string | null;
   readonly instructions: readonly Instruction[];
 }
 
-/** The Dockerfile's stages in their order, with the build's arguments filled in by their defaults. */
+/** The Dockerfile's stages in order, with the defaults of build arguments. */
 export async function readDockerfile(): Promise<Stage[]> {
   const text = await readFile(join(ROOT, "Dockerfile"), "utf8");
   const lines = text
@@ -42,26 +42,26 @@ export async function readDockerfile(): Promise<Stage[]> {
   return stages;
 }
 
-/** The environment a stage sets. */
+/** The environment that a stage sets. */
 export function environmentOfStage({ instructions }: Stage): Record<string, string> {
   const settings = instructions.filter(({ word }) => word === "ENV").flatMap(({ rest }) => rest.split(" "));
   return Object.fromEntries(settings.map((each) => each.split("=") as [string, string]));
 }
 
-/** The one instruction of its kind in a stage. */
+/** The only instruction of its kind in a stage. */
 export function theOnly({ instructions }: Stage, word: string): string {
   const [found, ...others] = instructions.filter((each) => each.word === word);
   if (!found || others.length > 0)
-    throw new Error(`the stage has ${others.length + (found ? 1 : 0)} ${word}`);
+    throw new Error(`the stage has ${others.length + (found ? 1 : 0)} instructions ${word}`);
   return found.rest;
 }
 
-/** What `.dockerignore` lets into a build: nothing but the names it excepts. */
+/** The names that `.dockerignore` excepts; all others are not in the build context. */
 export async function buildContext(): Promise<string[]> {
   const [first, ...others] = (await readFile(join(ROOT, ".dockerignore"), "utf8"))
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
   if (first !== "*" || others.some((line) => !line.startsWith("!")))
-    throw new Error(".dockerignore is to leave out everything but what it names");
+    throw new Error(".dockerignore must exclude everything but the names it excepts");
   return others.map((line) => line.slice(1));
 }

@@ -22,7 +22,7 @@ export interface NpmStarted {
   readonly file: SandboxFile;
 }
 
-/** `npm start`, as the README says it, with a data directory and ports of its own; what it started ends with `SIGTERM` to the child. */
+/** Runs `npm start` with a new data directory and free ports. SIGTERM to the child ends all of it. */
 export async function npmStart(
   dataDir: string,
   whenStarted: (child: ChildProcess, exited: Promise<number | null>) => void,

@@ -8,7 +8,7 @@ import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
 import type { Db } from "../../../src/store/db/connect.ts";
 import { createCachedBoards } from "../../../src/store/cards/cached-boards.ts";
 
-/** What actions need, beside services that run in processes of their own on the same database and forge. */
+/** The dependencies of actions, for tests whose services are child processes. */
 export function outsideDeps(db: Db, { apiUrl, app }: RunningForge): Deps {
   const log = createLog("silent");
   const { id: appId, privateKey, webhookSecret } = app;

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
-/** Evaluates what arrives on its file descriptor 3, one text after each NUL, and ends each one's output with a NUL. */
+/** Evaluates NUL-separated texts from file descriptor 3 and ends the output of each with a NUL. */
 const EVALUATE = String.raw`while IFS= read -r -d '' -u 3 block; do eval "$block" < /dev/null; printf '\0'; done`;
 
-/** A shell in which code blocks run one after the other, as a user pastes them. */
+/** A shell that runs code blocks one after the other, as a user pastes them. */
 export interface BlockShell {
-  /** Resolves with the standard output of a block; rejects with all output when a command of it fails. */
+  /** Resolves with the output of a block; rejects with all output if one of its commands fails. */
   run(block: string): Promise<string>;
   end(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { CallLimits } from "../../../src/http/call-limiter.ts";
 import { startService, type RunningService } from "../../../src/service.ts";
 import type { TestWorld } from "../world.ts";
 
-/** A second service on a world's database, as another process would be. */
+/** A second service with the same database and forge, like another process. */
 export function startSecondService(
   { databaseUrl, forge: { app, apiUrl }, service }: TestWorld,
   limits?: CallLimits,

@@ -9,7 +9,7 @@ import { eventually } from "../api.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 
-/** The service as an image holds it, compiled into a folder of its own. */
+/** The compiled service in its own folder, as in an image. */
 export interface Shipped {
   readonly dir: string;
   /** Starts `node dist/src/main.js` in real mode and resolves when it listens. */
@@ -20,7 +20,7 @@ export interface Shipped {
 export interface ShippedOptions {
   readonly databaseUrl: string;
   readonly github: ServiceOptions["github"];
-  /** A free one where it is left out. */
+  /** A free port by default. */
   readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -28,13 +28,13 @@ export interface ShippedOptions {
 export interface ShippedProcess {
   readonly child: ChildProcess;
   readonly baseUrl: string;
-  /** All it wrote to its standard output and its standard error so far. */
+  /** The standard output and standard error so far. */
   readonly wrote: () => string;
-  /** Its log lines so far. */
+  /** The log lines so far. */
   readonly logged: () => readonly LogLine[];
-  /** How it ended, once it has. */
+  /** The exit code or signal after its end. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Ends it as nothing can prevent, if it has not ended. */
+  /** Kills it if it still runs. */
   kill(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** Compiles the service as `npm run build` does, and puts beside it what the image has beside it. */
+/** Compiles the service like `npm run build` and copies the image's other files. */
 export async function shipService(): Promise<Shipped> {
   const dir = await mkdtemp(join(tmpdir(), "trunkline-shipped-"));
   const dist = join(dir, "dist");
@@ -63,7 +63,7 @@ export async function shipService(): Promise<Shipped> {
   };
 }
 
-/** The settings of a service in real mode, against an embedded forge. */
+/** The settings of a service in real mode with a sandbox forge. */
 export const environmentOf = ({ databaseUrl, github, port = 0, env = {} }: ShippedOptions) => ({
   NODE_ENV: "production",
   DATABASE_URL: databaseUrl,

@@ -3,7 +3,7 @@ import type { RunningService } from "../../../src/service.ts";
 import { makeApi, type Api } from "../api.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
-/** One credential at a world's own process and at another. */
+/** One credential at the world's process and at another one. */
 export async function apisOf(
   world: TestWorld,
   other: RunningService,
@@ -18,8 +18,8 @@ export async function apisOf(
   return [makeApi(world.service.baseUrl, apiKey), makeApi(other.baseUrl, apiKey)];
 }
 
-/** As after fifteen seconds without a word of the other process. */
-export const silenced = ({ service: { deps } }: TestWorld, other: RunningService) =>
+/** As after 15 seconds without a heartbeat of the other process. */
+export const expireHeartbeat = ({ service: { deps } }: TestWorld, other: RunningService) =>
   deps
     .db("instances")
     .where({ id: other.deps.instanceId })

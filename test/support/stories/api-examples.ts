@@ -25,7 +25,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   async function record<Body = Identified>(method: string, path: string, body?: unknown): Promise<Body> {
     const { status, text } = await api.call(method, path, body);
     const operation = documentedAnswer(method, path, status)?.operation;
-    if (operation === undefined) throw new Error(`no operation at ${method} ${path}`);
+    if (operation === undefined) throw new Error(`there is no operation ${method} ${path}`);
     if (status >= 500 || status === 400) throw new Error(`${operation} failed: ${text}`);
     const answer: unknown = text === "" ? null : JSON.parse(text);
     const answers = { ...examples[operation]?.answers, [status]: answer };
@@ -115,7 +115,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
       .db<{ id: string; release_id: string }>("release_actions")
       .where({ release_id: release.id })
       .orderBy("created_at");
-  // Cancelled while GitHub is asked about its first card.
+  // Cancelled while the first card waits for GitHub.
   const { faults } = world.forge.control;
   faults.add({ match: { operation: "Inspect" }, fault: { kind: "gate" } });
   const promoting = api.post(`/v1/releases/${release.id}/promote`, {
@@ -208,7 +208,7 @@ function normalized(
   const text = JSON.stringify(examples);
   const times = [...new Set(text.match(TIME))].toSorted();
   const start = Date.parse(times[0] ?? "");
-  // A second of the recording is ten minutes of the example.
+  // A second of the recording becomes ten minutes in the example.
   const time = (found: string) =>
     new Date(Date.parse("2026-01-31T09:30:00Z") + (Date.parse(found) - start) * 600)
       .toISOString()

@@ -2,7 +2,7 @@ import type { Db } from "../../../src/store/db/connect.ts";
 import type { Api, ApiAnswer, CallOptions } from "../api.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
-/** A comment as the API answers it. */
+/** A comment of the API. */
 export interface ApiComment {
   readonly id: string;
   readonly body: string;
@@ -16,7 +16,7 @@ export interface ApiComment {
   readonly editedAt: string | null;
 }
 
-/** A comment as the timeline tells it. */
+/** A comment on the timeline. */
 export type TimelineComment = Omit<ApiComment, "mirroredTo"> & { readonly type: "comment" };
 
 /** A comment on the forge. */
@@ -47,7 +47,7 @@ export async function commentsOf(api: Api, number: number): Promise<TimelineComm
   return body.filter(({ type }) => type === "comment");
 }
 
-/** The comments on a pull request, as people see them on the forge. */
+/** The comments on a pull request on the forge. */
 export async function forgeComments(
   board: TestBoard,
   repository = "web",
@@ -57,7 +57,7 @@ export async function forgeComments(
   return (await board.person("ada", "GET", path)).body as unknown as ForgeComment[];
 }
 
-/** Writes a comment on a pull request as a person, and gives its id. */
+/** Writes a comment on a pull request as a user and returns its id. */
 export async function commentOnForge(
   board: TestBoard,
   login: "ada" | "grace",
@@ -70,14 +70,14 @@ export async function commentOnForge(
   return Number(made.body["id"]);
 }
 
-/** How a comment of ours begins on the forge, unseen by its readers. */
+/** The invisible mark at the start of a mirrored comment. */
 export const MARK = /^<!-- trunkline:comment [0-9a-f-]{36} [\w-]{43} -->\n\n/;
 
-/** How a card's comment by the board's own credential reads on the forge. */
+/** A card's comment by the board's credential, as it is on the forge. */
 export const shown = (text: string, number = 1): string =>
   `**maintainer agent** on card ${number}:\n\n${text}`;
 
-/** What readers of the pull request see of our comments. */
+/** The visible text of mirrored comments. */
 export async function mirrorsOf(
   world: TestWorld,
   board: TestBoard,
@@ -90,14 +90,14 @@ export async function mirrorsOf(
     .map(({ body }) => body.replace(MARK, ""));
 }
 
-/** Lets the time go by in which the forge may not show yet what it did: mirrors whose orders had no answer may then be written again. */
+/** Ends the time in which reads may lag; mirrors without a response may then be written again. */
 export async function endStaleReads(db: Db): Promise<void> {
   await db("comment_mirrors")
     .whereNotNull("unsure_since")
     .update({ unsure_since: db.raw("now() - interval '2 minutes'") });
 }
 
-/** How many pull requests do not show a comment as it is now. */
+/** The number of pull requests without the current text of a comment. */
 export async function dueMirrors(world: TestWorld, commentId: string): Promise<number> {
   const due = await world.service.deps
     .db("comment_mirrors")

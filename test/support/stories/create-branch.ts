@@ -36,7 +36,7 @@ const HAS_REF = /* GraphQL */ `
 
 let last = 0;
 
-/** The id of acme/web and the commit at the tip of its main branch. */
+/** The id of acme/web and the head of its main branch. */
 export async function mainOf(world: TestForge): Promise<{ readonly id: string; readonly oid: string }> {
   const answer = await world.graphql(MAIN);
   return {
@@ -45,7 +45,7 @@ export async function mainOf(world: TestForge): Promise<{ readonly id: string; r
   };
 }
 
-/** Cuts a new branch of acme/web at main through GraphQL, whatever the forge makes of it; answers its whole name. */
+/** Creates a branch of acme/web at main with GraphQL; returns its ref name, also after an error. */
 export async function createBranch(world: TestForge): Promise<string> {
   const name = `refs/heads/card/${++last}`;
   await world.graphql(CREATE_REF, { ...(await mainOf(world)), name });

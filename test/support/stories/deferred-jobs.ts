@@ -1,6 +1,6 @@
 import type { TestWorld } from "../world.ts";
 
-/** Lets the jobs that were put off run now: a pause is the same to them however long it was. */
+/** Makes scheduled jobs run now. */
 export const runDeferredJobs = (world: TestWorld): Promise<unknown> =>
   world.service.deps
     .db("graphile_worker._private_jobs")

@@ -8,10 +8,10 @@ const isSame = (one: TimelineEvent, other: TimelineEvent): boolean =>
   one.actor.login === other.actor.login &&
   isDeepStrictEqual(one.data, other.data);
 
-/** What happens to one branch or pull request once. */
+/** Events that a branch or pull request has once. */
 const ONCE = ["branch_created", "pull_request_opened", "pull_request_merged", "backmerge_opened"];
 
-/** A review as the forge has it. */
+/** A review on the forge. */
 export interface SubmittedReview {
   readonly repositoryFullName: string;
   readonly prNumber: number;
@@ -21,14 +21,11 @@ export interface SubmittedReview {
   readonly at: string;
 }
 
-/**
- * How often something that looks the same is told rightly. Somebody may review a pull request several times within one of the forge's seconds, and a
- * push dismiss several reviews at once; a timeline does not tell which review it is about.
- */
-function timesDone(event: TimelineEvent, reviews: readonly SubmittedReview[]): number {
+/** Users may review several times within one second, and a push may dismiss several reviews. */
+function permittedCount(event: TimelineEvent, reviews: readonly SubmittedReview[]): number {
   const { kind, data, repositoryFullName } = event;
   if (kind !== "review_submitted") return 1;
-  const isMeant = (review: SubmittedReview): boolean =>
+  const matches = (review: SubmittedReview): boolean =>
     review.repositoryFullName === repositoryFullName &&
     review.prNumber === data["prNumber"] &&
     (data["state"] === "dismissed"
@@ -36,10 +33,10 @@ function timesDone(event: TimelineEvent, reviews: readonly SubmittedReview[]): n
       : review.login === event.actor.login &&
         Date.parse(review.at) === Date.parse(event.at) &&
         [data["state"], "dismissed"].includes(review.state));
-  return Math.max(1, reviews.filter(isMeant).length);
+  return Math.max(1, reviews.filter(matches).length);
 }
 
-/** What a timeline tells more than once: I5. `botLogin` is our own account on the forge, whose words were said here; `reviews` are all that it tells of. */
+/** Duplicate events of a timeline (I5). Comments of `botLogin` must not appear: they are mirrors. */
 export function duplicateEvents(
   timeline: readonly TimelineEvent[],
   botLogin: string,
@@ -54,22 +51,22 @@ export function duplicateEvents(
     );
   const others = events.filter(({ kind }) => !ONCE.includes(kind) && kind !== "checks_changed");
   return [
-    ...names.filter((name, at) => names.indexOf(name) !== at).map((name) => `tells twice of ${name}`),
+    ...names.filter((name, at) => names.indexOf(name) !== at).map((name) => `has two events ${name}`),
     ...others
       .filter(
         (event, at) =>
-          others.slice(0, at).filter((each) => isSame(each, event)).length >= timesDone(event, reviews),
+          others.slice(0, at).filter((each) => isSame(each, event)).length >= permittedCount(event, reviews),
       )
-      .map(({ kind, at, data }) => `tells twice of ${kind} at ${at}: ${JSON.stringify(data)}`),
-    ...checksToldTwice(events),
+      .map(({ kind, at, data }) => `has two events ${kind} at ${at}: ${JSON.stringify(data)}`),
+    ...repeatedChecks(events),
     ...timeline
       .filter((item) => item.type === "comment" && item.author.login === botLogin)
-      .map(() => "tells a mirror as a comment of its own"),
+      .map(() => "has a mirrored comment twice"),
   ];
 }
 
-/** A branch's checks change from one state to another, unless the branch itself changed in between. */
-function checksToldTwice(events: readonly TimelineEvent[]): string[] {
+/** The checks of a branch change between states, unless the branch changed. */
+function repeatedChecks(events: readonly TimelineEvent[]): string[] {
   const found: string[] = [];
   const last = new Map<string, TimelineEvent>();
   for (const event of events) {
@@ -78,31 +75,31 @@ function checksToldTwice(events: readonly TimelineEvent[]): string[] {
     if (event.kind !== "checks_changed") continue;
     const before = last.get(branch);
     if (before?.data["sha"] === event.data["sha"] && before?.data["to"] === event.data["to"])
-      found.push(`tells twice that the checks of ${branch} are ${String(event.data["to"])}`);
+      found.push(`has two changes of the checks of ${branch} to ${String(event.data["to"])}`);
     last.set(branch, event);
   }
   return found;
 }
 
-interface Told {
+interface Item {
   readonly type: string;
   readonly id: string;
 }
 
-/** The events of each timeline as the longest reading of this test file had them. */
+/** The events of each timeline in the longest response of this test file. */
 const readings = new Map<string, readonly string[]>();
 
-/** Holds a reading of a whole timeline against the ones before it: it only grows, at its end. A comment may be taken back. */
-export function assertGrown(name: string, timeline: readonly Told[]): void {
+/** Compares a timeline with earlier ones: events are only appended. Comments may be deleted. */
+export function checkAppendOnly(name: string, timeline: readonly Item[]): void {
   const now = timeline.filter(({ type }) => type === "event").map(({ id }) => id);
   const before = readings.get(name) ?? [];
   const [shorter, longer] = now.length < before.length ? [now, before] : [before, now];
   const at = shorter.findIndex((id, index) => longer[index] !== id);
   if (at >= 0) {
-    throw new Error(`what was read at place ${at} of ${name} is ${JSON.stringify(timeline[at])} now`);
+    throw new Error(`event ${at} of ${name} changed to ${JSON.stringify(timeline[at])}`);
   }
   readings.set(name, longer);
 }
 
-/** For a test that takes back by itself what a timeline told. */
-export const clearReadings = (): void => readings.clear();
+/** For tests that delete events themselves. */
+export const forgetTimelines = (): void => readings.clear();

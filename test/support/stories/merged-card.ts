@@ -1,7 +1,7 @@
 import { branchOf, writeFile } from "./work-on-card.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
-/** Makes a card with these files in each of its repositories, and merges it through the stages. Gives its number. */
+/** Creates a card with these files in each of its repositories and merges it. Returns its number. */
 export async function mergedCard(
   { forge }: Pick<TestWorld, "forge">,
   board: TestBoard,
@@ -14,7 +14,7 @@ export async function mergedCard(
   return number;
 }
 
-/** The same, one move before its merge. */
+/** The same up to the stage before the merge. */
 export async function cardInReview(
   { forge }: Pick<TestWorld, "forge">,
   board: TestBoard,
@@ -34,20 +34,20 @@ export async function cardInReview(
   return number;
 }
 
-/** The commit of a branch on the forge, or null. */
+/** The head of a branch on the forge, or null. */
 export async function headOf(board: TestBoard, repository: string, branch: string): Promise<string | null> {
   const path = `/repos/${board.owner}/${repository}/git/ref/heads/${branch}`;
   const { status, body } = await board.person("ada", "GET", path);
   return status === 404 ? null : (body as { object: { sha: string } }).object.sha;
 }
 
-/** The commits of a branch in `web` and in `api`. */
+/** The heads of a branch in `web` and in `api`. */
 export const headsOf = async (board: TestBoard, branch: string): Promise<(string | null)[]> => [
   await headOf(board, "web", branch),
   await headOf(board, "api", branch),
 ];
 
-/** What a file holds on a branch of the forge, or null. */
+/** A file's content on a branch of the forge, or null. */
 export async function fileOn(
   board: TestBoard,
   repository: string,
@@ -59,7 +59,7 @@ export async function fileOn(
   return status === 404 ? null : Buffer.from(String(body["content"]), "base64").toString();
 }
 
-/** The messages of the commits that a branch has and main has not, newest first. */
+/** The messages of a branch's commits that main does not have, newest first. */
 export async function aheadOfMain(board: TestBoard, repository: string, branch: string): Promise<string[]> {
   const path = `/repos/${board.owner}/${repository}/compare/main...${encodeURIComponent(branch)}`;
   const { body } = await board.person("ada", "GET", path);

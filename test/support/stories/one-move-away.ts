@@ -4,7 +4,7 @@ import type { TestBoard } from "../world.ts";
 
 type StageName = keyof TestBoard["stages"];
 
-/** A writing call of a card's life: the stage whose entering makes it, and what the timeline then tells of ours. */
+/** A write of a card's life: the stage that causes it and the events it adds. */
 export interface ForgeWrite {
   readonly doing: string;
   readonly match: CallMatch;
@@ -40,14 +40,14 @@ export const FORGE_WRITES: readonly ForgeWrite[] = [
   },
 ];
 
-/** A card in all of the board's repositories, whose next move makes the write in each of them. */
+/** A card in all repositories of the board whose next move makes the write in each of them. */
 export async function cardBefore(board: TestBoard, { doing }: ForgeWrite): Promise<number> {
   const { api, stages } = board;
   const repositoryIds = Object.values(board.repositories);
   const { number } = await api.card({ title: "Say hello", repositoryIds });
   if (doing === "cutting the branch") return number;
   await api.move(number, stages["In progress"]);
-  // Out of the stage that would open the pull request by itself.
+  // Not in the stage that would open the pull request.
   if (doing === "opening the pull request") await api.move(number, stages["To do"]);
   for (const { fullName, branchName } of (await api.readCard(number)).repositories) {
     await writeFile(board, fullName.split("/")[1] ?? "", branchName ?? "", `hello-${number}.txt`, "hello\n");

@@ -10,7 +10,7 @@ export interface OpenCard {
   readonly heads: Readonly<Record<string, string>>;
 }
 
-/** Makes a card, commits to its branch in each repository, and moves it into review. */
+/** Creates a card, commits to its branch in each repository, and moves it into review. */
 export async function openCard(
   world: TestWorld,
   board: TestBoard,
@@ -19,7 +19,7 @@ export async function openCard(
   const known = await listProjectRepositories(world.service.deps.db, board.projectId);
   const repositoryIds = repositories.map((name) => {
     const repository = known.find(({ fullName }) => fullName === `${board.owner}/${name}`);
-    if (!repository) throw new Error(`no repository ${name}`);
+    if (!repository) throw new Error(`there is no repository ${name}`);
     return repository.id;
   });
   const { id, number } = await board.api.card({ title: "Say hello", repositoryIds });
@@ -28,7 +28,7 @@ export async function openCard(
   const heads: Record<string, string> = {};
   for (const name of repositories) {
     const sha = await world.forge.commit(`${board.owner}/${name}`, branchName, { "hello.txt": "hello\n" });
-    // Such a commit sends no webhook; this is what one would have left.
+    // Such a commit sends no webhook; this is its effect.
     await board
       .db("card_repositories")
       .where({ card_id: id, repository_id: board.repositories[name] ?? "" })

@@ -6,11 +6,11 @@ export const RELEASE = "release/spring";
 export const TEMP = "trunkline/tmp/pick-1";
 
 const LINES = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
-/** Eight lines, some of them changed. */
+/** Eight lines with some changes. */
 export const text = (changes: Readonly<Record<number, string>> = {}): string =>
   `${LINES.map((line, index) => changes[index] ?? line).join("\n")}\n`;
 
-/** The answer to a pick that went through. */
+/** The result of a successful pick. */
 export const picked = {
   ok: true,
   value: expect.objectContaining({ state: "picked", sha: expect.stringMatching(/^[0-9a-f]{40}$/) }),
@@ -18,18 +18,18 @@ export const picked = {
 
 type Change = readonly [files: Record<string, string>, message?: string];
 
-/** A repository with a branch of a release, cut at its first commit. */
+/** A repository with a release branch, created at its first commit. */
 export interface PickShop extends TestRepository {
   /** Merges a pull request with these commits into main. */
   land(changes: readonly Change[], how?: "merge" | "squash" | "rebase"): Promise<Landed>;
-  /** The order to pick pull requests, from where the release's branch stands now. */
+  /** The arguments to pick pull requests onto the release branch. */
   order(...pullRequests: number[]): Promise<PickOrder>;
   branches(): string[];
 }
 
 export interface Landed {
   readonly number: number;
-  /** The commit that main is at since. */
+  /** The commit of main after the merge. */
   readonly sha: string;
 }
 

@@ -6,7 +6,7 @@ import { expectConsistent } from "../invariants.ts";
 import { writeFile } from "./work-on-card.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
-/** What people, machines and bad luck do to a board; `card` and `repository` are places in its lists. */
+/** Random actions of users, machines and failures; `card` and `repository` are indexes. */
 type Act =
   | { readonly type: "move"; readonly card: number; readonly stage: number }
   | { readonly type: "push"; readonly card: number; readonly repository: number; readonly file: string }
@@ -35,7 +35,7 @@ const card = fc.nat(1);
 const repository = fc.nat(1);
 const file = fc.constantFrom("app.txt", "new.txt", "other.txt");
 
-/** A story of so many acts. */
+/** A story with this number of actions. */
 export const stories = (length: number): fc.Arbitrary<Story> =>
   fc.record({
     hasDevelop: fc.boolean(),
@@ -80,32 +80,32 @@ export const stories = (length: number): fc.Arbitrary<Story> =>
     ) as fc.Arbitrary<Act[]>,
   });
 
-interface Stage {
+interface Scenario {
   readonly world: TestWorld;
   readonly board: TestBoard;
   readonly stageIds: readonly string[];
   readonly numbers: readonly number[];
-  /** Moves the forge was away for: made again at the end. */
+  /** Moves that were 503, repeated at the end. */
   readonly unfinished: Map<number, () => Promise<ApiAnswer<MoveAnswer>>>;
 }
 
 const NAMES = ["web", "api"];
 
-/** Plays a story on a board of its own, and holds in the end what the board says against what git says. */
-export async function play(world: TestWorld, story: Story): Promise<void> {
-  const stage = await raiseCurtain(world, story);
-  for (const act of story.acts) await perform(stage, act);
+/** Runs a story on a new board and compares the board with Git. */
+export async function runStory(world: TestWorld, story: Story): Promise<void> {
+  const stage = await startScenario(world, story);
+  for (const act of story.acts) await runAction(stage, act);
   world.forge.control.reset();
   for (const again of stage.unfinished.values()) {
     await eventually(again, ({ status }) => status !== 503);
   }
   await world.forge.waitUntilIdle();
-  // However it went, the end of the flow is tried: that is where a card claims the most about git.
+  // Cards at the end of the flow claim the most about Git.
   for (const number of stage.numbers) await move(stage, number, stage.stageIds.length - 1);
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, stage.board);
 }
 
-async function raiseCurtain(world: TestWorld, story: Story): Promise<Stage> {
+async function startScenario(world: TestWorld, story: Story): Promise<Scenario> {
   const board = await world.board({ repositories: NAMES });
   for (const name of NAMES) {
     await world.forge.commit(`${board.owner}/${name}`, "develop", { "develop.txt": "develop\n" });
@@ -146,7 +146,7 @@ async function raiseCurtain(world: TestWorld, story: Story): Promise<Stage> {
   };
 }
 
-async function perform(stage: Stage, act: Act): Promise<void> {
+async function runAction(stage: Scenario, act: Act): Promise<void> {
   const { world, board, numbers } = stage;
   if (act.type === "settle") return world.forge.waitUntilIdle();
   if (act.type === "lose_answer") return loseAnswer(world, act.effect);
@@ -174,7 +174,7 @@ async function perform(stage: Stage, act: Act): Promise<void> {
   }
 }
 
-async function linkOf(stage: Stage, act: { readonly card: number; readonly repository: number }) {
+async function linkOf(stage: Scenario, act: { readonly card: number; readonly repository: number }) {
   const { repositories } = await stage.board.api.readCard(stage.numbers[act.card] ?? 0);
   const link = repositories[act.repository % Math.max(1, repositories.length)];
   return link && { ...link, name: link.fullName.split("/")[1] ?? "" };
@@ -190,13 +190,14 @@ function loseAnswer(world: TestWorld, effect: "before" | "after"): void {
   world.forge.control.faults.add({ match: { path: "/repositories/**" }, fault, times: 1 });
 }
 
-async function move({ board, stageIds, unfinished }: Stage, number: number, to: number): Promise<void> {
+async function move({ board, stageIds, unfinished }: Scenario, number: number, to: number): Promise<void> {
   const stageId = stageIds[to % stageIds.length] ?? "";
   const key = `story-${randomUUID()}`;
   const ask = () => board.api.move(number, stageId, 0, { key });
   const { status, body, text } = await ask();
-  if (![200, 202, 409, 503].includes(status)) throw new Error(`a move was answered ${status}: ${text}`);
+  if (![200, 202, 409, 503].includes(status)) throw new Error(`a move returned ${status}: ${text}`);
   if (status === 503) unfinished.set(number, ask);
   else if (status !== 409 || body.blocked) unfinished.delete(number);
-  if (status === 409 && body.blocked?.reason === "unknown") throw new Error(`no word for: ${text}`);
+  if (status === 409 && body.blocked?.reason === "unknown")
+    throw new Error(`the refusal has no known reason: ${text}`);
 }

@@ -3,7 +3,7 @@ import { eventually } from "../api.ts";
 import { settled } from "../database/database-content.ts";
 import type { TestWorld } from "../world.ts";
 
-/** Waits until all that was set off is done, and nobody is about to look at a blocked card: that begins a moment after its news. */
+/** Waits until all work is done and no blocked card is about to be inspected. */
 export async function untilRechecked(world: TestWorld): Promise<void> {
   await settled(world);
   await eventually(

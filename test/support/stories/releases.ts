@@ -31,18 +31,18 @@ export interface ReleaseAnswer {
   }[];
 }
 
-/** Makes a release with these cards and gives its id. */
+/** Creates a release with these cards and returns its id. */
 export async function makeRelease(
   api: Api,
   name: string,
   taskNumbers: readonly number[] = [],
 ): Promise<string> {
   const created = await api.post<ReleaseAnswer>("/v1/releases", { name });
-  if (created.status !== 201) throw new Error(`no release was made: ${created.text}`);
+  if (created.status !== 201) throw new Error(`the release was not created: ${created.text}`);
   const { id } = created.body;
   if (taskNumbers.length > 0) {
     const scoped = await setCards(api, id, taskNumbers);
-    if (scoped.status !== 204) throw new Error(`the release has no cards: ${scoped.text}`);
+    if (scoped.status !== 204) throw new Error(`the cards were not added to the release: ${scoped.text}`);
   }
   return id;
 }
@@ -106,7 +106,7 @@ export const complete = (
 export const freeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
   api.post(`/v1/releases/${id}/freeze`, undefined, options);
 
-/** Makes a frozen release with these cards and gives its id. */
+/** Creates a frozen release with these cards and returns its id. */
 export async function frozenRelease(
   api: Api,
   name: string,

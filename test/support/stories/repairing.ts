@@ -4,14 +4,14 @@ import { eventually, type TimelineEvent } from "../api.ts";
 import { allProcessed } from "../forge/deliveries.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
-/** Compares everything with the forge at once, whatever has just changed, and waits until what that calls for is done. */
+/** Reconciles everything immediately, recent changes included, and waits for the resulting work. */
 export async function compareWithForge(world: TestWorld): Promise<void> {
   await world.forge.waitUntilIdle();
   await reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
   await allProcessed(world);
 }
 
-/** Resumes the moves of a board as if nothing had been recorded of them for some minutes. */
+/** Resumes the moves of a board as if they were unchanged for some minutes. */
 export async function resumeMovesAfter(
   { service }: TestWorld,
   { db, workspaceId }: TestBoard,
@@ -51,10 +51,10 @@ export const protect = (board: TestBoard, rules: object, branch = "main") =>
     ...rules,
   });
 
-/** From now on nothing arrives, and no log knows of it. */
+/** Loses all later webhooks, without an entry in GitHub's log. */
 export const loseWebhooks = (world: TestWorld) =>
   world.forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
-/** From now on everything is kept back. */
+/** Delays all later webhooks. */
 export const holdWebhooks = (world: TestWorld) =>
   world.forge.control.webhooks.add({ fault: { kind: "hold" } });
 
@@ -64,7 +64,7 @@ export async function releaseWebhooks(world: TestWorld, order: "kept" | "reverse
   await allProcessed(world);
 }
 
-/** Pushes a commit of ada's to a branch. */
+/** Pushes a commit by ada to a branch. */
 export async function push(
   board: TestBoard,
   branch: string,
@@ -90,7 +90,7 @@ export const eventsOf = async (
   number: number,
   ...kinds: string[]
 ): Promise<TimelineEvent[]> => (await board.api.timeline(number)).filter(({ kind }) => kinds.includes(kind));
-/** Says something on a pull request, as ada, and gives the comment's id. */
+/** Comments on a pull request as ada and returns the comment's id. */
 export const commentOnPull = async (board: TestBoard, pull: number, body: string): Promise<number> =>
   Number(
     (await board.person("ada", "POST", `/repos/${board.owner}/web/issues/${pull}/comments`, { body })).body[
@@ -99,7 +99,7 @@ export const commentOnPull = async (board: TestBoard, pull: number, body: string
   );
 export const editPullComment = (board: TestBoard, commentId: number, body: string) =>
   board.person("ada", "PATCH", `/repos/${board.owner}/web/issues/comments/${commentId}`, { body });
-/** Reviews a pull request, as ada, and gives the review's id. */
+/** Reviews a pull request as ada and returns the review's id. */
 export const review = async (
   board: TestBoard,
   pull: number,

@@ -4,7 +4,7 @@ import type { Deps } from "../../../src/actions/deps.ts";
 import { makeApi, type Api } from "../api.ts";
 import type { TestBoard } from "../world.ts";
 
-/** Another board of the same organization, as its maintainer. */
+/** Another board of the organization, with a maintainer's credential. */
 export interface SecondBoard {
   readonly api: Api;
   readonly projectId: string;
@@ -21,7 +21,7 @@ export async function secondBoard(deps: Deps, { owner, api }: TestBoard): Promis
   return { api: makeApi(api.baseUrl, apiKey), projectId: made.projectId };
 }
 
-/** Makes these the repositories of a project. Throws when the service refuses. */
+/** Replaces the repositories of a project; throws if that is refused. */
 export async function setRepositories(api: Api, projectId: string, ids: readonly string[]): Promise<void> {
   const repositories = ids.map((id) => ({ id, linkByDefault: false }));
   const { status, text } = await api.put(`/v1/projects/${projectId}/repositories`, { repositories });

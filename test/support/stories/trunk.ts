@@ -50,11 +50,11 @@ export interface TrunkReport {
 /** The trunk report of the board's only project. */
 export async function readTrunk(api: Api, query = ""): Promise<TrunkReport> {
   const answer = await api.get<TrunkReport>(`/v1/trunk${query}`);
-  if (answer.status !== 200) throw new Error(`no trunk report: ${answer.text}`);
+  if (answer.status !== 200) throw new Error(`reading the trunk report failed: ${answer.text}`);
   return answer.body;
 }
 
-/** The report once so many things have landed. */
+/** The report when it has this number of landings. */
 export const trunkWhenLanded = (api: Api, count: number, query = ""): Promise<TrunkReport> =>
   eventually(
     () => readTrunk(api, query),

@@ -1,7 +1,7 @@
 import { putFlow, readFlow } from "../flows.ts";
 import type { BoardOptions, TestBoard, TestWorld } from "../world.ts";
 
-/** A board whose flow merges into `develop` on entering Staging, and into the default branch at the end. */
+/** A board whose flow merges into `develop` at Staging and into the default branch at the end. */
 export interface TwoTargets {
   readonly board: TestBoard;
   readonly staging: string;
@@ -24,11 +24,11 @@ export async function twoTargets(
   };
   const put = await putFlow(board, { ...flow, stages: flow.stages.toSpliced(-1, 0, staging) });
   const id = put.body.stages.find(({ name }) => name === "Staging")?.id;
-  if (id === undefined) throw new Error(`the flow was not taken: ${put.text}`);
+  if (id === undefined) throw new Error(`the flow was refused: ${put.text}`);
   return { board, staging: id };
 }
 
-/** Whether a branch of a repository has a file; by git itself. */
+/** Whether a branch has a file, according to Git. */
 export async function branchHas(board: TestBoard, branch: string, file: string, repository = "web") {
   const clone = await board.clone("ada", repository);
   const found = await clone.git("ls-tree", "--name-only", `origin/${branch}`, "--", file);
@@ -36,7 +36,7 @@ export async function branchHas(board: TestBoard, branch: string, file: string, 
   return found === file;
 }
 
-/** The branches of a repository, by git itself. */
+/** The branches of a repository, according to Git. */
 export async function branchesOf(board: TestBoard, repository = "web"): Promise<string[]> {
   const clone = await board.clone("ada", repository);
   const names = await clone.git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/remotes/origin");

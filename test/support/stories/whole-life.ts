@@ -5,27 +5,27 @@ import type { TestBoard } from "../world.ts";
 
 const LONG = 300_000;
 
-/** Makes the same call, with the same key, until it is done: what a caller should do who is cut off or told to come again. */
-async function insist<Body>(call: (key: string) => Promise<ApiAnswer<Body>>): Promise<Body> {
+/** Repeats a call with its key until it succeeds, as callers should. */
+async function untilSuccess<Body>(call: (key: string) => Promise<ApiAnswer<Body>>): Promise<Body> {
   const key = randomUUID();
   for (const until = Date.now() + LONG / 2; Date.now() < until; await sleep(200)) {
     const answer = await call(key).catch(() => null);
     if (answer && answer.status < 300) return answer.body;
     if (answer && answer.status < 500 && !answer.headers.has("retry-after")) throw new Error(answer.text);
   }
-  throw new Error("it was never done");
+  throw new Error("the call never succeeded");
 }
 
 const cardOf = ({ api }: TestBoard, number: number): Promise<ApiCard> =>
-  insist(() => api.get<ApiCard>(`/v1/cards/${number}`));
+  untilSuccess(() => api.get<ApiCard>(`/v1/cards/${number}`));
 
-/** A card's whole life: created, its branch cut, pushed to by ada, reviewed, merged. Gives its number. */
+/** Creates a card, pushes as ada, reviews and merges. Returns its number. */
 export async function runCardLife(board: TestBoard, index: number): Promise<number> {
   const { api, stages, owner } = board;
-  const { number } = await insist((key) =>
+  const { number } = await untilSuccess((key) =>
     api.post<ApiCard>("/v1/cards", { title: `Life ${index}` }, { key }),
   );
-  const move = (statusId: string) => insist((key) => api.move(number, statusId, 0, { key }));
+  const move = (statusId: string) => untilSuccess((key) => api.move(number, statusId, 0, { key }));
   await move(stages["In progress"]);
   const branch = (await cardOf(board, number)).repositories[0]?.branchName ?? "";
   await board.person("ada", "PUT", `/repos/${owner}/web/contents/${number}.txt`, {

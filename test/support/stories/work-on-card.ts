@@ -4,11 +4,11 @@ import type { TestBoard } from "../world.ts";
 export interface WorkedCard {
   readonly number: number;
   readonly branchName: string;
-  /** The branch's tip, pushed with git. */
+  /** The head of the branch, pushed with git. */
   readonly sha: string;
 }
 
-/** A card in progress, or further on, with a commit of ada's on its branch and its pull request open. */
+/** A card in progress or later, with a commit by ada and an open pull request. */
 export async function cardWithCommit(
   board: TestBoard,
   stage: "In progress" | "In review" = "In review",
@@ -32,7 +32,7 @@ export async function cardWithCommit(
 export const branchOf = async ({ api }: Pick<TestBoard, "api">, number: number): Promise<string> =>
   (await api.readCard(number)).repositories[0]?.branchName ?? "";
 
-/** Pushes a commit to a branch, making it from main where there is none; gives the commit. */
+/** Pushes a commit to a branch, created from main if it is missing; returns the commit. */
 export async function pushTo(
   board: TestBoard,
   branch: string,
@@ -52,7 +52,7 @@ export async function pushTo(
   }
 }
 
-/** A commit of ada's over the forge's API, which tells of it as of any push: without a clone. What the branch's rules refuse is not done. */
+/** A commit by ada with the forge's API, which sends a webhook. Does nothing if rules forbid it. */
 export async function writeFile(
   board: TestBoard,
   repository: string,
@@ -78,10 +78,10 @@ export async function deleteBranch(
   await clone.remove();
 }
 
-/** What ada's and grace's accounts are called on the forge. */
+/** The accounts of ada and grace on the forge. */
 export const loginOf = (board: TestBoard, person: "ada" | "grace"): string =>
   `${person}-${board.owner.slice(4)}`;
 
-/** One of the board's pull requests on the forge, in `web`. */
+/** A pull request of the board on the forge, in `web`. */
 export const pullPath = (board: TestBoard, number: number): string =>
   `/repos/${board.owner}/web/pulls/${number}`;

@@ -1,12 +1,12 @@
-/** The value with one thing in it, somewhere, gone or replaced. */
-export function mangled(value: unknown, path: readonly number[], by: unknown): unknown {
+/** The value with one part removed or replaced. */
+export function withRandomChange(value: unknown, path: readonly number[], by: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== "object" || value === null) return by;
   const copy: Record<string, unknown> = { ...value };
   const keys = Object.keys(copy);
   const key = keys[step % Math.max(keys.length, 1)];
   if (key === undefined) return by;
-  copy[key] = mangled(copy[key], rest, by);
+  copy[key] = withRandomChange(copy[key], rest, by);
   if (copy[key] === undefined) delete copy[key];
   return Array.isArray(value) ? Object.values(copy) : copy;
 }

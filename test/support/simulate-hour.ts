@@ -14,11 +14,8 @@ const timetable = TIMETABLE.trim()
   })
   .toSorted((a, b) => a.minute - b.minute);
 
-/**
- * Lets an hour go by for a service that does not follow its timetable: what has changed is no longer fresh, each job of the timetable is given to the
- * worker as the timetable gives it, and what they put off comes to be done.
- */
-export async function anHourPasses(world: TestWorld): Promise<void> {
+/** Simulates an hour: ages changes, runs each job of the timetable once, and runs the jobs they add. */
+export async function simulateHour(world: TestWorld): Promise<void> {
   const { db } = world.service.deps;
   await world.forge.waitUntilIdle();
   for (const table of ["card_repositories", "pull_requests"]) {
