@@ -191,8 +191,8 @@ describe("merging", () => {
     });
     expect(errorOf(await world.graphql(merge, { id, head: "nope" }))).toEqual([
       200,
-      "NOT_FOUND",
-      "Head does not exist",
+      "UNPROCESSABLE",
+      'Failed to merge: "Head does not exist"',
     ]);
   });
 });

@@ -113,7 +113,7 @@ describe("POST /v1/releases/{id}/pick", () => {
     expect(refused).toMatchObject({
       status: 409,
       body: {
-        message: `${own.owner}/web: Merge conflict (app.txt)`,
+        message: `${own.owner}/web: Failed to merge: "Merge conflict" (app.txt)`,
         repository: `${own.owner}/web`,
         files: ["app.txt"],
       },

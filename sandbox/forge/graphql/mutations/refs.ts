@@ -6,6 +6,7 @@ import { isAncestor } from "../../git/history.ts";
 import { isRefName, readRef, ZERO_SHA, type RefUpdate } from "../../git/refs.ts";
 import type { AccountRow, RepositoryRow } from "../../rows.ts";
 import { needRefId, needRepository } from "../find-node.ts";
+import { ApiError } from "../../server/api-error.ts";
 import { assertMayWrite } from "../permission.ts";
 import { notFound, unprocessable } from "../refusal.ts";
 import { shortRefName, type Mutation, type Scope } from "../scope.ts";
@@ -124,6 +125,9 @@ export const mergeBranch: Mutation<BranchInput> = async ({ input }, scope) => {
   const repository = needRepository(scope, input.repositoryId);
   const by = assertMayWrite(scope, repository, "contents:write");
   const { base, head, commitMessage: message = null } = input;
-  const sha = await mergeBranchNow(scope.forge, repository.id, { by, base, head, message });
+  const merge = { by, base, head, message };
+  const sha = await mergeBranchNow(scope.forge, repository.id, merge).catch((error: unknown) => {
+    throw error instanceof ApiError ? unprocessable(`Failed to merge: "${error.message}"`) : error;
+  });
   return { mergeCommit: () => scope.commit(repository, sha) };
 };

@@ -60,8 +60,9 @@ export function refusalOf(status: number, body: unknown): Refusal {
 }
 
 function reasonOf(text: string): RefusalReason | undefined {
-  // The quoted name of a check may contain any of the words.
-  const unquoted = text.replaceAll(/["“][^"”\n]*["”]/g, '""');
+  // GraphQL quotes the message of a refused merge. The quoted name of a check may contain any word.
+  const merge = text.replaceAll(/failed to merge: "(.*)"/gi, "$1");
+  const unquoted = merge.replaceAll(/["“][^"”\n]*["”]/g, '""');
   return REASONS.find(([pattern]) => pattern.test(unquoted))?.[1];
 }
 
