@@ -198,7 +198,7 @@ describe("what goes wrong with one repository", () => {
       ["r0", "pullRequest", "statusCheckRollup"],
       "Resource not accessible by integration",
     ],
-    ["fails at", undefined, ["r0", "pullRequest"], "GitHub could not answer"],
+    ["fails at", "INTERNAL", ["r0", "pullRequest"], "GitHub could not answer"],
   ])("when GitHub %s a part of it stays with it", async (_, type, path, error) => {
     const message = "Resource not accessible by integration";
     answering({ r0: withChecks([]), r1: withChecks([], null, 43) }, [{ type, path, message }]);

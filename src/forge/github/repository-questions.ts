@@ -184,7 +184,10 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
   const answer = await caller.query(document, variables);
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return questions.map(() => outcome);
-  const failed = failedAliases(outcome.value.errors, answer);
+  const { errors } = outcome.value;
+  const ofAll = errors.find(({ path }) => !path?.length);
+  if (ofAll) return questions.map(() => orRefusal(ofAll, answer));
+  const failed = failedAliases(errors, answer);
   const data = parseAnswer(dataShape, { ...answer, body: outcome.value.data }) ?? {};
   return questions.map((_, index) => {
     const alias = `r${index}`;
@@ -203,14 +206,14 @@ function failedAliases(errors: readonly GraphqlError[], answer: Answer): Map<str
   for (const error of errors) {
     const [alias, ...inside] = error.path ?? [];
     const isMissing = error.type === "NOT_FOUND";
-    const found = orFailure<never>(() => {
-      return { ok: false, refusal: refusalOfError(error, answer), isMissing };
-    });
-    if (alias === undefined) throw "failure" in found ? found.failure : unexpectedAnswer(answer, "errors");
-    if (!found.isMissing || inside.length === 0) failed.set(String(alias), found);
+    if (isMissing && inside.length > 0) continue;
+    failed.set(String(alias), { ...orRefusal(error, answer), isMissing });
   }
   return failed;
 }
+
+const orRefusal = (error: GraphqlError, answer: Answer): Named<never> =>
+  orFailure(() => ({ ok: false, refusal: refusalOfError(error, answer) }));
 
 function orFailure<A>(read: () => Named<A>): Named<A> {
   try {
