@@ -1,6 +1,6 @@
 import { mergeBranch as mergeBranchNow } from "../../actions/merge-branch.ts";
 import { changeRefs } from "../../actions/change-refs.ts";
-import { mayPush, mayRewrite } from "../../actions/protection.ts";
+import { mayPush, mayRewrite, missingSignature } from "../../actions/protection.ts";
 import { readCommit } from "../../git/commits.ts";
 import { isAncestor } from "../../git/history.ts";
 import { isRefName, readRef, ZERO_SHA, type RefUpdate } from "../../git/refs.ts";
@@ -101,6 +101,8 @@ async function checkUpdate(
     if ((await readCommit(repo, after)) === null) throw unprocessable("Object is not a commit");
     if (!mayPush(forge, repository, branch, by))
       throw unprocessable("You're not authorized to push to this branch.");
+    const unsigned = await missingSignature(forge, repository, branch, current, after);
+    if (unsigned !== null) throw unprocessable(unsigned);
     if (
       current !== null &&
       (before === undefined || before === current) &&
