@@ -127,6 +127,21 @@ describe("POST /v1/releases/{id}/pick", () => {
     expect(await fileOn(own, "web", "release/2-0", "app.txt")).toBe("uno\n");
   });
 
+  it("is signed by GitHub if the release branch requires signatures", async () => {
+    const own = await world.board();
+    const id = await frozenRelease(own.api, "2.5");
+    const number = await mergedCard(world, own, { web: { "signed.txt": "signed\n" } });
+    const branch = `/repos/${own.owner}/web/branches/${encodeURIComponent("release/2-5")}`;
+    await protect(own, {}, "release/2-5");
+    await own.person("ada", "POST", `${branch}/protection/required_signatures`);
+    expect((await pick(own.api, id, number)).status).toBe(200);
+    expect(await fileOn(own, "web", "release/2-5", "signed.txt")).toBe("signed\n");
+    const [message] = await aheadOfMain(own, "web", "release/2-5");
+    expect(message).toMatch(/^Co-authored-by: .+ <.+@.+>$/m);
+    const { body } = await own.person("ada", "GET", branch);
+    expect(body).toMatchObject({ commit: { commit: { verification: { verified: true } } } });
+  });
+
   it("reverts the earlier repositories if a later one refuses", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const id = await frozenRelease(own.api, "3.0");

@@ -26,6 +26,8 @@ export interface QuestionKind<Q extends Question, A extends RepositoryPart> {
   readonly operation: string;
   /** Fields of the repository besides `databaseId`. Users' input must go into variables. */
   readonly fields: (question: Q, declare: Declare) => string;
+  /** Fields that GitHub may forbid; they are null then. */
+  readonly forbiddable?: readonly string[];
   /** The fragments that the fields of these questions use. */
   readonly fragments?: (questions: readonly Q[]) => string;
   readonly shape: z.ZodType<A>;
@@ -187,7 +189,7 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
   const { errors } = outcome.value;
   const ofAll = errors.find(({ path }) => !path?.length);
   if (ofAll) return questions.map(() => orRefusal(ofAll, answer));
-  const failed = failedAliases(errors, answer);
+  const failed = failedAliases(kind, errors, answer);
   const data = parseAnswer(dataShape, { ...answer, body: outcome.value.data }) ?? {};
   return questions.map((_, index) => {
     const alias = `r${index}`;
@@ -201,12 +203,17 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
 }
 
 /** NOT_FOUND inside a repository is no failure: a comparison with a missing branch is null. */
-function failedAliases(errors: readonly GraphqlError[], answer: Answer): Map<string, Named<never>> {
+function failedAliases(
+  { forbiddable = [] }: { readonly forbiddable?: readonly string[] },
+  errors: readonly GraphqlError[],
+  answer: Answer,
+): Map<string, Named<never>> {
   const failed = new Map<string, Named<never>>();
   for (const error of errors) {
     const [alias, ...inside] = error.path ?? [];
     const isMissing = error.type === "NOT_FOUND";
-    if (isMissing && inside.length > 0) continue;
+    const isForbidden = error.type === "FORBIDDEN" && forbiddable.includes(String(inside.at(-1)));
+    if (isForbidden || (isMissing && inside.length > 0)) continue;
     failed.set(String(alias), { ...orRefusal(error, answer), isMissing });
   }
   return failed;
