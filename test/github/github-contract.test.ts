@@ -44,6 +44,13 @@ describe("GitHub's descriptions", () => {
     expect(answerMismatches("GET", "/repos/acme/web", 401, refusal)).toEqual([]);
   });
 
+  test("reject a refusal with a status that is not described", () => {
+    const refusal = { message: "Conflict", documentation_url: "https://docs.github.com/rest", status: "409" };
+    expect(answerMismatches("GET", "/repos/acme/web", 409, refusal)).toEqual([
+      expect.stringContaining("status 409 is not described"),
+    ]);
+  });
+
   test("know no other operations", () => {
     expect(answerMismatches("GET", "/gists", 200, [])).toEqual([
       expect.stringContaining("no such operation"),
