@@ -39,7 +39,7 @@ async function mergeNow(
   const headSha = await resolveCommit(repo, head);
   if (headSha === null) throw new ApiError(404, "Head does not exist");
   if (!mayPush(forge, repository, base, by))
-    throw new ApiError(409, `${by.login} is not authorized to push to this branch.`);
+    throw new ApiError(409, "You're not authorized to push to this branch.");
   if (await isAncestor(repo, headSha, baseSha)) return null;
   const merged = await cachedMergeTree(repo, baseSha, headSha);
   if ("conflicts" in merged) throw new ApiError(409, "Merge conflict");

@@ -84,7 +84,7 @@ export async function unmetRule(
   const protection = protectionOf(forge, repository, pull.baseRef);
   if (protection === undefined) return null;
   if (by !== null && !mayPush(forge, repository, pull.baseRef, by))
-    return "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.";
+    return "You're not authorized to push to this branch.";
   return unmetReviewRule(forge, protection, pull) ?? unmetCheckRule(forge, protection, pull);
 }
 

@@ -11,6 +11,8 @@ import { assertMayWrite } from "../permission.ts";
 import { notFound, unprocessable } from "../refusal.ts";
 import { shortRefName, type Mutation, type Scope } from "../scope.ts";
 
+const UPDATE_FAILED = "Reference update failed";
+
 /** One change of `updateRefs`. A hash of zeros means that the ref does not exist. */
 interface WantedUpdate {
   readonly name: string;
@@ -64,7 +66,7 @@ async function change(
   scope: Scope,
   repository: RepositoryRow,
   wanted: readonly WantedUpdate[],
-  refusal = () => unprocessable("Reference update failed: a ref is not where it was expected to be."),
+  refusal = () => unprocessable(UPDATE_FAILED),
 ): Promise<void> {
   const by = assertMayWrite(scope, repository, "contents:write");
   await scope.forge.withLock(repository.id, async () => {
@@ -72,7 +74,7 @@ async function change(
     for (const each of wanted) updates.push(await checkUpdate(scope, repository, by, each));
     const result = await changeRefs(scope.forge, repository, by, updates);
     if (result === "moved") throw refusal();
-    if (result === "clash") throw unprocessable("Reference update failed: another ref's name is in the way.");
+    if (result === "clash") throw unprocessable(UPDATE_FAILED);
   });
 }
 
@@ -92,8 +94,7 @@ async function checkUpdate(
   const after = wanted.afterOid === ZERO_SHA ? null : wanted.afterOid;
   if (after === null) {
     if (branch === repository.defaultBranch) throw unprocessable("Cannot delete the default branch");
-    if (!mayRewrite(forge, repository, branch, "delete"))
-      throw unprocessable("Cannot delete this protected ref.");
+    if (!mayRewrite(forge, repository, branch, "delete")) throw unprocessable("Cannot delete this branch");
     return { name, before, after };
   }
   if ((await repo.objects.read(after)) === null) throw unprocessable("Object does not exist");
