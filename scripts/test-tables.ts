@@ -181,7 +181,8 @@ function bulletOf({ id, sentence, files }: Entry): string {
   return wrapped(`- ${text}${named && ` (${named})`}`);
 }
 
-function wrapped(text: string): string {
+/** Wraps an entry of a list. */
+export function wrapped(text: string): string {
   const lines = [""];
   for (const word of text.split(" ")) {
     const line = lines.at(-1) ?? "";

@@ -17,6 +17,7 @@ export const NODE_PREFIXES = {
   comparison: "CMP",
   combinedStatus: "ST",
   rollup: "SCR",
+  rule: "RRU",
   mergeQueue: "MQ",
   mergeQueueEntry: "MQE",
 } as const;

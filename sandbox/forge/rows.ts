@@ -193,6 +193,8 @@ export interface ProtectionRow {
   readonly requiredLinearHistory: boolean;
   readonly allowForcePushes: boolean;
   readonly allowDeletions: boolean;
+  /** Null if unsigned commits are allowed. */
+  readonly requiredSignatures: "classic" | "ruleset" | null;
   /** Merges must go through the merge queue; on GitHub this is a ruleset. */
   readonly mergeQueue: boolean;
 }

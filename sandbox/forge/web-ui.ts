@@ -25,7 +25,9 @@ export interface WebUi {
     granted: boolean,
     by?: string,
   ): InstallationRow;
+  /** Like the next one, a rule of a ruleset. */
   setMergeQueue(fullName: string, branch: string, isOn: boolean): void;
+  requireSignatures(fullName: string, branch: string): void;
   /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
   mergeQueued(fullName: string, number: number): Promise<PullRequestRow>;
   dequeue(fullName: string, number: number, reason: DequeueReason, by?: string): Promise<PullRequestRow>;
@@ -50,23 +52,30 @@ export function makeWebUi(forge: ForgeContext): WebUi {
       const repositories = fullNames.map((fullName) => repositoryByName(forge, fullName));
       return setGranted(forge, installationOn(account), actor(by), repositories, granted);
     },
-    setMergeQueue: (fullName, branch, isOn) => setMergeQueue(forge, fullName, branch, isOn),
+    setMergeQueue: (fullName, branch, mergeQueue) => changeRules(forge, fullName, branch, { mergeQueue }),
+    requireSignatures: (fullName, branch) =>
+      changeRules(forge, fullName, branch, { requiredSignatures: "ruleset" }),
     mergeQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
     dequeue: (fullName, number, reason, by) =>
       dequeuePullRequest(forge, pullOf(forge, fullName, number).id, actor(by), reason),
   };
 }
 
-function setMergeQueue(forge: ForgeContext, fullName: string, branch: string, mergeQueue: boolean): void {
+function changeRules(
+  forge: ForgeContext,
+  fullName: string,
+  branch: string,
+  rules: Partial<Pick<ProtectionRow, "mergeQueue" | "requiredSignatures">>,
+): void {
   const repository = repositoryByName(forge, fullName);
   const known = protectionOf(forge, repository, branch);
   if (known === undefined) {
     const ids = { id: forge.state.newId(), repositoryId: repository.id };
-    forge.state.protections.save({ ...NO_PROTECTION, ...ids, branch, mergeQueue });
-  } else forge.state.protections.update(known.id, { mergeQueue });
+    forge.state.protections.save({ ...NO_PROTECTION, ...ids, branch, ...rules });
+  } else forge.state.protections.update(known.id, rules);
 }
 
-const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "mergeQueue"> = {
+const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch"> = {
   requiredStatusChecks: null,
   requiredReviews: null,
   restrictions: null,
@@ -74,6 +83,8 @@ const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch" | "mer
   requiredLinearHistory: false,
   allowForcePushes: true,
   allowDeletions: true,
+  requiredSignatures: null,
+  mergeQueue: false,
 };
 
 function pullOf(forge: ForgeContext, fullName: string, number: number): PullRequestRow {

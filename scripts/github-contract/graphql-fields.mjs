@@ -26,7 +26,11 @@ export const FIELDS = {
   Repository: `id databaseId name nameWithOwner owner url description defaultBranchRef ref refs object pullRequest pullRequests
     mergeQueue isArchived isDisabled isEmpty isFork isPrivate visibility autoMergeAllowed deleteBranchOnMerge
     mergeCommitAllowed rebaseMergeAllowed squashMergeAllowed createdAt updatedAt pushedAt`,
-  Ref: "id name prefix repository target compare associatedPullRequests",
+  Ref: "id name prefix repository target compare associatedPullRequests refUpdateRule rules",
+  RefUpdateRule: "pattern allowsDeletions allowsForcePushes requiresLinearHistory requiresSignatures",
+  RepositoryRule: "id type",
+  RepositoryRuleConnection: CONNECTION,
+  RepositoryRuleEdge: EDGE,
   RefConnection: CONNECTION,
   RefEdge: EDGE,
   Comparison: "id aheadBy behindBy status baseTarget headTarget commits",

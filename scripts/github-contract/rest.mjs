@@ -47,6 +47,7 @@ const OPERATIONS = {
   [`${REPOSITORY}/branches/{branch}`]: "get",
   [`${REPOSITORY}/branches/{branch}/rename`]: "post",
   [`${REPOSITORY}/branches/{branch}/protection`]: "get put delete",
+  [`${REPOSITORY}/branches/{branch}/protection/required_signatures`]: "get post delete",
   [`${REPOSITORY}/rules/branches/{branch}`]: "get",
   [`${REPOSITORY}/rulesets`]: "get post",
   [`${REPOSITORY}/rulesets/{ruleset_id}`]: "get put delete",

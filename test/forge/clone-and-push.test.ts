@@ -159,3 +159,43 @@ describe("a protected branch", () => {
     expect(await repository.tip("main")).not.toBe(await repository.tip("side"));
   });
 });
+
+describe("a branch that requires signatures", () => {
+  const UNSIGNED = "Commits must have verified signatures.";
+  beforeEach(async () => {
+    await protect(null);
+    await repository.call("POST", "/branches/main/protection/required_signatures");
+  });
+
+  test("takes an App's commit only if the App names no author", async () => {
+    const main = await repository.tip("main");
+    const tree = (await repository.call("GET", `/git/commits/${main}`)).at("tree.sha");
+    const author = { name: "Ada", email: "ada@x.test" };
+    const token = world.installationToken();
+    const asApp = (method: string, path: string, body: object) => repository.call(method, path, body, token);
+    const moveTo = async (commit: object) => {
+      const body = { message: "Next", tree, parents: [main], ...commit };
+      const made = await asApp("POST", "/git/commits", body);
+      const sha = made.at("sha");
+      const moved = await asApp("PATCH", "/git/refs/heads/main", { sha });
+      return [made.at("verification.verified"), moved.status, moved.status === 422 && moved.at("message")];
+    };
+    expect(await moveTo({ author })).toEqual(["false", 422, UNSIGNED]);
+    expect(await moveTo({ committer: author })).toEqual(["false", 422, UNSIGNED]);
+    expect(await moveTo({})).toEqual(["true", 200, false]);
+  });
+
+  test("takes no unsigned push, and pull requests with unsigned commits only squashed", async () => {
+    await clone.commit("Mine", { "app.txt": "two\n" });
+    await expect(clone.push()).rejects.toThrow(UNSIGNED);
+    await repository.commit("work", { "app.txt": "two\n" });
+    const merge = (number: number, merge_method: string) =>
+      repository.call("PUT", `/pulls/${number}/merge`, { merge_method });
+    const number = await repository.open("work");
+    for (const method of ["merge", "rebase"]) {
+      const refused = await merge(number, method);
+      expect([refused.status, refused.at("message")]).toEqual([405, UNSIGNED]);
+    }
+    expect((await merge(number, "squash")).status).toBe(200);
+  });
+});

@@ -160,6 +160,13 @@ describe("limits and tokens", () => {
     expect([graphql.status, graphql.at("errors.0.type")]).toEqual([200, "RATE_LIMITED"]);
   });
 
+  test("any error of GraphQL is sent with the path it is about", async () => {
+    const error = { type: "STALE_DATA", message: "Too late", path: ["viewer", "login"] };
+    world.forge.control.faults.add({ fault: { kind: "graphql-error", ...error }, times: 1 });
+    expect((await world.graphql(ME)).body).toEqual({ data: { viewer: { login: null } }, errors: [error] });
+    expect((await world.graphql(ME)).at("data.viewer.login")).toBe("ada");
+  });
+
   test("reject revoked tokens with bad credentials", async () => {
     const token = world.installationToken();
     const [installation] = world.forge.context.state.installations.all();

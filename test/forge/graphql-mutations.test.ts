@@ -76,7 +76,7 @@ describe("refs", () => {
       id,
       updates: [{ ...move, beforeOid: next, afterOid: oid, force: true }, drop],
     });
-    expect(errorOf(late).slice(0, 2)).toEqual([200, "UNPROCESSABLE"]);
+    expect(errorOf(late)).toEqual([200, "UNPROCESSABLE", "Reference update failed"]);
     const read = `{ repository(owner: "acme", name: "web") { one: ref(qualifiedName: "one") { target { oid } } two: ref(qualifiedName: "two") { target { oid } } } }`;
     expect((await world.graphql(read)).body).toEqual({
       data: { repository: { one: { target: { oid: next } }, two: { target: { oid: next } } } },
@@ -191,8 +191,8 @@ describe("merging", () => {
     });
     expect(errorOf(await world.graphql(merge, { id, head: "nope" }))).toEqual([
       200,
-      "NOT_FOUND",
-      "Head does not exist",
+      "UNPROCESSABLE",
+      'Failed to merge: "Head does not exist"',
     ]);
   });
 });

@@ -198,7 +198,7 @@ describe("an error in one repository", () => {
       ["r0", "pullRequest", "statusCheckRollup"],
       "Resource not accessible by integration",
     ],
-    ["fails at", undefined, ["r0", "pullRequest"], "GitHub could not answer"],
+    ["fails at", "INTERNAL", ["r0", "pullRequest"], "GitHub could not answer"],
   ])("where GitHub %s a part does not affect the others", async (_, type, path, error) => {
     const message = "Resource not accessible by integration";
     answering({ r0: withChecks([]), r1: withChecks([], null, 43) }, [{ type, path, message }]);

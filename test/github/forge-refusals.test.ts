@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { RefusalReason } from "../../src/flow/refusal.ts";
+import { KNOWN_MESSAGES } from "../../src/forge/github/calls/refusal-messages.ts";
 import { refusalOf, refusalMessage } from "../../src/forge/github/calls/refusals.ts";
 
 type Row = readonly [status: number, words: string, reason: RefusalReason];
@@ -21,7 +22,12 @@ const SENTENCES: readonly Row[] = [
   [409, "Git Repository is empty.", "branch_missing"],
   [422, "Object does not exist", "branch_missing"],
   [422, "Reference does not exist", "branch_missing"],
-  [422, "Reference update failed", "unknown"],
+  [422, "Reference update failed", "protected"],
+  [422, "Commits must have valid signatures.", "protected"],
+  [409, "Commits must have verified signatures.", "protected"],
+  [405, "New changes require approval from someone other than the last pusher.", "protected"],
+  [422, "Changes must be made through a pull request.", "protected"],
+  [409, "Repository rule violations found\n\nCannot update this protected ref.", "protected"],
   [422, "Reference name must start with 'refs/'.", "unknown"],
   [422, "Reference name must contain at least three slash-separated components.", "unknown"],
   [422, "Update is not a fast forward", "unknown"],
@@ -55,6 +61,9 @@ const SENTENCES: readonly Row[] = [
   [400, "Pull request is closed.", "pull_request_closed"],
   [200, "Merge conflict: the pull request could not be merged.", "conflicts"],
   [409, "Merge conflict", "conflicts"],
+  [200, 'Failed to merge: "Merge conflict"', "conflicts"],
+  [200, 'Failed to merge: "Head does not exist"', "branch_missing"],
+  [200, 'Failed to merge: "Required status check "merge conflict" is expected."', "checks_pending"],
   [405, "Pull Request is not mergeable", "conflicts"],
   [409, "Head branch was modified. Review and try the merge again.", "head_moved"],
   [409, "A merge request already exists for this pull request.", "unknown"],
@@ -93,6 +102,12 @@ const SENTENCES: readonly Row[] = [
 ];
 
 describe("a refusal", () => {
+  test.each(
+    KNOWN_MESSAGES.flatMap(({ reason, messages }) => messages.map((each) => [each, reason] as const)),
+  )("%j is %s, as its table says", (message, reason) =>
+    expect(refusalOf(422, { message }).reason).toBe(reason),
+  );
+
   // Fault: C6 GitHub refuses the merge => 409 with its message; at most three tries
   test.each(SENTENCES)("%i %j is %s, verbatim", (status, message, reason) => {
     expect(refusalOf(status, { message, documentation_url: "https://docs.github.com" })).toMatchObject({

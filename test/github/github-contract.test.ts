@@ -44,9 +44,16 @@ describe("GitHub's API descriptions", () => {
     expect(answerMismatches("GET", "/repos/acme/web", 401, refusal)).toEqual([]);
   });
 
+  test("reject a refusal with a status that is not described", () => {
+    const refusal = { message: "Conflict", documentation_url: "https://docs.github.com/rest", status: "409" };
+    expect(answerMismatches("GET", "/repos/acme/web", 409, refusal)).toEqual([
+      expect.stringContaining("status 409 is not described"),
+    ]);
+  });
+
   test("have no other operations", () => {
     expect(answerMismatches("GET", "/gists", 200, [])).toEqual([
-      expect.stringContaining("no such operation"),
+      expect.stringContaining("there is no operation"),
     ]);
     expect(operationOf("GET", "/repos/a/b/commits/main/check-runs")).toBe(
       "get /repos/{owner}/{repo}/commits/{ref}/check-runs",
@@ -57,6 +64,6 @@ describe("GitHub's API descriptions", () => {
     expect(() => validateWebhook("pull_request", "opened", { action: "opened" })).toThrow(
       /required property 'number'/,
     );
-    expect(() => validateWebhook("pull_request", "exploded", {})).toThrow(/no such webhook/);
+    expect(() => validateWebhook("pull_request", "exploded", {})).toThrow(/there is no webhook/);
   });
 });

@@ -294,9 +294,17 @@ describe("errors next to data", () => {
     expect(await github.forge.inspect([web])).toEqual([{ refusal: { reason: "not_permitted", message } }]);
   });
 
+  test("that are about the whole call refuse all questions, in GitHub's words", async () => {
+    const message = "Resource protected by organization SAML enforcement.";
+    const errors = [{ type: "SAML_FAILURE", message }];
+    github.on("POST", "/graphql", 200, { data: null, errors });
+    const refused = { refusal: { reason: "not_permitted", message } };
+    expect(await github.forge.inspect([web, web])).toEqual([refused, refused]);
+  });
+
   // Fault: C14
   test.each([
-    ["of an unknown type", { data: { r0: repository() }, errors: [{ type: "INTERNAL", message: "Oops" }] }],
+    ["of a transient type", { data: { r0: repository() }, errors: [{ type: "INTERNAL", message: "Oops" }] }],
     [
       "without a type",
       { data: null, errors: [{ message: "Something went wrong while executing your query" }] },

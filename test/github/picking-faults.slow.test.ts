@@ -30,7 +30,7 @@ describe("a pick", () => {
     const wanted = await shop.order(number);
     expect(await cherryPick(forge, shop.ref, wanted)).toEqual({
       ok: true,
-      value: { state: "conflict", files: ["list.txt"], message: "Merge conflict" },
+      value: { state: "conflict", files: ["list.txt"], message: 'Failed to merge: "Merge conflict"' },
     });
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
     expect(shop.branches()).not.toContain(TEMP);

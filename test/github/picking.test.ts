@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { ACTIVE_TOKENS } from "../support/forge/active-tokens.ts";
 import type { Forge } from "../../src/forge/forge.ts";
 import { type Adapter, cherryPick, startAdapter } from "../support/forge/adapter.ts";
+import type { TestForge } from "../support/forge/sandbox-forge.ts";
 import { picked, type PickShop, pickShop, RELEASE, TEMP, text } from "../support/stories/picks.ts";
 
 let adapter: Adapter;
@@ -17,6 +18,14 @@ afterAll(() => adapter.world.stop());
 beforeEach(async () => {
   shop = await pickShop(adapter);
 });
+
+async function requireSignatures({ forge: sandbox, api }: TestForge, fullName: string, byRuleset: boolean) {
+  if (byRuleset) return sandbox.webUi.requireSignatures(fullName, RELEASE);
+  const path = `/repos/${fullName}/branches/${encodeURIComponent(RELEASE)}/protection`;
+  const none = { required_status_checks: null, required_pull_request_reviews: null, restrictions: null };
+  await api("PUT", path, { enforce_admins: true, ...none });
+  await api("POST", `${path}/required_signatures`);
+}
 
 const contained = { ok: true, value: { state: "contained" } };
 
@@ -65,6 +74,22 @@ describe("a pick", () => {
     expect(message.replaceAll("\u200D", "")).toBe(
       `${subject}\n\nCloses #8\n\n(cherry picked from commit ${sha})`,
     );
+  });
+
+  test.each(["classic protection", "a ruleset"])("is signed where %s requires it", async (how) => {
+    const { number, sha } = await shop.land([
+      [{ "list.txt": text({ 1: "TWO" }) }, "Shout two\n\nReviewed-by: Grace <grace@x.test>"],
+    ]);
+    await requireSignatures(adapter.world, shop.ref.fullName, how === "a ruleset");
+    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(picked);
+    const author = shop.git("log", "-1", "--format=%an <%ae>", sha);
+    expect(shop.git("log", "-1", "--format=%an|%cn|%B", RELEASE)).toBe(
+      `trunkline[bot]|GitHub|Shout two\n\nReviewed-by: Grace <grace@x.test>\n` +
+        `(cherry picked from commit ${sha})\nCo-authored-by: ${author}`,
+    );
+    const tip = shop.git("rev-parse", RELEASE);
+    const commit = await adapter.world.api("GET", `/repos/${shop.ref.fullName}/git/commits/${tip}`);
+    expect(commit.at("verification.verified")).toBe("true");
   });
 
   test("of several pull requests keeps their order and omits others", async () => {

@@ -198,7 +198,7 @@ describe("a pull request that was closed or merged before its opening was record
 });
 
 const ready = { data: { markPullRequestReadyForReview: { pullRequest: { isDraft: false } } } };
-const refusedWith = (type: string, message: string) => ({
+const refusedWith = (type: string | null, message: string) => ({
   data: { markPullRequestReadyForReview: null },
   errors: [{ type, path: ["markPullRequestReadyForReview"], message }],
 });
@@ -217,15 +217,24 @@ describe("marking ready", () => {
   });
 
   test.each([
-    ["FORBIDDEN", "Resource not accessible by integration"],
-    ["NOT_FOUND", "Could not resolve to a node with the global id of 'PR_5'"],
-  ])("is refused for %s", async (type, message) => {
+    ["FORBIDDEN", "Resource not accessible by integration", "not_permitted"],
+    ["NOT_FOUND", "Could not resolve to a node with the global id of 'PR_5'", "not_permitted"],
+    ["UNAUTHORIZED-WRITE", "No write access", "not_permitted"],
+    ["BRANCH_PROTECTION_RULE_VIOLATION", "A new rule is not met", "protected"],
+    ["STALE_DATA", "Expected branch to point to 1 but it did not", "head_moved"],
+    ["SOME_TYPE_OF_THE_FUTURE", "Not on a Sunday", "unknown"],
+    [null, "Field 'isDraft' doesn't exist on type 'PullRequest'", "unknown"],
+  ])("is refused for %s", async (type, message, reason) => {
     github.on("POST", "/graphql", 200, refusedWith(type, message));
     github.on("POST", "/graphql", 200, { data: { node: null } });
-    expect(await github.forge.markReady(WEB, "PR_5")).toEqual({
-      ok: false,
-      refusal: { reason: "not_permitted", message },
-    });
+    expect(await github.forge.markReady(WEB, "PR_5")).toEqual({ ok: false, refusal: { reason, message } });
+  });
+
+  test.each(["INTERNAL", "SERVICE_UNAVAILABLE", "TIMEOUT"])("is repeated after %s", async (type) => {
+    github.on("POST", "/graphql", 200, refusedWith(type, "Oops"));
+    github.on("POST", "/graphql", 200, { data: { node: { isDraft: true } } });
+    github.on("POST", "/graphql", 200, ready);
+    expect(await github.forge.markReady(WEB, "PR_5")).toMatchObject({ ok: true });
   });
 
   test.each([

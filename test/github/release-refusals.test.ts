@@ -55,6 +55,34 @@ test("a tag that the rules forbid is refused with GitHub's message", async () =>
   });
 });
 
+test("a pick where the rules of the branch may not be read goes on without them", async () => {
+  const branch = {
+    refUpdateRule: null,
+    rules: null,
+    target: { oid: SHA, tree: { oid: SHA }, history: { nodes: [{ oid: OTHER_SHA, message: "Add a" }] } },
+  };
+  const merge = { oid: OTHER_SHA, message: "Add a", authoredDate: "", parents: { nodes: [] } };
+  const pull = {
+    merged: true,
+    mergeCommit: { ...merge, history: { nodes: [merge] } },
+    commits: { nodes: [] },
+  };
+  const forbidden = ["refUpdateRule", "rules"].map((field) => ({
+    type: "FORBIDDEN",
+    path: ["r0", "branch", field],
+    message: "Resource not accessible by integration",
+  }));
+  const data = { r0: { id: "R_1", databaseId: 42, branch, temp: null, p0: pull } };
+  github.on("POST", "/graphql", 200, { data, errors: forbidden });
+  const order = {
+    branchName: "release/1",
+    expectedTip: SHA,
+    pullRequests: [1],
+    tempBranch: "trunkline/tmp/1",
+  };
+  expect(await github.forge.preparePick(WEB, order)).toEqual({ ok: true, value: { state: "contained" } });
+});
+
 test("a branch that moves during its deletion is not deleted", async () => {
   const branch = (oid: string) => ({ data: { r0: { id: "R_1", databaseId: 42, ref: { target: { oid } } } } });
   github.on("POST", "/graphql", 200, branch(SHA));

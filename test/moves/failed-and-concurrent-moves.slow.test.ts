@@ -75,6 +75,57 @@ describe("a move while GitHub fails", () => {
   }, 60_000);
 });
 
+describe("a move that GitHub answers with a GraphQL error", () => {
+  const error = (type: string, message: string) => {
+    const operation = "markPullRequestReadyForReview";
+    const fault = { kind: "graphql-error", type, message, path: [operation] } as const;
+    world.forge.control.faults.add({ match: { operation }, fault });
+    world.forge.control.calls.reset();
+  };
+  const countCalls = () => world.forge.control.calls.read().operations["markPullRequestReadyForReview"];
+
+  // Fault: C6
+  it.each([
+    ["UNAUTHORIZED-WRITE", "not_permitted"],
+    ["BRANCH_PROTECTION_RULE_VIOLATION", "protected"],
+    ["STALE_DATA", "head_moved"],
+    ["SOME_TYPE_OF_THE_FUTURE", "unknown"],
+  ])(
+    "is refused for %s after one call, in GitHub's words",
+    async (type, reason) => {
+      const board = await world.board();
+      const number = await cardIn(board, ["web"]);
+      error(type, `Words for ${type}`);
+      const refused = await board.api.move(number, board.stages.Done);
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { blocked: { reason, message: `Words for ${type}`, repository: `${board.owner}/web` } },
+      });
+      expect(refused.headers.get("retry-after")).toBeNull();
+      expect(countCalls()).toBe(1);
+      world.forge.control.reset();
+      expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    },
+    60_000,
+  );
+
+  it.each(["INTERNAL", "SERVICE_UNAVAILABLE"])(
+    "returns 503 for %s",
+    async (type) => {
+      const board = await world.board();
+      const number = await cardIn(board, ["web"]);
+      error(type, "Something went wrong");
+      const failed = await board.api.move(number, board.stages.Done);
+      expect(failed.status).toBe(503);
+      expect(countCalls()).toBeGreaterThan(1);
+      world.forge.control.reset();
+      await resumeMovesAfter(world, board, 1);
+      await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
+    },
+    60_000,
+  );
+});
+
 describe("a move that was resumed after its caller disconnected", () => {
   it("returns its result when the caller repeats the call", async () => {
     const board = await world.board();

@@ -113,7 +113,7 @@ describe("POST /v1/releases/{id}/pick", () => {
     expect(refused).toMatchObject({
       status: 409,
       body: {
-        message: `${own.owner}/web: Merge conflict (app.txt)`,
+        message: `${own.owner}/web: Failed to merge: "Merge conflict" (app.txt)`,
         repository: `${own.owner}/web`,
         files: ["app.txt"],
       },
@@ -125,6 +125,21 @@ describe("POST /v1/releases/{id}/pick", () => {
     await world.forge.commit(`${own.owner}/web`, "release/2-0", { "app.txt": "one\n" });
     expect((await pick(own.api, id, number)).status).toBe(200);
     expect(await fileOn(own, "web", "release/2-0", "app.txt")).toBe("uno\n");
+  });
+
+  it("is signed by GitHub if the release branch requires signatures", async () => {
+    const own = await world.board();
+    const id = await frozenRelease(own.api, "2.5");
+    const number = await mergedCard(world, own, { web: { "signed.txt": "signed\n" } });
+    const branch = `/repos/${own.owner}/web/branches/${encodeURIComponent("release/2-5")}`;
+    await protect(own, {}, "release/2-5");
+    await own.person("ada", "POST", `${branch}/protection/required_signatures`);
+    expect((await pick(own.api, id, number)).status).toBe(200);
+    expect(await fileOn(own, "web", "release/2-5", "signed.txt")).toBe("signed\n");
+    const [message] = await aheadOfMain(own, "web", "release/2-5");
+    expect(message).toMatch(/^Co-authored-by: .+ <.+@.+>$/m);
+    const { body } = await own.person("ada", "GET", branch);
+    expect(body).toMatchObject({ commit: { commit: { verification: { verified: true } } } });
   });
 
   it("reverts the earlier repositories if a later one refuses", async () => {

@@ -8,7 +8,7 @@ import { ApiError, notFound, unprocessable } from "../server/api-error.ts";
 import { signatureOf } from "../world.ts";
 import { changeRefs } from "./change-refs.ts";
 import { cachedMergeTree, webFlow } from "./mergeability.ts";
-import { mayPush } from "./protection.ts";
+import { mayPush, missingSignature } from "./protection.ts";
 
 interface BranchMerge {
   readonly by: AccountRow;
@@ -39,10 +39,12 @@ async function mergeNow(
   const headSha = await resolveCommit(repo, head);
   if (headSha === null) throw new ApiError(404, "Head does not exist");
   if (!mayPush(forge, repository, base, by))
-    throw new ApiError(409, `${by.login} is not authorized to push to this branch.`);
+    throw new ApiError(409, "You're not authorized to push to this branch.");
   if (await isAncestor(repo, headSha, baseSha)) return null;
   const merged = await cachedMergeTree(repo, baseSha, headSha);
   if ("conflicts" in merged) throw new ApiError(409, "Merge conflict");
+  const unsigned = await missingSignature(forge, repository, base, baseSha, headSha);
+  if (unsigned !== null) throw new ApiError(409, unsigned);
   const now = forge.now();
   const sha = await commitTree(repo, {
     tree: merged.tree,
@@ -50,6 +52,7 @@ async function mergeNow(
     message: message ?? `Merge ${head} into ${base}`,
     author: signatureOf(by, now),
     committer: webFlow(now),
+    isSigned: true,
   });
   const result = await changeRefs(forge, repository, by, [
     { name: `refs/heads/${base}`, before: baseSha, after: sha },

@@ -9,7 +9,7 @@ import { applyEdit } from "./edit-pull-request.ts";
 import { changeRefs, handleRefChanges } from "./change-refs.ts";
 import { mergeMessage, squashMessage } from "./merge-message.ts";
 import { cachedMergeTree, webFlow } from "./mergeability.ts";
-import { unmetRule, isBehind, mayRewrite, protectionOf } from "./protection.ts";
+import { unmetRule, isBehind, mayRewrite, missingSignature, protectionOf } from "./protection.ts";
 
 interface MergeOptions {
   readonly by: AccountRow;
@@ -112,12 +112,13 @@ async function writeMergeCommits(
   if (options.method === "squash") {
     const author = signatureOf(forge.state.accounts.need(pull.userId), now);
     const message = await squashMessage(forge, repository, pull, options, baseTip);
-    return commitTree(repo, { tree: merged.tree, parents: [baseTip], message, author, committer });
+    const commit = { tree: merged.tree, parents: [baseTip], message, author, committer };
+    return commitTree(repo, { ...commit, isSigned: true });
   }
   const message = mergeMessage(forge, repository, pull, options);
   const author = signatureOf(options.by, now);
   const parents = [baseTip, pull.headSha];
-  return commitTree(repo, { tree: merged.tree, parents, message, author, committer });
+  return commitTree(repo, { tree: merged.tree, parents, message, author, committer, isSigned: true });
 }
 
 /** Moves the base branch to the merge, marks the pull request as merged and emits the events. */
@@ -131,6 +132,8 @@ async function moveBaseBranch(
 ): Promise<void> {
   const repo = forge.git.repository(repository.id);
   const name = `refs/heads/${pull.baseRef}`;
+  const unsigned = await missingSignature(forge, repository, pull.baseRef, baseTip, sha);
+  if (unsigned !== null) throw notAllowed(unsigned);
   forge.state.pullRequests.update(pull.id, { merging: { sha, byId: by.id, baseSha: baseTip } });
   const moved = await updateRef(repo, name, sha, baseTip);
   if (moved !== "done") {

@@ -1,5 +1,6 @@
 import { outcomesOf } from "../queries/commit-outcomes.ts";
-import { isAncestor } from "../git/history.ts";
+import { readCommit } from "../git/commits.ts";
+import { commitsBetween, isAncestor } from "../git/history.ts";
 import type { ForgeContext } from "../context.ts";
 import type { AccountRow, ProtectionRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { roleOfPerson } from "../server/access.ts";
@@ -38,6 +39,24 @@ export function mayRewrite(
   return how === "delete" ? protection.allowDeletions : protection.allowForcePushes;
 }
 
+/** GitHub's message if the branch requires signatures that the new commits lack; else null. */
+export async function missingSignature(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  branch: string,
+  before: string | null,
+  after: string,
+): Promise<string | null> {
+  const required = protectionOf(forge, repository, branch)?.requiredSignatures ?? null;
+  if (required === null) return null;
+  const repo = forge.git.repository(repository.id);
+  const commits =
+    before === null ? [await readCommit(repo, after)] : await commitsBetween(repo, before, after);
+  if (commits.every((commit) => commit === null || commit.signature !== null)) return null;
+  const message = "Commits must have verified signatures.";
+  return required === "ruleset" ? `Repository rule violations found\n\n${message}\n\n` : message;
+}
+
 interface ReviewVerdict {
   readonly approvals: number;
   readonly changesRequested: boolean;
@@ -65,7 +84,7 @@ export async function unmetRule(
   const protection = protectionOf(forge, repository, pull.baseRef);
   if (protection === undefined) return null;
   if (by !== null && !mayPush(forge, repository, pull.baseRef, by))
-    return "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information.";
+    return "You're not authorized to push to this branch.";
   return unmetReviewRule(forge, protection, pull) ?? unmetCheckRule(forge, protection, pull);
 }
 

@@ -60,6 +60,7 @@ async function pushRevert(
     message: `Revert "${subjectOf(message)}"\n\nThis reverts commit ${merge}.`,
     author: signatureOf(by, now),
     committer: webFlow(now),
+    isSigned: true,
   });
   const result = await changeRefs(forge, repository, by, [
     { name: `refs/heads/${head}`, before: null, after: sha },

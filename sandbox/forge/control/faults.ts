@@ -1,7 +1,14 @@
 import { once } from "node:events";
 import type { ApiCall, Outcome } from "../hooks.ts";
 import type { ForgeResponse } from "../server/api-error.ts";
-import { garbledResponse, withoutMergeability, type Garble, type RateLimit } from "./responses.ts";
+import {
+  garbledResponse,
+  graphqlErrorResponse,
+  withoutMergeability,
+  type Garble,
+  type GraphqlError,
+  type RateLimit,
+} from "./responses.ts";
 import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
 
 /** Whether the fault occurs before or after the call is run. */
@@ -26,6 +33,7 @@ export type Fault =
   | { readonly kind: "delay"; readonly ms: number; readonly effect?: Effect }
   /** Waits like `delay`, until the rule is removed. */
   | { readonly kind: "gate"; readonly effect?: Effect }
+  | GraphqlError
   | Garble
   /** Makes the mergeability of pull requests unknown. */
   | { readonly kind: "mergeability-unknown" }
@@ -135,6 +143,7 @@ async function applyFault(
 ): Promise<Outcome> {
   if (fault === undefined || isWait(fault) || fault.kind === "none") return proceed();
   if (fault.kind === "rate-limit") return refuse(fault);
+  if (fault.kind === "graphql-error") return graphqlErrorResponse(fault);
   if (fault.kind === "garble" || fault.kind === "mergeability-unknown") {
     const response = await proceed();
     if (typeof response === "string") return response;

@@ -39,6 +39,12 @@ const fault = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("delay"), ms: count, effect }),
   z.strictObject({ kind: z.literal("gate"), effect }),
   garble,
+  z.strictObject({
+    kind: z.literal("graphql-error"),
+    type: z.string().nullable(),
+    message: z.string(),
+    path: z.array(z.string()),
+  }),
   z.strictObject({ kind: z.literal("mergeability-unknown") }),
   z.strictObject({
     kind: z.literal("rate-limit"),

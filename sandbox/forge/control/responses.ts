@@ -43,6 +43,20 @@ function mapFields(value: unknown, change: (key: string, value: unknown) => unkn
   return Object.fromEntries(fields.filter(([, each]) => each !== undefined));
 }
 
+/** The field at `path` of a GraphQL call is null, with an error of any type. */
+export interface GraphqlError {
+  readonly kind: "graphql-error";
+  /** Null for none, as in GitHub's own failures. */
+  readonly type: string | null;
+  readonly message: string;
+  readonly path: readonly string[];
+}
+
+export function graphqlErrorResponse({ type, message, path }: GraphqlError): ForgeResponse {
+  const data = path.reduceRight<unknown>((value, name) => ({ [name]: value }), null);
+  return { status: 200, body: { data, errors: [{ ...(type !== null && { type }), path, message }] } };
+}
+
 export interface RateLimit {
   /** GitHub's limit of requests per hour, of requests in a short time, or of content creation. */
   readonly limit: "primary" | "secondary" | "content";

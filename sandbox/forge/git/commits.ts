@@ -1,4 +1,5 @@
 import type { GitRepository } from "./git.ts";
+import { verifiedSignature } from "./signatures.ts";
 
 /** `date` is ISO 8601 UTC. */
 export interface Signature {
@@ -14,6 +15,8 @@ export interface Commit {
   readonly author: Signature;
   readonly committer: Signature;
   readonly message: string;
+  /** The forge's, if it is valid. */
+  readonly signature: string | null;
 }
 
 const MAX_CACHED = 5_000;
@@ -70,6 +73,7 @@ function parseCommit(sha: string, text: string): Commit {
     committer: parseSignature(field("committer")[0] ?? ""),
     // Git stores a trailing line break, which GitHub's API leaves out.
     message: end < 0 ? "" : text.slice(end + 2).replace(/\n$/, ""),
+    signature: verifiedSignature(text),
   };
 }
 

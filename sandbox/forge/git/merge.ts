@@ -1,6 +1,7 @@
 import { type Commit, type Signature, needCommit } from "./commits.ts";
 import type { GitRepository } from "./git.ts";
 import { commitsBetween } from "./history.ts";
+import { signCommit } from "./signatures.ts";
 
 export type MergedTree =
   | { readonly tree: string }
@@ -38,12 +39,14 @@ interface NewCommit {
   readonly message: string;
   readonly author: Signature;
   readonly committer: Signature;
+  /** Whether the forge signs it, as GitHub does with the commits that it makes itself. */
+  readonly isSigned?: boolean;
 }
 
 /** Writes a commit object and returns its hash. */
 export async function commitTree(repo: GitRepository, commit: NewCommit): Promise<string> {
   const parents = commit.parents.flatMap((parent) => ["-p", parent]);
-  return repo.text(["commit-tree", commit.tree, ...parents, "-F", "-"], {
+  const sha = await repo.text(["commit-tree", commit.tree, ...parents, "-F", "-"], {
     input: commit.message.endsWith("\n") ? commit.message : `${commit.message}\n`,
     env: {
       GIT_AUTHOR_NAME: commit.author.name,
@@ -54,6 +57,7 @@ export async function commitTree(repo: GitRepository, commit: NewCommit): Promis
       GIT_COMMITTER_DATE: commit.committer.date,
     },
   });
+  return commit.isSigned === true ? signCommit(repo, sha) : sha;
 }
 
 /**

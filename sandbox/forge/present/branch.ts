@@ -88,7 +88,10 @@ export function presentProtection(forge: ForgeContext, repository: RepositoryRow
     ...(protection.restrictions === null
       ? {}
       : { restrictions: presentRestrictions(forge, protection.restrictions, `${url}/restrictions`) }),
-    required_signatures: { url: `${url}/required_signatures`, enabled: false },
+    required_signatures: {
+      url: `${url}/required_signatures`,
+      enabled: protection.requiredSignatures === "classic",
+    },
     enforce_admins: { url: `${url}/enforce_admins`, enabled: protection.enforceAdmins },
     required_linear_history: { enabled: protection.requiredLinearHistory },
     allow_force_pushes: { enabled: protection.allowForcePushes },
@@ -117,28 +120,29 @@ function presentRestrictions(
   };
 }
 
-/** The rules of a branch. The forge has only one, the merge queue. */
+/** The rules of a branch that come from rulesets: the merge queue and signatures. */
 export function presentBranchRules(
   forge: ForgeContext,
   repository: RepositoryRow,
   protection: ProtectionRow | undefined,
 ) {
-  if (protection?.mergeQueue !== true) return [];
+  if (protection === undefined) return [];
+  const source = {
+    ruleset_source_type: "Repository",
+    ruleset_source: `${presentAccountById(forge, repository.ownerId).login}/${repository.name}`,
+    ruleset_id: protection.id,
+  };
+  const queue = {
+    check_response_timeout_minutes: 60,
+    grouping_strategy: "ALLGREEN",
+    max_entries_to_build: 5,
+    max_entries_to_merge: 5,
+    merge_method: "MERGE",
+    min_entries_to_merge: 1,
+    min_entries_to_merge_wait_minutes: 0,
+  };
   return [
-    {
-      type: "merge_queue",
-      parameters: {
-        check_response_timeout_minutes: 60,
-        grouping_strategy: "ALLGREEN",
-        max_entries_to_build: 5,
-        max_entries_to_merge: 5,
-        merge_method: "MERGE",
-        min_entries_to_merge: 1,
-        min_entries_to_merge_wait_minutes: 0,
-      },
-      ruleset_source_type: "Repository",
-      ruleset_source: `${presentAccountById(forge, repository.ownerId).login}/${repository.name}`,
-      ruleset_id: protection.id,
-    },
+    ...(protection.mergeQueue ? [{ type: "merge_queue", parameters: queue, ...source }] : []),
+    ...(protection.requiredSignatures === "ruleset" ? [{ type: "required_signatures", ...source }] : []),
   ];
 }

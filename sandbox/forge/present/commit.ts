@@ -5,13 +5,13 @@ import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { presentAccount } from "./account.ts";
 import { repositoryHtmlUrl, repositoryUrl } from "./repository.ts";
 
-const UNSIGNED = {
-  verified: false,
-  reason: "unsigned",
-  signature: null,
+const verificationOf = ({ signature, committer }: Commit) => ({
+  verified: signature !== null,
+  reason: signature === null ? "unsigned" : "valid",
+  signature,
   payload: null,
-  verified_at: null,
-} as const;
+  verified_at: signature === null ? null : committer.date,
+});
 
 const commitNodeId = (repository: RepositoryRow, sha: string): string =>
   namedNodeId(NODE_PREFIXES.commit, repository.id, sha);
@@ -41,7 +41,7 @@ export function presentCommit(forge: ForgeContext, repository: RepositoryRow, co
       tree: { sha: commit.tree, url: `${url}/git/trees/${commit.tree}` },
       url: `${url}/git/commits/${commit.sha}`,
       comment_count: 0,
-      verification: UNSIGNED,
+      verification: verificationOf(commit),
     },
     url: `${url}/commits/${commit.sha}`,
     html_url: repositoryHtmlUrl(forge, repository, "commit", commit.sha),
@@ -73,7 +73,7 @@ export function presentGitCommit(forge: ForgeContext, repository: RepositoryRow,
       url: `${url}/commits/${sha}`,
       html_url: repositoryHtmlUrl(forge, repository, "commit", sha),
     })),
-    verification: UNSIGNED,
+    verification: verificationOf(commit),
   };
 }
 

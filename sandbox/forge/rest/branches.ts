@@ -22,6 +22,8 @@ import {
 import { paged } from "../server/paging.ts";
 import { created, noContent, ok, repositoryRoute, type RepositoryCall } from "../server/route.ts";
 
+const SIGNATURES = "/branches/{branch}/protection/required_signatures";
+
 export const branchRoutes = [
   repositoryRoute("GET", "/rules/branches/{branch}", "metadata:read", readRules),
   repositoryRoute("GET", "/branches", "contents:read", list),
@@ -30,6 +32,9 @@ export const branchRoutes = [
   repositoryRoute("DELETE", "/branches/{branch}/protection", "administration:write", unprotect, {
     isAdmin: true,
   }),
+  repositoryRoute("GET", SIGNATURES, "administration:read", readSignatures),
+  repositoryRoute("POST", SIGNATURES, "administration:write", requireSignatures, { isAdmin: true }),
+  repositoryRoute("DELETE", SIGNATURES, "administration:write", allowUnsigned, { isAdmin: true }),
   repositoryRoute("POST", "/branches/{branch}/rename", "administration:write", rename),
   repositoryRoute("GET", "/branches/{branch}", "contents:read", readOne),
 ];
@@ -75,11 +80,28 @@ function readRules(call: RepositoryCall) {
   return ok(presentBranchRules(forge, repository, protectionOf(forge, repository, nameOf(call))));
 }
 
-function readProtection(call: RepositoryCall) {
-  const { forge, repository } = call;
-  const protection = protectionOf(forge, repository, nameOf(call));
+function needProtection(call: RepositoryCall): ProtectionRow {
+  const protection = protectionOf(call.forge, call.repository, nameOf(call));
   if (protection === undefined) throw new ApiError(404, "Branch not protected");
-  return ok(presentProtection(forge, repository, protection));
+  return protection;
+}
+
+function readProtection(call: RepositoryCall) {
+  return ok(presentProtection(call.forge, call.repository, needProtection(call)));
+}
+
+function readSignatures(call: RepositoryCall) {
+  return ok(presentProtection(call.forge, call.repository, needProtection(call)).required_signatures);
+}
+
+function requireSignatures(call: RepositoryCall) {
+  call.forge.state.protections.update(needProtection(call).id, { requiredSignatures: "classic" });
+  return readSignatures(call);
+}
+
+function allowUnsigned(call: RepositoryCall) {
+  call.forge.state.protections.update(needProtection(call).id, { requiredSignatures: null });
+  return noContent;
 }
 
 const REQUIRED = [
@@ -108,6 +130,7 @@ async function protect(call: RepositoryCall) {
     requiredLinearHistory: optionalFlag(fields, "required_linear_history") ?? false,
     allowForcePushes: optionalFlag(fields, "allow_force_pushes") ?? false,
     allowDeletions: optionalFlag(fields, "allow_deletions") ?? false,
+    requiredSignatures: known?.requiredSignatures ?? null,
     mergeQueue: known?.mergeQueue ?? false,
   });
   return ok(presentProtection(forge, repository, row));
@@ -148,9 +171,6 @@ function restrictionsOf({ forge }: RepositoryCall, given: Fields | undefined): P
 }
 
 function unprotect(call: RepositoryCall) {
-  const { forge, repository } = call;
-  const protection = protectionOf(forge, repository, nameOf(call));
-  if (protection === undefined) throw new ApiError(404, "Branch not protected");
-  forge.state.protections.delete(protection.id);
+  call.forge.state.protections.delete(needProtection(call).id);
   return noContent;
 }

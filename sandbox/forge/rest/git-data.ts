@@ -1,3 +1,4 @@
+import { webFlow } from "../actions/mergeability.ts";
 import { readCommit, type Signature } from "../git/commits.ts";
 import { GitError, type GitRepository } from "../git/git.ts";
 import { commitTree } from "../git/merge.ts";
@@ -44,8 +45,10 @@ async function createCommit(call: RepositoryCall) {
       throw unprocessable("Parent SHA does not exist or is not a commit object");
   const own = signatureOf(actor, forge.now());
   const author = signatureFrom(fields, "author", own);
-  const committer = signatureFrom(fields, "committer", author);
-  const sha = await commitTree(repo, { tree, parents, message, author, committer });
+  // GitHub signs the commits of an App that names neither author nor committer.
+  const isSigned = actor.type === "Bot" && !("author" in fields) && !("committer" in fields);
+  const committer = isSigned ? webFlow(forge.now()) : signatureFrom(fields, "committer", author);
+  const sha = await commitTree(repo, { tree, parents, message, author, committer, isSigned });
   const commit = await readCommit(repo, sha);
   if (commit === null) throw new Error(`commit ${sha} was not written`);
   const body = presentGitCommit(forge, repository, commit);

@@ -89,7 +89,7 @@ function nothingToStart(pull: PullRequestRow) {
   if (pull.queuedAt !== null)
     return ok({ status: "enqueued", details: { message: "Pull request is already in the merge queue." } });
   if (pull.state === "closed") return failed(400, "Pull request is closed.");
-  return pull.draft ? failed(400, "Pull request is a draft.") : null;
+  return pull.draft ? failed(400, "Pull Request is still a draft") : null;
 }
 
 function readMerge(call: RepositoryCall) {

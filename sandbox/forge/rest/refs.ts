@@ -1,5 +1,5 @@
 import { changeRefs } from "../actions/change-refs.ts";
-import { mayPush, mayRewrite } from "../actions/protection.ts";
+import { mayPush, mayRewrite, missingSignature } from "../actions/protection.ts";
 import { isAncestor } from "../git/history.ts";
 import { isRefName, listRefs, readRef } from "../git/refs.ts";
 import { presentRef } from "../present/git-data.ts";
@@ -98,6 +98,8 @@ async function updateRef(call: RepositoryCall) {
       mayPush(forge, repository, branch, actor) &&
       (isForward || mayRewrite(forge, repository, branch, "force"));
     if (branch !== name && !isAllowed) throw unprocessable(PROTECTED);
+    const unsigned = await missingSignature(forge, repository, branch, before, sha);
+    if (unsigned !== null) throw unprocessable(unsigned);
     const result = await changeRefs(forge, repository, actor, [{ name, before, after: sha }]);
     if (result !== "done") throw new ApiError(409, "Reference cannot be updated");
   });

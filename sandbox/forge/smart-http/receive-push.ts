@@ -26,6 +26,9 @@ export function receivePush(
     const forwardOnlyRefs = commands
       .map(({ name }) => name)
       .filter((name) => protectionOf(forge, repository, branchOf(name))?.allowForcePushes === false);
+    const signedRefs = commands
+      .map(({ name }) => name)
+      .filter((name) => protectionOf(forge, repository, branchOf(name))?.requiredSignatures);
     const onExit = async () => {
       const after = await Promise.all(commands.map(({ name }) => readRef(repo, name)));
       const changes = commands.map(({ name }, index): RefChange => {
@@ -34,7 +37,11 @@ export function receivePush(
       await handleRefChanges(forge, repository.id, by, changes);
     };
     await run(
-      { FORGE_PROTECTED_REFS: protectedRefs.join(" "), FORGE_FORWARD_ONLY_REFS: forwardOnlyRefs.join(" ") },
+      {
+        FORGE_PROTECTED_REFS: protectedRefs.join(" "),
+        FORGE_FORWARD_ONLY_REFS: forwardOnlyRefs.join(" "),
+        FORGE_SIGNED_REFS: signedRefs.join(" "),
+      },
       onExit,
     );
   });
@@ -75,7 +82,10 @@ function isAllowed(
   return command.after !== null || mayRewrite(forge, repository, branch, "delete");
 }
 
-/** Rejects pushes to protected refs and force pushes to forward-only refs; see `receivePush`. */
+/**
+ * Rejects pushes to protected refs, force pushes to forward-only refs, and commits without a
+ * signature, of any key, to signed refs; see `receivePush`.
+ */
 const UPDATE_HOOK = `#!/bin/sh
 refuse() {
   echo "error: GH006: Protected branch update failed for $1." >&2
@@ -84,6 +94,14 @@ refuse() {
 }
 case " $FORGE_PROTECTED_REFS " in
 *" $1 "*) refuse "$1" "You're not authorized to push to this branch." ;;
+esac
+case " $FORGE_SIGNED_REFS " in
+*" $1 "*)
+  for commit in $(git rev-list "$3" --not --branches 2> /dev/null); do
+    git cat-file commit "$commit" | sed '/^$/q' | grep -q '^gpgsig ' ||
+      refuse "$1" "Commits must have verified signatures."
+  done
+  ;;
 esac
 case " $FORGE_FORWARD_ONLY_REFS " in
 *" $1 "*)

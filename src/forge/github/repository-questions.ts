@@ -26,6 +26,8 @@ export interface QuestionKind<Q extends Question, A extends RepositoryPart> {
   readonly operation: string;
   /** Fields of the repository besides `databaseId`. Users' input must go into variables. */
   readonly fields: (question: Q, declare: Declare) => string;
+  /** Fields that GitHub may forbid; they are null then. */
+  readonly forbiddable?: readonly string[];
   /** The fragments that the fields of these questions use. */
   readonly fragments?: (questions: readonly Q[]) => string;
   readonly shape: z.ZodType<A>;
@@ -184,7 +186,10 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
   const answer = await caller.query(document, variables);
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return questions.map(() => outcome);
-  const failed = failedAliases(outcome.value.errors, answer);
+  const { errors } = outcome.value;
+  const ofAll = errors.find(({ path }) => !path?.length);
+  if (ofAll) return questions.map(() => orRefusal(ofAll, answer));
+  const failed = failedAliases(kind, errors, answer);
   const data = parseAnswer(dataShape, { ...answer, body: outcome.value.data }) ?? {};
   return questions.map((_, index) => {
     const alias = `r${index}`;
@@ -198,19 +203,24 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
 }
 
 /** NOT_FOUND inside a repository is no failure: a comparison with a missing branch is null. */
-function failedAliases(errors: readonly GraphqlError[], answer: Answer): Map<string, Named<never>> {
+function failedAliases(
+  { forbiddable = [] }: { readonly forbiddable?: readonly string[] },
+  errors: readonly GraphqlError[],
+  answer: Answer,
+): Map<string, Named<never>> {
   const failed = new Map<string, Named<never>>();
   for (const error of errors) {
     const [alias, ...inside] = error.path ?? [];
     const isMissing = error.type === "NOT_FOUND";
-    const found = orFailure<never>(() => {
-      return { ok: false, refusal: refusalOfError(error, answer), isMissing };
-    });
-    if (alias === undefined) throw "failure" in found ? found.failure : unexpectedAnswer(answer, "errors");
-    if (!found.isMissing || inside.length === 0) failed.set(String(alias), found);
+    const isForbidden = error.type === "FORBIDDEN" && forbiddable.includes(String(inside.at(-1)));
+    if (isForbidden || (isMissing && inside.length > 0)) continue;
+    failed.set(String(alias), { ...orRefusal(error, answer), isMissing });
   }
   return failed;
 }
+
+const orRefusal = (error: GraphqlError, answer: Answer): Named<never> =>
+  orFailure(() => ({ ok: false, refusal: refusalOfError(error, answer) }));
 
 function orFailure<A>(read: () => Named<A>): Named<A> {
   try {

@@ -54,11 +54,17 @@ export const git: Record<string, Tour> = {
     const removal = { message: "Remove it", branch: name, sha: changed.at("content.sha") };
     await call(200, "DELETE", `${REPO}/contents/${name}.txt`, removal);
   },
-  "merges of branches": async ({ call, branch }) => {
+  "merges of branches": async ({ call, branch, mainSha }) => {
     const [one, other] = [await branch(), await branch()];
     const merge = { base: one.name, head: other.name, commit_message: "Bring it together" };
     await call(201, "POST", `${REPO}/merges`, merge);
     await call(204, "POST", `${REPO}/merges`, merge);
     await call(404, "POST", `${REPO}/merges`, { ...merge, base: "nope" });
+    const content = Buffer.from("another\n").toString("base64");
+    const main = await mainSha();
+    await call(201, "POST", `${REPO}/git/refs`, { ref: "refs/heads/work/clash", sha: main });
+    const change = { message: "Add the same file", content, branch: "work/clash" };
+    await call(201, "PUT", `${REPO}/contents/${one.name}.txt`, change);
+    await call(409, "POST", `${REPO}/merges`, { ...merge, head: "work/clash" });
   },
 };

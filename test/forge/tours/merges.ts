@@ -63,6 +63,13 @@ export const merges: Record<string, Tour> = {
     await call(200, "PUT", `${path}/merge-async`, {});
     await act("dequeuePullRequest", "id");
     await call(405, "PUT", `${path}/merge`, {});
+    const signatures = `${REPO}/branches/main/protection/required_signatures`;
+    await call(200, "POST", signatures);
+    await get(signatures);
+    await get(`${REPO}/branches/main/protection`);
+    await call(204, "DELETE", signatures);
+    world.forge.webUi.requireSignatures("acme/web", "main");
+    await get(`${REPO}/rules/branches/main`);
     await call(204, "DELETE", `${REPO}/branches/main/protection`);
     expect(name).toMatch(/^work/);
   },

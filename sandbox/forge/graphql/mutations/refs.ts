@@ -1,14 +1,17 @@
 import { mergeBranch as mergeBranchNow } from "../../actions/merge-branch.ts";
 import { changeRefs } from "../../actions/change-refs.ts";
-import { mayPush, mayRewrite } from "../../actions/protection.ts";
+import { mayPush, mayRewrite, missingSignature } from "../../actions/protection.ts";
 import { readCommit } from "../../git/commits.ts";
 import { isAncestor } from "../../git/history.ts";
 import { isRefName, readRef, ZERO_SHA, type RefUpdate } from "../../git/refs.ts";
 import type { AccountRow, RepositoryRow } from "../../rows.ts";
 import { needRefId, needRepository } from "../find-node.ts";
+import { ApiError } from "../../server/api-error.ts";
 import { assertMayWrite } from "../permission.ts";
 import { notFound, unprocessable } from "../refusal.ts";
 import { shortRefName, type Mutation, type Scope } from "../scope.ts";
+
+const UPDATE_FAILED = "Reference update failed";
 
 /** One change of `updateRefs`. A hash of zeros means that the ref does not exist. */
 interface WantedUpdate {
@@ -63,7 +66,7 @@ async function change(
   scope: Scope,
   repository: RepositoryRow,
   wanted: readonly WantedUpdate[],
-  refusal = () => unprocessable("Reference update failed: a ref is not where it was expected to be."),
+  refusal = () => unprocessable(UPDATE_FAILED),
 ): Promise<void> {
   const by = assertMayWrite(scope, repository, "contents:write");
   await scope.forge.withLock(repository.id, async () => {
@@ -71,7 +74,7 @@ async function change(
     for (const each of wanted) updates.push(await checkUpdate(scope, repository, by, each));
     const result = await changeRefs(scope.forge, repository, by, updates);
     if (result === "moved") throw refusal();
-    if (result === "clash") throw unprocessable("Reference update failed: another ref's name is in the way.");
+    if (result === "clash") throw unprocessable(UPDATE_FAILED);
   });
 }
 
@@ -91,8 +94,7 @@ async function checkUpdate(
   const after = wanted.afterOid === ZERO_SHA ? null : wanted.afterOid;
   if (after === null) {
     if (branch === repository.defaultBranch) throw unprocessable("Cannot delete the default branch");
-    if (!mayRewrite(forge, repository, branch, "delete"))
-      throw unprocessable("Cannot delete this protected ref.");
+    if (!mayRewrite(forge, repository, branch, "delete")) throw unprocessable("Cannot delete this branch");
     return { name, before, after };
   }
   if ((await repo.objects.read(after)) === null) throw unprocessable("Object does not exist");
@@ -100,6 +102,8 @@ async function checkUpdate(
     if ((await readCommit(repo, after)) === null) throw unprocessable("Object is not a commit");
     if (!mayPush(forge, repository, branch, by))
       throw unprocessable("You're not authorized to push to this branch.");
+    const unsigned = await missingSignature(forge, repository, branch, current, after);
+    if (unsigned !== null) throw unprocessable(unsigned);
     if (
       current !== null &&
       (before === undefined || before === current) &&
@@ -124,6 +128,9 @@ export const mergeBranch: Mutation<BranchInput> = async ({ input }, scope) => {
   const repository = needRepository(scope, input.repositoryId);
   const by = assertMayWrite(scope, repository, "contents:write");
   const { base, head, commitMessage: message = null } = input;
-  const sha = await mergeBranchNow(scope.forge, repository.id, { by, base, head, message });
+  const merge = { by, base, head, message };
+  const sha = await mergeBranchNow(scope.forge, repository.id, merge).catch((error: unknown) => {
+    throw error instanceof ApiError ? unprocessable(`Failed to merge: "${error.message}"`) : error;
+  });
   return { mergeCommit: () => scope.commit(repository, sha) };
 };

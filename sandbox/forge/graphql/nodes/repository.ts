@@ -1,7 +1,9 @@
+import { protectionOf } from "../../actions/protection.ts";
 import { aheadBehind, commitsBetween } from "../../git/history.ts";
 import { listRefs, readRef } from "../../git/refs.ts";
 import { NODE_PREFIXES, namedNodeId, nodeId } from "../../node-id.ts";
-import type { PullRequestRow, RepositoryRow } from "../../rows.ts";
+import { presentBranchRules } from "../../present/branch.ts";
+import type { ProtectionRow, PullRequestRow, RepositoryRow } from "../../rows.ts";
 import { connection, isGiven, type PageArgs } from "../connection.ts";
 import { mergeQueueObject } from "./merge-queue.ts";
 import { choosePullRequests, type PullRequestArgs } from "./pull-request.ts";
@@ -114,6 +116,7 @@ function pullRequest(scope: Scope, row: RepositoryRow, number: number): GraphqlO
 export function refObject(scope: Scope, row: RepositoryRow, name: string, sha: string): GraphqlObject {
   const short = shortRefName(name);
   const prefix = name.slice(0, name.length - short.length);
+  const protection = () => protectionOf(scope.forge, row, short);
   return {
     __typename: "Ref",
     id: namedNodeId(NODE_PREFIXES.ref, row.id, name),
@@ -121,6 +124,18 @@ export function refObject(scope: Scope, row: RepositoryRow, name: string, sha: s
     prefix: prefix === "" ? (/^refs\/[^/]+\//.exec(name)?.[0] ?? "refs/") : prefix,
     repository: () => scope.repository(row),
     target: () => scope.gitObject(row, sha),
+    refUpdateRule: () => refUpdateRule(protection()),
+    rules: (args: PageArgs) =>
+      connection(
+        "rules",
+        presentBranchRules(scope.forge, row, protection()),
+        args,
+        ({ type, ruleset_id: id }) => ({
+          __typename: "RepositoryRule",
+          id: namedNodeId(NODE_PREFIXES.rule, id, type),
+          type: type.toUpperCase(),
+        }),
+      ),
     compare: ({ headRef }: { headRef: string }) => compare(scope, row, { name, sha }, headRef),
     associatedPullRequests: (args: PullRequestArgs) => {
       const fromHere = scope.forge.state.pullRequests.in(row.id).filter((pull) => pull.headRef === short);
@@ -128,6 +143,19 @@ export function refObject(scope: Scope, row: RepositoryRow, name: string, sha: s
     },
   };
 }
+
+/** The classic protection as shown to those who may not administrate the repository. */
+const refUpdateRule = (protection: ProtectionRow | undefined) =>
+  protection === undefined
+    ? null
+    : {
+        __typename: "RefUpdateRule",
+        pattern: protection.branch,
+        allowsDeletions: protection.allowDeletions,
+        allowsForcePushes: protection.allowForcePushes,
+        requiresLinearHistory: protection.requiredLinearHistory,
+        requiresSignatures: protection.requiredSignatures === "classic",
+      };
 
 /** Compares `headRef` with this ref. */
 async function compare(

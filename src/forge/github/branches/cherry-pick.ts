@@ -12,6 +12,7 @@ import {
   type MergedCommit,
   missingFrom,
   PICK,
+  requiresSignatures,
   type PickState,
   finishedPick,
 } from "./pick-state.ts";
@@ -114,14 +115,8 @@ async function writePicks(
     const trees = await treesOf(preparation, at, commits);
     for (const [index, tree] of trees.entries()) {
       if (tree === at.tree) continue;
-      const commit = commits[index]!;
-      const { author } = commit;
-      const tip = await writeCommit(preparation, {
-        message: pickedMessage(commit),
-        tree,
-        parents: [at.tip],
-        ...(author?.name && author.email ? { author } : {}),
-      });
+      const credited = creditedTo(commits[index]!, requiresSignatures(preparation.state));
+      const tip = await writeCommit(preparation, { ...credited, tree, parents: [at.tip] });
       at = { tip, tree };
     }
   }
@@ -210,6 +205,15 @@ function parentOf(commit: MergedCommit): string {
   if (parent !== undefined) return parent;
   const message = "A commit without a parent cannot be picked. Add its change by hand.";
   throw new PickEnded({ ok: false, refusal: { reason: "unknown", message } });
+}
+
+/** GitHub signs only commits without an author of ours: the author becomes a co-author. */
+function creditedTo(commit: MergedCommit, isSigned: boolean): Readonly<Record<string, unknown>> {
+  const { author } = commit;
+  const message = pickedMessage(commit);
+  if (!author?.name || !author.email) return { message };
+  if (!isSigned) return { message, author };
+  return { message: `${message}\nCo-authored-by: ${author.name} <${author.email}>` };
 }
 
 /** As `git cherry-pick -x` does: appended to the trailers if the message ends with some. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PickOrder, PickResult } from "../../releasing.ts";
+import { nodesOf } from "../calls/graphql-answer.ts";
 import type { Question, QuestionKind } from "../repository-questions.ts";
 
 /** How many commits are searched for earlier picks. An older pick results in no change. */
@@ -60,7 +61,15 @@ const branchShape = z.looseObject({
 const stateShape = z.looseObject({
   id: z.string(),
   databaseId: z.number(),
-  branch: z.looseObject({ target: branchShape.nullish() }).nullish(),
+  branch: z
+    .looseObject({
+      target: branchShape.nullish(),
+      /** Of classic protection. */
+      refUpdateRule: z.looseObject({ requiresSignatures: z.boolean() }).nullish(),
+      /** Of rulesets. */
+      rules: z.looseObject({ nodes: nodesOf(z.looseObject({ type: z.string() })) }).nullish(),
+    })
+    .nullish(),
   temp: z.looseObject({ name: z.string() }).nullish(),
 });
 
@@ -71,6 +80,8 @@ export const PICK: QuestionKind<PickQuestion, PickState> = {
   fields: ({ order }, declare) => `id
       branch: ref(qualifiedName: ${declare("branch", "String!", `refs/heads/${order.branchName}`)}) {
         target { ... on Commit { oid tree { oid } history(first: ${HISTORY}) { nodes { oid message } } } }
+        refUpdateRule { requiresSignatures }
+        rules(first: 100) { nodes { type } }
       }
       temp: ref(qualifiedName: ${declare("temp", "String!", `refs/heads/${order.tempBranch}`)}) { name }
       ${order.pullRequests
@@ -79,9 +90,15 @@ export const PICK: QuestionKind<PickQuestion, PickState> = {
             `p${index}: pullRequest(number: ${declare(`p${index}_`, "Int!", number)}) { ${MERGED_FIELDS} }`,
         )
         .join("\n")}`,
+  forbiddable: ["refUpdateRule", "rules"],
   fragments: () => TOLD,
   shape: stateShape,
 };
+
+/** False also if the App may not read the rules. */
+export const requiresSignatures = ({ branch }: PickState): boolean =>
+  branch?.refUpdateRule?.requiresSignatures === true ||
+  branch?.rules?.nodes.some(({ type }) => type === "REQUIRED_SIGNATURES") === true;
 
 /** The commits to pick, in order; or the first pull request that is not merged. */
 export function commitsIn(

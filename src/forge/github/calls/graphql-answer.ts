@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Refusal } from "../../../flow/refusal.ts";
+import type { Refusal, RefusalReason } from "../../../flow/refusal.ts";
 import type { ForgeResult } from "../../values.ts";
 import { type Answer, parseAnswer } from "./client.ts";
 import { CallFailure, UnknownOutcome } from "./failures.ts";
@@ -48,21 +48,28 @@ export function graphqlData<T>(shape: z.ZodType<T>, answer: Answer): ForgeResult
   return { ok: true, value: parseAnswer(shape, { ...answer, body: data }) };
 }
 
-const REFUSING_TYPES = new Set([
-  "FORBIDDEN",
-  "INSUFFICIENT_SCOPES",
-  "NOT_FOUND",
-  "UNPROCESSABLE",
-  "SAML_FAILURE",
-]);
+/** The types of errors that the same call may not get again. GitHub gives its own failures no type. */
+const TRANSIENT_TYPES = new Set(["INTERNAL", "SERVICE_UNAVAILABLE", "TIMEOUT", "RATE_LIMITED", "RATE_LIMIT"]);
+const TRANSIENT_MESSAGE = /something went wrong|timed? ?out/i;
 
-/** Throws `UnknownOutcome` for an error that is no refusal. */
-export function refusalOfError(error: GraphqlError, answer: Answer): Refusal {
-  if (!REFUSING_TYPES.has(error.type ?? "")) {
-    const what = `answered with a GraphQL error of type ${error.type ?? "unknown"}`;
+/** For messages that the table does not know. */
+const REASON_OF_TYPE: Readonly<Record<string, RefusalReason>> = {
+  BRANCH_PROTECTION_RULE_VIOLATION: "protected",
+  FORBIDDEN: "not_permitted",
+  INSUFFICIENT_SCOPES: "not_permitted",
+  NOT_FOUND: "not_permitted",
+  SAML_FAILURE: "not_permitted",
+  STALE_DATA: "head_moved",
+  "UNAUTHORIZED-WRITE": "not_permitted",
+};
+
+/** Throws `UnknownOutcome` for a transient error; any other is GitHub's answer to the request. */
+export function refusalOfError({ type, message }: GraphqlError, answer: Answer): Refusal {
+  if (type ? TRANSIENT_TYPES.has(type) : TRANSIENT_MESSAGE.test(message)) {
+    const what = `answered with a GraphQL error of type ${type ?? "unknown"}`;
     throw new UnknownOutcome("GitHub could not answer", { cause: new CallFailure(what, answer.facts) });
   }
-  const refusal = refusalOf(200, { message: error.message });
-  if (refusal.reason !== "unknown" || error.type === "UNPROCESSABLE") return refusal;
-  return { ...refusal, reason: "not_permitted" };
+  const refusal = refusalOf(200, { message: message || `GitHub answered ${type ?? "with an error"}` });
+  if (refusal.reason !== "unknown") return refusal;
+  return { ...refusal, reason: REASON_OF_TYPE[type ?? ""] ?? "unknown" };
 }

@@ -1,46 +1,7 @@
 import { z } from "zod";
 import type { Refusal, RefusalReason } from "../../../flow/refusal.ts";
 import { cutMessage } from "../text-shapes.ts";
-
-/**
- * Patterns for GitHub's messages, loose because it documents few and changes them. The order
- * matters, since a ruleset answers with several sentences.
- */
-const REASONS: readonly (readonly [RegExp, RefusalReason])[] = [
-  [/head branch was modified|head (sha|commit|oid)\b.*(match|changed|modified)/i, "head_moved"],
-  [/expected head (sha|oid)|branch was force-pushed/i, "head_moved"],
-  [/no commits between/i, "nothing_to_merge"],
-  [/required status checks?\b.*\b(failing|failed|failure|errored)\b/i, "checks_failing"],
-  [/required status checks?\b/i, "checks_pending"],
-  [/required (deployments?|workflows?)\b/i, "checks_pending"],
-  [/changes have been requested|changes (were )?requested/i, "changes_requested"],
-  [/approving reviews?|reviews? (is|are) required|waiting on code owner review/i, "review_required"],
-  [/merge conflict|has conflicts|conflicts (must|with)|not mergeable|can't be rebased/i, "conflicts"],
-  [/out[- ]of[- ]date|is behind|not up[- ]to[- ]date/i, "behind_base"],
-  [
-    /pull request is (already )?closed|closed pull request|pull request (has been|was|is) closed/i,
-    "pull_request_closed",
-  ],
-  [/resource not accessible|not accessible by|was archived|is archived/i, "not_permitted"],
-  [
-    /installation has been suspended|refusing to allow a github app|without .?workflows.? permission/i,
-    "not_permitted",
-  ],
-  [/repository rule violations|protected branch|branch protection|merge queue/i, "protected"],
-  [/not authorized to push|cannot (create|update|delete) (ref|this branch)/i, "protected"],
-  [/must not contain merge commits|linear history|resolve.*conversation|conversation.*resol/i, "protected"],
-  [/(merge commits|squash merges|rebase merges) are not allowed/i, "protected"],
-  [/repository is empty|object does not exist|reference does not exist/i, "branch_missing"],
-  [
-    /base branch '.*' was not found|head ref must be a branch|branch.* (has been|was) deleted/i,
-    "branch_missing",
-  ],
-  [/^(base|head) (invalid|does not exist)$/im, "branch_missing"],
-  [
-    /must have (admin|write|push|maintain)\b|forbidden|permission|not permitted|could not resolve to a/i,
-    "not_permitted",
-  ],
-];
+import { KNOWN_MESSAGES } from "./refusal-messages.ts";
 
 /** For unknown messages. GitHub answers 404 also for private repositories without access. */
 const REASON_OF_STATUS: Readonly<Record<number, RefusalReason>> = {
@@ -60,9 +21,10 @@ export function refusalOf(status: number, body: unknown): Refusal {
 }
 
 function reasonOf(text: string): RefusalReason | undefined {
-  // The quoted name of a check may contain any of the words.
-  const unquoted = text.replaceAll(/["“][^"”\n]*["”]/g, '""');
-  return REASONS.find(([pattern]) => pattern.test(unquoted))?.[1];
+  // GraphQL quotes the message of a refused merge. The quoted name of a check may contain any word.
+  const merge = text.replaceAll(/failed to merge: "(.*)"/gi, "$1");
+  const unquoted = merge.replaceAll(/["“][^"”\n]*["”]/g, '""');
+  return KNOWN_MESSAGES.find(({ pattern }) => pattern.test(unquoted))?.reason;
 }
 
 /** The merge method that a message forbids. */
