@@ -1,8 +1,17 @@
 import { once } from "node:events";
 import type { ApiCall, Outcome } from "../hooks.ts";
 import type { ForgeResponse } from "../server/api-error.ts";
-import { garbledResponse, withoutMergeability, type Garble, type RateLimit } from "./responses.ts";
-import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
+import {
+  garbledResponse,
+  queryLimitResponse,
+  withoutMergeability,
+  type Garble,
+  type QueryLimit,
+  type RateLimit,
+} from "./responses.ts";
+import { graphqlRequest, isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
+
+const QUERY_ENDS_AFTER_MS = 10_000;
 
 /** Whether the fault occurs before or after the call is run. */
 type Effect = "before" | "after";
@@ -27,6 +36,7 @@ export type Fault =
   /** Waits like `delay`, until the rule is removed. */
   | { readonly kind: "gate"; readonly effect?: Effect }
   | Garble
+  | QueryLimit
   /** Makes the mergeability of pull requests unknown. */
   | { readonly kind: "mergeability-unknown" }
   /** Exceeds one of GitHub's limits; for a rule with an `installationId`. */
@@ -94,7 +104,7 @@ export class Faults {
     const taken: MatchedFault[] = [];
     for (const each of this.#rules) {
       if (!matches(each.rule.match ?? {}, call, this.#installationOf)) continue;
-      if (each.rule.fault.kind === "mergeability-unknown" && !readsPullRequest(call)) continue;
+      if (!concerns(each.rule.fault, call)) continue;
       each.seen += 1;
       if (each.seen <= (each.rule.skip ?? 0) || each.hits >= (each.rule.times ?? Infinity)) continue;
       each.hits += 1;
@@ -103,6 +113,13 @@ export class Faults {
     }
     return taken;
   }
+}
+
+function concerns(fault: Fault, call: ApiCall): boolean {
+  if (fault.kind === "mergeability-unknown") return readsPullRequest(call);
+  if (fault.kind !== "query-limit") return true;
+  const { isMutation, size } = graphqlRequest(call);
+  return !isMutation && size > fault.largest;
 }
 
 const readsPullRequest = (call: ApiCall): boolean =>
@@ -135,6 +152,10 @@ async function applyFault(
 ): Promise<Outcome> {
   if (fault === undefined || isWait(fault) || fault.kind === "none") return proceed();
   if (fault.kind === "rate-limit") return refuse(fault);
+  if (fault.kind === "query-limit") {
+    if (fault.as === "bad-gateway") await sleep(QUERY_ENDS_AFTER_MS);
+    return queryLimitResponse(fault);
+  }
   if (fault.kind === "garble" || fault.kind === "mergeability-unknown") {
     const response = await proceed();
     if (typeof response === "string") return response;

@@ -21,6 +21,7 @@ import {
   sendCall,
   type CallDeps,
 } from "./send-call.ts";
+import { isQueryTooLarge } from "./query-limits.ts";
 import { AnswerTooLarge, TransportFailure } from "./transport.ts";
 import { assertNotLimited, awaitTurn, type Pacing } from "./turns.ts";
 
@@ -108,9 +109,21 @@ async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
     isAbandoned: false,
     mayAsk: () => assertNotLimited(deps, call, checkedAt),
   };
+  const sentAt = deps.clock.now();
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
+  if ("status" in ended && isReadQuery(call) && isQueryTooLarge(ended, deps.clock.now() - sentAt)) {
+    throw queryTooLarge(deps, call, ended);
+  }
   if ("status" in ended && ended.status < 500) return await toAnswer(deps, call, ended);
   throw unavailable(deps, call, progress.isSent, ended);
+}
+
+const isReadQuery = ({ kind, isWrite }: GitHubCall): boolean => kind === "graphql" && !isWrite;
+
+function queryTooLarge({ log }: Deps, call: GitHubCall, raw: RawAnswer): QuestionTooLarge {
+  const cause = new CallFailure("is too large for GitHub", factsOf(call, raw));
+  log.warn({ ...cause.facts, account: String(call.account) }, "a query is too large for GitHub");
+  return new QuestionTooLarge("GitHub cannot read this much at once", { cause });
 }
 
 /** Throws for rate limits and refused credentials. */

@@ -27,7 +27,7 @@ export class CallFailure extends Error {
 /** A write was sent and its outcome is unknown: read its effect before repeating it. */
 export class UnknownOutcome extends ForgeUnavailable {}
 
-/** The answer is too large. */
+/** The answer is too large, or takes GitHub too long. A smaller question may succeed. */
 export class QuestionTooLarge extends ForgeUnavailable {}
 
 /** GitHub refuses the App's key or token. */
