@@ -75,6 +75,7 @@ export const review = fromRepository.extend({
     id: z.int(),
     state: z.string(),
     body: z.string().nullish().catch(null),
+    user: accountIfAny.optional(),
     submitted_at: time,
     updated_at: time,
   }),
