@@ -7,6 +7,7 @@ import {
   type ForgeResult,
   type RepositoryRef,
 } from "../values.ts";
+import { acceptedPermissions } from "./calls/accepted-permissions.ts";
 import { type Answer, type GitHubCaller, type GitHubClient, parseAnswer } from "./calls/client.ts";
 import { CallFailure, isInstallationRefused, orFallback } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
@@ -74,7 +75,9 @@ export async function allPages<T>(read: (page: number) => Promise<T[]>): Promise
 /** For reads that GitHub has no reason to refuse. */
 export function succeeded(answer: Answer): Answer {
   if (answer.status < 300) return answer;
-  const cause = new CallFailure(`answered ${answer.status}`, answer.facts);
+  const permissions = acceptedPermissions(answer).join(" or ");
+  const why = `answered ${answer.status}${permissions && `, requires ${permissions}`}`;
+  const cause = new CallFailure(why, answer.facts);
   throw readRefused(refusalOf(answer.status, answer.body), cause);
 }
 
