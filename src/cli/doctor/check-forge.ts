@@ -137,7 +137,7 @@ function checkInstallation({ account, suspended, missingPermissions }: ForgeInst
 }
 
 /** The message of an error and, for a call to GitHub, the route and status, without the request. */
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   if (!(error instanceof ForgeUnavailable))
     return error instanceof Error ? error.message : "The check failed.";
   return error.cause instanceof Error ? `${error.message} (${error.cause.message}).` : `${error.message}.`;
