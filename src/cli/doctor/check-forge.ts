@@ -21,6 +21,7 @@ export async function checkForge(
   return [
     ...app,
     ...(await orProblem("webhook", LATER, () => checkWebhook(forge, publicUrl, listMissing))),
+    ...(await orProblem("graphql", LATER, () => checkGraphql(forge))),
     ...(await orProblem("installations", LATER, () => checkInstallations(forge))),
   ];
 }
@@ -111,6 +112,18 @@ async function checkDeliveries(forge: Forge, listMissing: ListMissing): Promise<
   }
   const text = `${says} The newest failed: ${newest.outcome}.`;
   return [problem("deliveries", text, `Check that the webhook URL leads to the service, ${then}`)];
+}
+
+async function checkGraphql(forge: Forge): Promise<Finding[]> {
+  const usable = (await forge.installations()).find(({ suspended }) => !suspended);
+  if (!usable) return [];
+  const lacking = await forge.graphqlGaps(usable.installationId);
+  if (lacking === null) {
+    const advice = "Check GHE_HOST, and that a proxy in front of GitHub lets its GraphQL API through.";
+    return [problem("graphql", "GitHub has no GraphQL API at this address.", advice)];
+  }
+  if (lacking.length === 0) return [fine("graphql", "GitHub's GraphQL API has all that is used.")];
+  return lacking.map((message) => problem("graphql", message, "Upgrade the GitHub Enterprise Server."));
 }
 
 async function checkInstallations(forge: Forge): Promise<Finding[]> {

@@ -18,6 +18,7 @@ import { createClient, type OnRefused } from "./calls/client.ts";
 import { comment, editComment, hasComment } from "./pull-requests/comments.ts";
 import { isUnanswered, asRefusal, asUnavailable, orFallback } from "./calls/failures.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
+import { listGraphqlGaps } from "./graphql-documents.ts";
 import { inspect } from "./pull-requests/inspect.ts";
 import { readLandedCommits } from "./branches/landed-history.ts";
 import { createLimits } from "./calls/limits.ts";
@@ -86,6 +87,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
     repositories: (installationId) => asRefusal(readRepositories(client, installationId)),
     account: (login, installationId) => asUnavailable(readAccount(client, login, installationId)),
     repository: (ref) => readRepository(client, ref),
+    graphqlGaps: (installationId) => asUnavailable(listGraphqlGaps(client, installationId)),
     deliveryLog: (cursor) => readDeliveryLog(client, cursor),
     deliveredPayload: (attemptId) => readDeliveredPayload(client, attemptId),
     inspect: (questions, asked) => inspect(client, questions, asked),

@@ -5,6 +5,7 @@ import {
   type CallFacts,
   CallFailure,
   CredentialsRefused,
+  GraphqlMissing,
   InstallationRefused,
   isUnanswered,
   QuestionTooLarge,
@@ -148,6 +149,10 @@ async function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Promise<A
   if (status === 401 || raw.isTokenRequest) {
     deps.log.error({ ...facts, account }, "GitHub does not accept our credentials");
     throw noAccess(new CallFailure(`answered ${status}`, facts));
+  }
+  if (call.kind === "graphql" && status === 404) {
+    const cause = new CallFailure("answered 404", facts);
+    throw new GraphqlMissing("GitHub has no GraphQL API at this address", { retryAfter: 60, cause });
   }
   if (call.isWrite && status < 300) deps.limits.resetBackoff(account);
   return { status, headers, body, facts };

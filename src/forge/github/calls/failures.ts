@@ -30,6 +30,9 @@ export class UnknownOutcome extends ForgeUnavailable {}
 /** The answer is too large, or takes GitHub too long. A smaller question may succeed. */
 export class QuestionTooLarge extends ForgeUnavailable {}
 
+/** The server answers GraphQL calls with 404. */
+export class GraphqlMissing extends ForgeUnavailable {}
+
 /** GitHub refuses the App's key or token. */
 export class CredentialsRefused extends ForgeUnavailable {}
 
