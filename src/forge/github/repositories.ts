@@ -87,4 +87,8 @@ export function valueOf<T>(asked: ForgeResult<T>): T {
 }
 
 const readRefused = ({ message }: Refusal, cause?: CallFailure): ForgeUnavailable =>
-  new ForgeUnavailable(`GitHub refused to answer: ${message}`, { retryAfter: 60, cause });
+  new ForgeUnavailable(`GitHub refused to answer: ${message}`, {
+    retryAfter: 60,
+    reason: "unusable_answer",
+    cause,
+  });

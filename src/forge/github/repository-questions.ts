@@ -188,7 +188,10 @@ export async function inHalves<Q, R>(
 
 /** For callers that need every answer. */
 export function failTooLarge(error: QuestionTooLarge, { repository }: Question): never {
-  throw new QuestionTooLarge(`${error.message}: ${repository.fullName}`, { cause: error.cause });
+  throw new QuestionTooLarge(`${error.message}: ${repository.fullName}`, {
+    reason: error.reason,
+    cause: error.cause,
+  });
 }
 
 function answered<A>(found: FoundAnswer<A>): ForgeResult<A> {

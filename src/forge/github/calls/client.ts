@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
-import { ForgeUnavailable } from "../../values.ts";
+import { ForgeUnavailable, type UnavailableReason } from "../../values.ts";
 import {
   type CallFacts,
   CallFailure,
@@ -51,11 +51,19 @@ export interface GitHubClient {
 
 interface Deps extends CallDeps, Pacing {
   readonly onRefused: OnRefused;
+  readonly onUnavailable: OnUnavailable;
   readonly log: Logger;
 }
 
 /** Called before a call fails because GitHub refuses the installation or the credentials. */
 export type OnRefused = (installationId: number, message: string) => Promise<void>;
+
+/** Called before a call fails because GitHub did not answer it; `retryAfter` in seconds. */
+export type OnUnavailable = (
+  installationId: number,
+  reason: UnavailableReason,
+  retryAfter: number,
+) => Promise<void>;
 
 export function createClient(deps: Deps): GitHubClient {
   return {
@@ -87,7 +95,7 @@ export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
 /** `at` is the path of the part of the body that is wrong. */
 export function unexpectedAnswer(answer: Answer, at = ""): UnknownOutcome {
   const cause = new CallFailure(`answered ${answer.status} in an unknown shape, at "${at}"`, answer.facts);
-  return new UnknownOutcome("GitHub answered in an unexpected shape", { cause });
+  return new UnknownOutcome("GitHub answered in an unexpected shape", { reason: "unusable_answer", cause });
 }
 
 async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
@@ -97,10 +105,16 @@ async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
     const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
     if (isRefused && typeof call.account === "number") {
       await deps.onRefused(call.account, error.message);
+    } else if (isOutageOrLimit(error) && typeof call.account === "number") {
+      await deps.onUnavailable(call.account, error.reason, error.retryAfter);
     }
     throw error;
   }
 }
+
+/** An answer that cannot be used may be asked for in another way, so `connect` reports it. */
+const isOutageOrLimit = (error: unknown): error is ForgeUnavailable =>
+  error instanceof ForgeUnavailable && error.reason !== "unusable_answer";
 
 async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
   deps.limits.check(String(call.account), call.kind);
@@ -124,7 +138,7 @@ const isReadQuery = ({ kind, isWrite }: GitHubCall): boolean => kind === "graphq
 function queryTooLarge({ log }: Deps, call: GitHubCall, raw: RawAnswer): QuestionTooLarge {
   const cause = new CallFailure("is too large for GitHub", factsOf(call, raw));
   log.warn({ ...cause.facts, account: String(call.account) }, "a query is too large for GitHub");
-  return new QuestionTooLarge("GitHub cannot read this much at once", { cause });
+  return new QuestionTooLarge("GitHub cannot read this much at once", { reason: "unusable_answer", cause });
 }
 
 /** Throws for rate limits and refused credentials. */
@@ -152,7 +166,8 @@ async function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Promise<A
   }
   if (call.kind === "graphql" && status === 404) {
     const cause = new CallFailure("answered 404", facts);
-    throw new GraphqlMissing("GitHub has no GraphQL API at this address", { retryAfter: 60, cause });
+    const options = { retryAfter: 60, reason: "unusable_answer", cause } as const;
+    throw new GraphqlMissing("GitHub has no GraphQL API at this address", options);
   }
   if (call.isWrite && status < 300) deps.limits.resetBackoff(account);
   return { status, headers, body, facts };
@@ -172,7 +187,7 @@ function unavailable(
   deps.log.warn({ ...cause.facts, account: String(call.account), why }, "GitHub did not answer");
   if (error instanceof TokenRefused) return noAccess(cause);
   if (error instanceof AnswerTooLarge && !call.isWrite) {
-    return new QuestionTooLarge("GitHub's answer is too large", { cause });
+    return new QuestionTooLarge("GitHub's answer is too large", { reason: "unusable_answer", cause });
   }
   const Kind = call.isWrite && isSent ? UnknownOutcome : ForgeUnavailable;
   return new Kind("GitHub did not answer", { cause });
@@ -198,6 +213,7 @@ function factsOf(call: GitHubCall, raw: RawAnswer | null): CallFacts {
     method: call.method,
     route: call.route,
     status: raw?.status ?? null,
+    installationId: typeof call.account === "number" ? call.account : null,
     requestId: requestId === undefined ? null : String(requestId),
   };
 }

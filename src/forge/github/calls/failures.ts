@@ -10,6 +10,8 @@ export interface CallFacts {
   /** A template, without values. */
   readonly route: string;
   readonly status: number | null;
+  /** Null for a call as the App or as nobody. */
+  readonly installationId: number | null;
   /** The `x-github-request-id` header, for GitHub's support. */
   readonly requestId: string | null;
 }

@@ -60,7 +60,8 @@ const REFUSING_TYPES = new Set([
 export function refusalOfError(error: GraphqlError, answer: Answer): Refusal {
   if (!REFUSING_TYPES.has(error.type ?? "")) {
     const what = `answered with a GraphQL error of type ${error.type ?? "unknown"}`;
-    throw new UnknownOutcome("GitHub could not answer", { cause: new CallFailure(what, answer.facts) });
+    const cause = new CallFailure(what, answer.facts);
+    throw new UnknownOutcome("GitHub could not answer", { reason: "unusable_answer", cause });
   }
   const refusal = refusalOf(200, { message: error.message });
   if (refusal.reason !== "unknown" || error.type === "UNPROCESSABLE") return refusal;
