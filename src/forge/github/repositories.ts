@@ -45,10 +45,23 @@ export async function readRepositories(
 }
 
 export const readRepository = (client: GitHubClient, ref: RepositoryRef): Promise<ForgeRepository | null> =>
-  orFallback(repositoryById(client.as(ref.installationId), ref.forgeId), isInstallationRefused, null);
+  orFallback(repositoryOf(client.as(ref.installationId), ref), isInstallationRefused, null);
+
+/** GitHub redirects to paths by id, but does not document them: after a 404, tries the name. */
+async function repositoryOf(caller: GitHubCaller, ref: RepositoryRef): Promise<ForgeRepository | null> {
+  const { forgeId, fullName } = ref;
+  const answer = await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId });
+  if (answer.status !== 404) return foundIn(answer, forgeId);
+  const [owner, repo] = fullName.split("/");
+  return foundIn(await caller.read("GET /repos/{owner}/{repo}", { owner, repo }), forgeId);
+}
 
 export async function repositoryById(caller: GitHubCaller, forgeId: number): Promise<ForgeRepository | null> {
-  const answer = await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId });
+  return foundIn(await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId }), forgeId);
+}
+
+/** Null also for another repository, which has the name by now. */
+function foundIn(answer: Answer, forgeId: number): ForgeRepository | null {
   if ([403, 404, 410, 451].includes(answer.status)) return null;
   const found = toRepository(parseAnswer(repositoryShape, succeeded(answer)));
   return found.forgeId === forgeId ? found : null;
