@@ -486,6 +486,8 @@ CREATE TABLE organizations (
   refused text,
   missing_permissions text[] DEFAULT '{}'::text[] NOT NULL,
   broken_at timestamp with time zone,
+  unavailable_reason text,
+  unavailable_until timestamp with time zone,
   asked_at timestamp with time zone,
   reconcile_from jsonb,
   deferred_comparison_quiet_ms integer,

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Deps } from "./actions/deps.ts";
 import { createFeed } from "./actions/feed.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
+import { recordUnavailable } from "./actions/installations/unavailable-installation.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
@@ -79,6 +80,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       webhookSecret: github.webhookSecrets[0] ?? "",
       turns: github.paceWrites ? createTurns(db) : undefined,
       onRefused: (installationId, message) => recordRefusal(deps, installationId, message),
+      onUnavailable: (...args) => recordUnavailable(deps, ...args),
       onLacking: (forgeId, what) => recordMissingFeature(db, forgeId, what, true),
       observe: observeForgeRequests(metrics),
       log,

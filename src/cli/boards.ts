@@ -1,6 +1,6 @@
 import { createWorkspace } from "../actions/boards/workspaces.ts";
 import { addMember, registerAgent } from "../actions/installations/forge-accounts.ts";
-import { notFound } from "../errors.ts";
+import { notFound, Problem } from "../errors.ts";
 import { ROLES } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";
 import { listAgents, removeAgent, listMembersWithLogin, removeMember } from "../store/tenancy/users.ts";
@@ -16,8 +16,10 @@ import {
   requiredId,
   TEXT,
   UsageError,
+  type CommandContext,
   type Subcommand,
 } from "./command.ts";
+import { messageOf } from "./doctor/check-forge.ts";
 import { listSubcommand, openForge, withDatabase } from "./open.ts";
 
 const ACCOUNT = { workspace: TEXT, login: TEXT };
@@ -31,12 +33,35 @@ const createBoard: Subcommand = async (args, context) => {
     organization: required(values.organization, "--organization", "the account that has installed the App"),
     name: required(values.name, "--name", "the name of the board"),
   };
-  const created = await withDatabase(context, (db) => createWorkspace({ db, newId }, order));
+  const created = await withDatabase(context, (db) => createWorkspace({ db, newId }, order)).catch(
+    async (error: unknown) => {
+      const isUnknown = error instanceof Problem && error.kind === "not_found";
+      throw (isUnknown && (await whyUnknown(context, order.organization))) || error;
+    },
+  );
   printResult(context, values, created, [
     `Created the board ${created.name}: workspace ${created.id}, project ${created.projectId}.`,
     `Next, issue a credential: trunkline credential issue --board ${created.id}:maintainer …`,
   ]);
 };
+
+/** Why the database does not have an account. Null if the App is not installed on it, or not set up. */
+async function whyUnknown(context: CommandContext, login: string): Promise<Problem | null> {
+  const forge = await openForge(context).catch(() => null);
+  if (forge === null) return null;
+  try {
+    const installed = await forge.installations();
+    const found = installed.find(({ account }) => account.login.toLowerCase() === login.toLowerCase());
+    if (!found) return null;
+    const why = found.suspended
+      ? "but suspended. Its owner can unsuspend it in the account's settings, under GitHub Apps."
+      : "but the service has not recorded it yet. Start the service; `trunkline doctor` checks its webhooks.";
+    return new Problem("not_found", `The App is installed on ${found.account.login}, ${why}`);
+  } catch (error) {
+    const why = messageOf(error);
+    return new Problem("unavailable", `The account ${login} is unknown, and cannot be looked up: ${why}`);
+  }
+}
 
 export const workspace = commandOf(
   {

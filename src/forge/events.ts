@@ -87,6 +87,16 @@ export interface ReviewSubmitted extends FromRepository {
   readonly body: string;
 }
 
+/** The text of a review changed. `at` is the time of the change. */
+export interface ReviewEdited extends FromRepository {
+  readonly type: "review_edited";
+  readonly number: number;
+  readonly reviewId: number;
+  /** The account that wrote it, not the one that edited it. */
+  readonly author: ForgeAccount | null;
+  readonly body: string;
+}
+
 /** A comment on a pull request's conversation. `at` is the time of its last change. */
 export interface Commented extends FromRepository {
   readonly type: "commented";
@@ -111,6 +121,7 @@ export type ForgeEvent =
   | CheckReported
   | ChecksFound
   | ReviewSubmitted
+  | ReviewEdited
   | Commented
   /** An installation or its permissions changed: read it. */
   | { readonly type: "installation_changed"; readonly installationId: number }

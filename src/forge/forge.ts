@@ -60,6 +60,12 @@ export interface Forge extends ReleaseForge {
   /** Reads a repository by its id; null when it is deleted or not accessible. */
   repository(ref: RepositoryRef): Promise<ForgeRepository | null>;
 
+  /**
+   * What the forge's GraphQL API lacks of what Trunkline uses, as messages; null when there is no
+   * such API. Reads as an installation.
+   */
+  graphqlGaps(installationId: number): Promise<readonly string[] | null>;
+
   /** A page of the forge's log of webhook deliveries; the newest page when `cursor` is null. */
   deliveryLog(cursor: string | null): Promise<DeliveryLogPage>;
   /** The payload of an attempt as JSON; null when the log no longer has it. */

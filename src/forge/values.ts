@@ -98,13 +98,22 @@ export type ForgeResult<T> =
 /** A ref that was created or exists at the commit (`created` false), or is taken by another one. */
 export type CreatedRef = ForgeResult<{ readonly created: boolean } | { readonly taken: string }>;
 
+/** Why the forge cannot be used now. An outage includes a lost answer. */
+export const UNAVAILABLE_REASONS = ["rate_limit", "unusable_answer", "outage"] as const;
+export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
+
 /** The forge did not answer, or its answer was lost. `retryAfter` in seconds. */
 export class ForgeUnavailable extends Error {
   override readonly name = "ForgeUnavailable";
   readonly retryAfter: number;
+  readonly reason: UnavailableReason;
 
-  constructor(message: string, options: { retryAfter?: number; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { retryAfter?: number; reason?: UnavailableReason; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.retryAfter = options.retryAfter ?? 5;
+    this.reason = options.reason ?? "outage";
   }
 }

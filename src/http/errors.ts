@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
+import { unavailable } from "../actions/unavailable.ts";
 import { Problem, type ProblemKind } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/values.ts";
 import { isDatabaseUnavailable } from "../store/db/connect.ts";
@@ -41,10 +42,7 @@ function sendProblem(response: Response, problem: Problem): void {
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (error instanceof ForgeUnavailable) {
-    return new Problem("unavailable", "GitHub could not be reached. Make the same call again.", {
-      retryAfter: error.retryAfter,
-      cause: error,
-    });
+    return unavailable(error);
   }
   if (isDatabaseUnavailable(error)) {
     return new Problem("unavailable", "The database is busy or unavailable. Make the same call again.", {

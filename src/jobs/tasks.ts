@@ -9,6 +9,7 @@ import {
 import { CATCH_UP_CARD, catchUpCard } from "../actions/reconcile/catch-up-card.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/reconcile/follow-trunk.ts";
+import { CHECK_GRAPHQL, checkGraphql } from "../actions/installations/check-graphql.ts";
 import {
   CHECK_REFUSED_INSTALLATION,
   checkRefusedInstallation,
@@ -141,6 +142,7 @@ const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<strin
   [SWEEP_BACK_MERGES]: () => sweepBackMerges(deps),
   [RECONCILE]: (payload) => reconcile(deps, pacePayload.parse(payload)),
   [SYNC_INSTALLATIONS]: () => syncInstallations(deps),
+  [CHECK_GRAPHQL]: () => checkGraphql(deps),
   [FOLLOW_TRUNKS]: (payload) => followTrunks(deps, accountPayload.parse(payload).installationId),
   [DROP_OLD]: () => deleteOldRows(deps, retention),
   "drop-old-board-changes": async () => {
@@ -180,7 +182,12 @@ export const TIMETABLE = `
 `;
 
 /** Tasks that run when a process starts, for what happened while it was down. */
-export const START_TASKS: readonly string[] = [WAKE_WAITING_LANES, RECOVER_MISSED_DELIVERIES, FOLLOW_TRUNKS];
+export const START_TASKS: readonly string[] = [
+  WAKE_WAITING_LANES,
+  RECOVER_MISSED_DELIVERIES,
+  FOLLOW_TRUNKS,
+  CHECK_GRAPHQL,
+];
 
 const REPAIRS = [
   SYNC_INSTALLATIONS,

@@ -28,7 +28,13 @@ describe("the repositories of a board", () => {
   it("are those of the installation, by name, for a viewer", async () => {
     const { board, web, api } = await webAndApi(world);
     const reader = await board.as({ role: "viewer", scopes: ["read"] });
-    const health = { broken: null, lastWebhookAt: null, lastReconciledAt: null, missingPermissions: [] };
+    const health = {
+      broken: null,
+      lastWebhookAt: null,
+      lastReconciledAt: null,
+      missingPermissions: [],
+      unavailable: null,
+    };
     const common = { defaultBranch: "main", connected: true, projectId: board.projectId, health };
     expect(await granted(reader)).toEqual([
       { id: api, fullName: `${board.owner}/api`, linkByDefault: false, ...common },

@@ -97,6 +97,38 @@ describe("trunkline", () => {
 });
 
 describe("workspace create", () => {
+  const create = (on: CommandLine, organization: string) =>
+    on.run(["workspace", "create", "--organization", organization, "--name", "Web"]);
+
+  it.each([
+    ["is not recorded", false, /^The App is installed on org-\w+, but the service has not recorded it yet/],
+    ["is suspended", true, /^The App is installed on org-\w+, but suspended\./],
+  ])("says of an unknown account that the installation %s", async (_, isSuspended, message) => {
+    const { owner } = await world.board();
+    world.forge.webUi.setSuspended(owner, isSuspended);
+    await world.forge.waitUntilIdle();
+    // As after an installation of which no webhook has arrived.
+    const { db } = world.service.deps;
+    await db("organizations")
+      .where({ slug: owner })
+      .update({ slug: `former-${owner}` });
+    expect(await create(line, owner)).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+    await db("organizations")
+      .where({ slug: `former-${owner}` })
+      .update({ slug: owner });
+    world.forge.webUi.setSuspended(owner, false);
+  });
+
+  it("says of an unknown account that GitHub cannot be asked", async () => {
+    const wrongKey = commandLineOf(world, { APP_ID: "999999" });
+    expect(await create(wrongKey, "nowhere")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^The account nowhere is unknown, and cannot be looked up: GitHub does not accept our credentials/,
+      ),
+    });
+  });
+
   it("creates a board with a project and the default flow, ready for a credential", async () => {
     const made = await line.json<{ id: string; projectId: string; slug: string }>(
       ..."workspace create --name Platform --organization".split(" "),

@@ -1,11 +1,14 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { buildSchema, introspectionFromSchema, printSchema } from "graphql";
+import { checkGraphql } from "../../src/actions/installations/check-graphql.ts";
 import { RECHECK_BLOCKED } from "../../src/actions/reconcile/recheck-blocked.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { RECOVER_MISSED_DELIVERIES } from "../../src/webhooks/recover-missed-deliveries.ts";
+import { githubSchema } from "../../sandbox/forge/graphql/answer-graphql.ts";
 import type { AppRow } from "../../sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
@@ -155,6 +158,46 @@ describe("trunkline doctor", () => {
     world.forge.control.script({ method: "GET", path: "/app/hook/config" }, [{ status: 200, body }]);
     const { code, bad } = await findings();
     expect([code, bad]).toEqual([1, [expected]]);
+  });
+
+  describe("reports GitHub's GraphQL API", () => {
+    const introspection = { path: "/graphql", operation: "IntrospectionQuery" };
+    const answer = (status: number, body: unknown) =>
+      world.forge.control.script(introspection, [{ status, body }]);
+    const schemaWithout = (field: string) =>
+      buildSchema(printSchema(githubSchema()).replace(new RegExp(`^ +${field}\\b.*$`, "m"), ""));
+    const logAtStart = async () => {
+      const before = world.logged().length;
+      await checkGraphql(world.service.deps);
+      return world.logged().slice(before);
+    };
+
+    it("as missing if it is not found, also at the start", async () => {
+      answer(404, { message: "Not Found" });
+      const { code, bad, advice } = await findings();
+      const says = "GitHub has no GraphQL API at this address";
+      expect([code, bad, advice]).toEqual([1, [`graphql: ${says}.`], true]);
+      answer(404, { message: "Not Found" });
+      expect(await logAtStart()).toContain(says);
+    });
+
+    it("as too old if it lacks a field, also at the start", async () => {
+      const body = { data: introspectionFromSchema(schemaWithout("isInMergeQueue")) };
+      answer(200, body);
+      const { code, bad } = await findings();
+      const says = /Cannot query field "isInMergeQueue" on type "PullRequest"\./;
+      expect([code, bad]).toEqual([1, [expect.stringMatching(says)]]);
+      answer(200, body);
+      expect(JSON.parse(await logAtStart())).toMatchObject({
+        level: 50,
+        lacking: [expect.stringMatching(says)],
+      });
+    });
+
+    it("as complete where it is", async () => {
+      expect((await doctor()).output).toContain("ok       graphql: ");
+      expect(await logAtStart()).toBe("");
+    });
   });
 
   it("reports a clock that differs from GitHub's", async () => {

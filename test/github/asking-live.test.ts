@@ -62,10 +62,24 @@ const failingAcme = ({ variables }: { variables: { o0: string } }) =>
   variables.o0 === "acme"
     ? { data: null, errors: [{ message: "Something went wrong" }] }
     : { data: { r0: withReviews([], 44) } };
+const tooLarge = {
+  data: { r0: null, r1: null },
+  errors: [{ type: "RESOURCE_LIMITS_EXCEEDED", path: ["r0"], message: "Resource limits exceeded." }],
+};
 const review = (author: unknown) => ({ state: "COMMENTED", body: "!", author });
 const passing = { id: "CR_1", name: "test", state: "passing", url: null, summary: null, notes: [] };
 
 describe("reading checks", () => {
+  test("are asked in halves if GitHub cannot read them in one call", async () => {
+    github.on("POST", "/graphql", 200, tooLarge);
+    github.on("POST", "/graphql", 200, tooLarge);
+    answering({ r0: withChecks([run()], null, 43) });
+    expect(await github.forge.checks([web, api])).toMatchObject([
+      { ok: false, error: "GitHub cannot read this much at once" },
+      { ok: true, value: [{ state: "failing" }] },
+    ]);
+  });
+
   test("takes one call for each installation and returns results in the requested order", async () => {
     const both = { r0: withChecks([run()]), r1: withChecks([], null, 43) };
     const only = { r0: withChecks([run({ conclusion: "SUCCESS" })], null, 44) };

@@ -1,61 +1,76 @@
-import { expect, test } from "@jest/globals";
-import { parse, validate } from "graphql";
-import { CHECKS } from "../../src/forge/github/pull-requests/check-details.ts";
-import { inspection, MORE_CHECKS } from "../../src/forge/github/pull-requests/inspect-query.ts";
-import { LANDED } from "../../src/forge/github/branches/landed-history.ts";
-import { ENQUEUE } from "../../src/forge/github/pull-requests/merge-pull-request.ts";
-import { mergesDocument } from "../../src/forge/github/branches/pick-merges.ts";
-import { PICK } from "../../src/forge/github/branches/pick-state.ts";
-import { firstPages, furtherPage } from "../../src/forge/github/pull-requests/pull-request-lists.ts";
-import { MARK_READY, READ_DRAFT_STATE } from "../../src/forge/github/pull-requests/pull-requests.ts";
-import { REF, UPDATE_REFS } from "../../src/forge/github/branches/refs.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { buildSchema, introspectionFromSchema, parse, printSchema, validate } from "graphql";
+import { DOCUMENTS } from "../../src/forge/github/graphql-documents.ts";
+import { inspection } from "../../src/forge/github/pull-requests/inspect-query.ts";
 import { documentOf } from "../../src/forge/github/repository-questions.ts";
-import { REVIEWS } from "../../src/forge/github/pull-requests/conversation.ts";
-import { createTagsDocument, TAGGING } from "../../src/forge/github/branches/tags.ts";
 import { githubSchema } from "../../sandbox/forge/graphql/answer-graphql.ts";
+import { type GitHubDouble, openGitHubDouble } from "../support/forge/github-double.ts";
 
 const schema = githubSchema();
-const repository = { installationId: 7, forgeId: 42, fullName: "acme/web" };
-const both = { repository, branchName: "x", targetBranch: "main" };
-const questions = [both, { ...both, targetBranch: null }, { ...both, branchName: null }];
-const sha = "a".repeat(40);
-const window = { repository, branchName: "main", since: "2026-01-01T00:00:00Z", cursor: null };
-const pick = { branchName: "x", expectedTip: sha, pullRequests: [7, 9], tempBranch: "trunkline/tmp/x" };
-const pulls = [1, 2].map((number) => ({ repository, number }));
+const ADAPTER = join(import.meta.dirname, "../../src/forge/github");
 
-test.each([
-  ["marking ready", MARK_READY],
-  ["reading the draft state", READ_DRAFT_STATE],
-  ["joining the queue", ENQUEUE],
-  ["further checks", MORE_CHECKS],
-  ["inspecting", documentOf(inspection(), questions).document],
-  ["an inspection with comments", documentOf(inspection({ includesConversation: true }), questions).document],
-  ["checks", documentOf(firstPages(CHECKS), pulls).document],
-  ["a further page of checks", furtherPage(CHECKS)],
-  ["reviews", documentOf(firstPages(REVIEWS), pulls).document],
-  ["further reviews", furtherPage(REVIEWS)],
-  ["reading a ref", documentOf(REF, [{ repository, ref: "refs/tags/v1" }]).document],
-  [
-    "tagging",
-    documentOf(
-      TAGGING,
-      [1, 2].map(() => ({ repository, branchName: "x", tagName: "v1" })),
-    ).document,
-  ],
-  ["moving refs", UPDATE_REFS],
-  ["several tags", createTagsDocument(2)],
-  ["the history of a branch", documentOf(LANDED, [{ ...window, from: null }]).document],
-  ["the history of a commit", documentOf(LANDED, [{ ...window, from: sha }]).document],
-  ["a pick", documentOf(PICK, [{ repository, order: pick }]).document],
-  ["the merges of a pick", mergesDocument(2, true)],
-  ["more merges of a pick", mergesDocument(3, false)],
-  ["inspecting a target alone", documentOf(inspection(), [{ ...both, branchName: null }]).document],
-])("the document for %s is valid in GitHub's schema", (_, document) => {
+test.each(Object.entries(DOCUMENTS))("the document for %s fits GitHub's schema", (_, document) => {
   expect(validate(schema, parse(document)).map(({ message }) => message)).toEqual([]);
 });
 
-test("every variable of an inspection is declared and has a value", () => {
+test("the documents are all that the adapter has", () => {
+  const files = readdirSync(ADAPTER, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  const source = files.map((file) => readFileSync(join(ADAPTER, file), "utf8")).join("\n");
+  const written = [
+    ...source.matchAll(/\b(?:query|mutation) ([A-Z][A-Za-z]+)\b(?!\$)/g),
+    ...source.matchAll(/\boperation: "(\w+)"/g),
+  ].map(([, name]) => name);
+  const listed = Object.values(DOCUMENTS).join("\n");
+  const missing = written.filter((name) => !new RegExp(`(query|mutation) ${name}`).test(listed));
+  expect(missing).toEqual([]);
+});
+
+test("every variable of an inspection is declared and given", () => {
+  const repository = { installationId: 7, forgeId: 42, fullName: "acme/web" };
+  const both = { repository, branchName: "x", targetBranch: "main" };
+  const questions = [both, { ...both, targetBranch: null }, { ...both, branchName: null }];
   const { document, variables } = documentOf(inspection(), questions);
   const declared = [...document.matchAll(/\$(\w+): String!/g)].map(([, name]) => name);
   expect(new Set(declared)).toEqual(new Set(Object.keys(variables)));
+});
+
+describe("what a server's GraphQL API lacks", () => {
+  let github: GitHubDouble;
+  beforeEach(() => {
+    github = openGitHubDouble({ baseUrl: "https://github.example.com/api/v3" });
+  });
+  afterEach(() => github.done());
+
+  test("is nothing on GitHub.com", async () => {
+    github.on("POST", "/graphql", 200, { data: introspectionFromSchema(schema) });
+    expect(await github.forge.graphqlGaps(7)).toEqual([]);
+  });
+
+  test("is named by field and type", async () => {
+    const text = printSchema(schema)
+      .replace(/^ +isInMergeQueue:.*$/m, "")
+      .replace(/^ +enqueuePullRequest\(.*$/m, "");
+    github.on("POST", "/graphql", 200, { data: introspectionFromSchema(buildSchema(text)) });
+    expect(await github.forge.graphqlGaps(7)).toEqual([
+      expect.stringContaining('Cannot query field "enqueuePullRequest" on type "Mutation".'),
+      expect.stringContaining('Cannot query field "isInMergeQueue" on type "PullRequest".'),
+    ]);
+  });
+
+  test("is everything where it is not found, which is an outage and not a refusal", async () => {
+    github.on("POST", "/graphql", 404, { message: "Not Found" });
+    expect(await github.forge.graphqlGaps(7)).toBeNull();
+    github.on("POST", "/graphql", 404, { message: "Not Found" });
+    const question = { repository: { installationId: 7, forgeId: 42, fullName: "acme/web" } };
+    await expect(
+      github.forge.inspect([{ ...question, branchName: null, targetBranch: null }]),
+    ).rejects.toMatchObject({
+      name: "ForgeUnavailable",
+      message: "GitHub has no GraphQL API at this address",
+    });
+  });
 });

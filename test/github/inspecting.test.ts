@@ -141,11 +141,54 @@ describe("inspecting branches", () => {
     );
   });
 
+  const tooLarge: readonly [string, number, unknown][] = [
+    ["resources", 200, { data: null, errors: [{ type: "RESOURCE_LIMITS_EXCEEDED", message: "Too large." }] }],
+    ["time", 200, { data: null, errors: [{ message: "This may be the result of a timeout." }] }],
+    ["time, with status 502", 502, { data: null, message: "We couldn't respond to your request in time." }],
+  ];
+
+  test.each(tooLarge)("that need too much of GitHub's %s are asked in halves", async (_, status, body) => {
+    // A read that is answered 502 at once is repeated unchanged first.
+    for (let calls = status === 502 ? 3 : 1; calls > 0; calls--) github.on("POST", "/graphql", status, body);
+    github.on("POST", "/graphql", 200, byName);
+    github.on("POST", "/graphql", 200, byName);
+    expect(await github.forge.inspect([web, api])).toMatchObject([
+      { repository: { forgeId: 42 } },
+      { repository: { forgeId: 43 } },
+    ]);
+  });
+
+  test("that GitHub ends after ten seconds are asked in halves, and not unchanged", async () => {
+    const end = () => github.clock.pass(10_000);
+    github.on("POST", "/graphql", 502, end);
+    github.on("POST", "/graphql", 200, byName);
+    github.on("POST", "/graphql", 504, end);
+    expect(await github.forge.inspect([web, api], { isPartial: true })).toMatchObject([
+      { repository: { forgeId: 42 } },
+      { refusal: { reason: "unknown", message: "GitHub cannot read this much at once" } },
+    ]);
+    expect(github.requests).toHaveLength(3);
+  });
+
+  test("that GitHub does not answer for at once are not asked in halves", async () => {
+    for (let calls = 0; calls < 3; calls++) github.on("POST", "/graphql", 502, "<html>Bad gateway</html>");
+    await expect(github.forge.inspect([web, api])).rejects.toMatchObject({ name: "ForgeUnavailable" });
+  });
+
+  test("fail for a caller that needs every answer if GitHub cannot read one of them", async () => {
+    const [, , body] = tooLarge[0]!;
+    for (let calls = 0; calls < 2; calls++) github.on("POST", "/graphql", 200, body);
+    await expect(github.forge.inspect([web, api])).rejects.toMatchObject({
+      name: "ForgeUnavailable",
+      message: "GitHub cannot read this much at once: acme/web",
+    });
+  });
+
   test("of one repository is not repeated if its response is too large", async () => {
     answering({ r0: repository({ title: "x".repeat(33 * 1024 * 1024) }) });
     await expect(github.forge.inspect([web])).rejects.toMatchObject({
       name: "ForgeUnavailable",
-      message: "GitHub's answer is too large",
+      message: "GitHub's answer is too large: acme/web",
     });
     expect(github.requests).toHaveLength(1);
   });

@@ -105,6 +105,31 @@ describe("a rate limit of GitHub", () => {
   });
 });
 
+describe("a missing permission", () => {
+  const message = "Resource not accessible by integration";
+
+  test("is named in the refusal of a write, with the alternatives", async () => {
+    const accepted = "contents=write; contents=write,workflows=write";
+    github.on("POST", REFS, 403, { message }, { "x-accepted-github-permissions": accepted });
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toEqual({
+      ok: false,
+      refusal: {
+        reason: "not_permitted",
+        message,
+        details: { permissions: ["contents: write", "contents: write and workflows: write"] },
+      },
+    });
+  });
+
+  test("is named in the error of a read", async () => {
+    github.on("GET", REF, 403, { message }, { "x-accepted-github-permissions": "contents=read" });
+    expect(await failure(head())).toMatchObject({
+      name: "ForgeUnavailable",
+      cause: { message: expect.stringMatching(/answered 403, requires contents: read$/) },
+    });
+  });
+});
+
 // Fault: C12 A token is rejected => replaced, at most twice a minute; then 503
 describe("a token that GitHub rejects", () => {
   const bad = { message: "Bad credentials" };

@@ -120,9 +120,19 @@ describe("a repository", () => {
     });
   });
 
-  test.each([403, 404, 451])("with %i was deleted or is not accessible", async (status) => {
+  test.each([403, 451])("with %i was deleted or is not accessible", async (status) => {
     github.on("GET", "/repositories/42", status, { message: "Not Found" });
     expect(await github.forge.repository(WEB)).toBeNull();
+  });
+
+  test.each([
+    ["is found where its name leads to it", 42, "acme/web"],
+    ["is gone where its name leads to another one", 99, null],
+  ])("whose id is not found %s", async (_, forgeId, fullName) => {
+    github.on("GET", "/repositories/42", 404, { message: "Not Found" });
+    github.on("GET", "/repos/acme/web", 200, repository(forgeId, "acme/web"));
+    const found = await github.forge.repository(WEB);
+    expect(found?.fullName ?? null).toBe(fullName);
   });
 });
 
@@ -140,18 +150,14 @@ describe("a repeated read", () => {
   test("does not use responses of other installations or for deleted repositories", async () => {
     github.on("GET", "/repositories/42", 200, repository(42), { etag: 'W/"one"' });
     await github.forge.repository(WEB);
-    github.on("GET", "/repositories/42", 404, {});
-    expect(await github.forge.repository({ ...WEB, installationId: 8 })).toBeNull();
-    github.on("GET", "/repositories/42", 404, {});
-    expect(await github.forge.repository(WEB)).toBeNull();
-    github.on("GET", "/repositories/42", 404, {});
-    expect(await github.forge.repository(WEB)).toBeNull();
-    expect(github.requests.map((request) => request.headers["if-none-match"])).toEqual([
-      undefined,
-      undefined,
-      'W/"one"',
-      undefined,
-    ]);
+    for (const ref of [{ ...WEB, installationId: 8 }, WEB, WEB]) {
+      github.on("GET", "/repositories/42", 404, {});
+      github.on("GET", "/repos/acme/web", 404, {});
+      expect(await github.forge.repository(ref)).toBeNull();
+    }
+    expect(github.sent("GET", "/repositories/42").map((request) => request.headers["if-none-match"])).toEqual(
+      [undefined, undefined, 'W/"one"', undefined],
+    );
   });
 });
 

@@ -190,7 +190,9 @@ describe("an internal error", () => {
     const failed = await board.api.move(number, board.stages["In progress"]);
     world.forge.control.faults.remove(fault);
     expect(failed.status).toBe(503);
-    expectShape(failed.body as unknown as Record<string, unknown>, 503, "Service Unavailable");
+    const { reason, ...body } = failed.body as unknown as Record<string, unknown>;
+    expect(reason).toBe("outage");
+    expectShape(body, 503, "Service Unavailable");
     expect(Number(failed.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(failed.body.message).toContain(failed.headers.get("x-request-id"));
     expect(failed.text).not.toContain("127.0.0.1");

@@ -121,6 +121,16 @@ describe("an agent that works on a card's branch", () => {
     expect((await itemWhen(board.api, KIND)).id).not.toBe(first.id);
   });
 
+  it("is asked a question that is added to a review later, until it is removed", async () => {
+    await worked();
+    const { body } = await review(1, "COMMENT", "It works.");
+    const edit = (text: string) => ada("PUT", `/pulls/1/reviews/${String(body["id"])}`, { body: text });
+    await edit("It works. Why?");
+    expect((await asksWhen(1)).asks).toMatchObject([{ kind: "question" }]);
+    await edit("It works.");
+    await asksWhen(0);
+  });
+
   it("has no open question after an approval, a passed check or its deletion", async () => {
     const sha = await worked();
     const question = await ask(1, "Why is that?");

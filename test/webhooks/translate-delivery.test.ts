@@ -341,8 +341,20 @@ describe("a review", () => {
     });
   });
 
-  test("that was edited or has an unknown state is irrelevant", () => {
-    expect(translated("pull_request_review", review("edited", "approved"))).toEqual(IRRELEVANT);
+  test("edited has the text, its author and the time of the change", () => {
+    expect(translated("pull_request_review", review("edited", "approved"))).toEqual({
+      type: "review_edited",
+      ...context,
+      at: "2026-11-20T13:00:00.000Z",
+      number: 5,
+      reviewId: 31,
+      author: expect.objectContaining({ login: "ada" }),
+      body: "",
+    });
+  });
+
+  test("edited after it was dismissed, or of an unknown state, is irrelevant", () => {
+    expect(translated("pull_request_review", review("edited", "dismissed"))).toEqual(IRRELEVANT);
     expect(translated("pull_request_review", review("submitted", "pondered"))).toEqual(IRRELEVANT);
   });
 });
@@ -462,6 +474,7 @@ const KINDS = [
   "pull_request",
   "check_reported",
   "review_submitted",
+  "review_edited",
   "installation_changed",
   "repository_changed",
   "irrelevant",

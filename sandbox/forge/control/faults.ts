@@ -4,12 +4,16 @@ import type { ForgeResponse } from "../server/api-error.ts";
 import {
   garbledResponse,
   graphqlErrorResponse,
+  queryLimitResponse,
   withoutMergeability,
   type Garble,
   type GraphqlError,
+  type QueryLimit,
   type RateLimit,
 } from "./responses.ts";
-import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
+import { graphqlRequest, isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
+
+const QUERY_ENDS_AFTER_MS = 10_000;
 
 /** Whether the fault occurs before or after the call is run. */
 type Effect = "before" | "after";
@@ -35,6 +39,7 @@ export type Fault =
   | { readonly kind: "gate"; readonly effect?: Effect }
   | GraphqlError
   | Garble
+  | QueryLimit
   /** Makes the mergeability of pull requests unknown. */
   | { readonly kind: "mergeability-unknown" }
   /** Exceeds one of GitHub's limits; for a rule with an `installationId`. */
@@ -102,7 +107,7 @@ export class Faults {
     const taken: MatchedFault[] = [];
     for (const each of this.#rules) {
       if (!matches(each.rule.match ?? {}, call, this.#installationOf)) continue;
-      if (each.rule.fault.kind === "mergeability-unknown" && !readsPullRequest(call)) continue;
+      if (!concerns(each.rule.fault, call)) continue;
       each.seen += 1;
       if (each.seen <= (each.rule.skip ?? 0) || each.hits >= (each.rule.times ?? Infinity)) continue;
       each.hits += 1;
@@ -111,6 +116,13 @@ export class Faults {
     }
     return taken;
   }
+}
+
+function concerns(fault: Fault, call: ApiCall): boolean {
+  if (fault.kind === "mergeability-unknown") return readsPullRequest(call);
+  if (fault.kind !== "query-limit") return true;
+  const { isMutation, size } = graphqlRequest(call);
+  return !isMutation && size > fault.largest;
 }
 
 const readsPullRequest = (call: ApiCall): boolean =>
@@ -144,6 +156,10 @@ async function applyFault(
   if (fault === undefined || isWait(fault) || fault.kind === "none") return proceed();
   if (fault.kind === "rate-limit") return refuse(fault);
   if (fault.kind === "graphql-error") return graphqlErrorResponse(fault);
+  if (fault.kind === "query-limit") {
+    if (fault.as === "bad-gateway") await sleep(QUERY_ENDS_AFTER_MS);
+    return queryLimitResponse(fault);
+  }
   if (fault.kind === "garble" || fault.kind === "mergeability-unknown") {
     const response = await proceed();
     if (typeof response === "string") return response;

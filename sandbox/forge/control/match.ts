@@ -49,9 +49,11 @@ interface GraphqlRequest {
   /** The operation's name and its top-level fields. */
   readonly names: readonly string[];
   readonly isMutation: boolean;
+  /** The number of top-level fields: a query about several repositories has one for each. */
+  readonly size: number;
 }
 
-const NO_GRAPHQL: GraphqlRequest = { names: [], isMutation: false };
+const NO_GRAPHQL: GraphqlRequest = { names: [], isMutation: false, size: 0 };
 const parsedRequests = new WeakMap<ApiCall, GraphqlRequest>();
 
 /** The parsed operations of a GraphQL call; empty for other calls and on a parse error. */
@@ -75,7 +77,9 @@ function parseGraphql(body: Buffer): GraphqlRequest {
       );
       return name === undefined ? fields : [name.value, ...fields];
     });
-    return { names, isMutation: operations.some((each) => each.operation === OperationTypeNode.MUTATION) };
+    const isMutation = operations.some((each) => each.operation === OperationTypeNode.MUTATION);
+    const size = operations.reduce((sum, { selectionSet }) => sum + selectionSet.selections.length, 0);
+    return { names, isMutation, size };
   } catch {
     return NO_GRAPHQL;
   }

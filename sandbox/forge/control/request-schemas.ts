@@ -47,6 +47,11 @@ const fault = z.discriminatedUnion("kind", [
   }),
   z.strictObject({ kind: z.literal("mergeability-unknown") }),
   z.strictObject({
+    kind: z.literal("query-limit"),
+    largest: count,
+    as: z.enum(["resource-limits", "timeout", "bad-gateway"]),
+  }),
+  z.strictObject({
     kind: z.literal("rate-limit"),
     limit: z.enum(["primary", "secondary", "content"]),
     status: z.literal([403, 429]).exactOptional(),

@@ -57,6 +57,25 @@ export function graphqlErrorResponse({ type, message, path }: GraphqlError): For
   return { status: 200, body: { data, errors: [{ ...(type !== null && { type }), path, message }] } };
 }
 
+/** Ends GraphQL queries with more than `largest` top-level fields, as GitHub ends large ones. */
+export interface QueryLimit {
+  readonly kind: "query-limit";
+  readonly largest: number;
+  /** An error with status 200, an error that reports a timeout, or 502 after ten seconds. */
+  readonly as: "resource-limits" | "timeout" | "bad-gateway";
+}
+
+export function queryLimitResponse({ as }: QueryLimit): ForgeResponse {
+  if (as === "bad-gateway") {
+    return { status: 502, headers: { "content-type": "text/html" }, body: HTML_PAGE };
+  }
+  const error =
+    as === "timeout"
+      ? { message: "Something went wrong while executing your query. This may be the result of a timeout." }
+      : { type: "RESOURCE_LIMITS_EXCEEDED", message: "Resource limits for this query exceeded." };
+  return { status: 200, body: { data: null, errors: [error] } };
+}
+
 export interface RateLimit {
   /** GitHub's limit of requests per hour, of requests in a short time, or of content creation. */
   readonly limit: "primary" | "secondary" | "content";

@@ -1,5 +1,5 @@
 import { isQuestion } from "../../flow/comment-text.ts";
-import type { Commented, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
+import type { Commented, PullRequestEvent, ReviewEdited, ReviewSubmitted } from "../../forge/events.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import {
@@ -123,6 +123,26 @@ export async function handleReview(
   });
 }
 
+/** An edit may add or remove a question. The verdict and the timeline stay the same. */
+export async function handleEditedReview(
+  deps: Deps,
+  { reviewId, author, body, at }: ReviewEdited,
+  { conversation, actor: { userId } }: CommentContext,
+): Promise<void> {
+  const isAsked = await isQuestionOf(deps, conversation, author, body);
+  await transaction(deps.db, async (trx) => {
+    await recordTurn(trx, conversation, { userId, works: false, at });
+    await setAsk(trx, conversation, reviewQuestion(reviewId, userId, at), isAsked);
+  });
+}
+
+const reviewQuestion = (reviewId: number, askedBy: string | null, at: string | null): Ask => ({
+  kind: "question",
+  subject: `review:${reviewId}`,
+  askedBy,
+  at,
+});
+
 async function recordReview(
   trx: Trx,
   { state, reviewId, at }: ReviewSubmitted,
@@ -135,8 +155,7 @@ async function recordReview(
   if (state === "changes_requested") await recordAsk(trx, conversation, { kind, subject, askedBy, at });
   if (state === "approved") await deleteAsks(trx, conversation, { kind, askedBy });
   if (state === "dismissed") await deleteAsks(trx, conversation, { kind, subject });
-  const question = { kind: "question", subject: `review:${subject}`, askedBy, at } as const;
-  await setAsk(trx, conversation, question, isAsked);
+  await setAsk(trx, conversation, reviewQuestion(reviewId, askedBy, at), isAsked);
 }
 
 async function setAsk(trx: Trx, conversation: Conversation, ask: Ask, isAsked: boolean): Promise<void> {

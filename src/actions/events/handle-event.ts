@@ -1,4 +1,10 @@
-import type { Commented, ForgeEvent, PullRequestEvent, ReviewSubmitted } from "../../forge/events.ts";
+import type {
+  Commented,
+  ForgeEvent,
+  PullRequestEvent,
+  ReviewEdited,
+  ReviewSubmitted,
+} from "../../forge/events.ts";
 import { findBranchOwner } from "../../store/forge/branches.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import type { Db } from "../../store/db/connect.ts";
@@ -14,7 +20,7 @@ import { forgeActor } from "../installations/forge-accounts.ts";
 import { recordPushedTip } from "../reconcile/follow-trunk.ts";
 import { handleRepositoryChange, syncInstallation } from "../installations/sync-installation.ts";
 import { handleChecks } from "./checks.ts";
-import { handleComment, handleReview } from "./conversation.ts";
+import { handleComment, handleEditedReview, handleReview } from "./conversation.ts";
 import { handleProposal } from "./proposal.ts";
 import { handlePullRequest, handleAnyPullRequest } from "./pull-request.ts";
 import { handlePush, handleAnyPush } from "./push.ts";
@@ -93,6 +99,7 @@ async function handleInRepository(
     case "pull_request":
       return handlePullRequestEvent(deps, event, repository);
     case "review_submitted":
+    case "review_edited":
     case "commented":
       return handleConversationEvent(deps, event, repository);
   }
@@ -120,7 +127,7 @@ async function handlePullRequestEvent(
 /** Defers comments and reviews of an unknown pull request. A review names its branch as well. */
 async function handleConversationEvent(
   deps: Deps,
-  event: ReviewSubmitted | Commented,
+  event: ReviewSubmitted | ReviewEdited | Commented,
   repository: Repository,
 ): Promise<HandledPullRequest | null> {
   const { db } = deps;
@@ -133,7 +140,8 @@ async function handleConversationEvent(
     }
   } else if (conversation) {
     const actor = await forgeActor(deps, db, event.author);
-    await handleComment(deps, event, { conversation, actor });
+    if (event.type === "commented") await handleComment(deps, event, { conversation, actor });
+    else await handleEditedReview(deps, event, { conversation, actor });
   }
   return conversation ? null : { repositoryId: repository.id, number: event.number, isDeferred: true };
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Problem } from "../../errors.ts";
 import { type BlockedReason, blockedReason, queueRejected } from "../../flow/refusal.ts";
 import type { MergedWork, MoveStep } from "../../flow/move.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
@@ -8,6 +7,7 @@ import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops
 import { listPromotions, type Promotion } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { addConflictingFiles } from "../reconcile/recheck-blocked.ts";
+import { unavailable } from "../unavailable.ts";
 import type { MoveAttempt, Transition } from "./start-move.ts";
 import {
   inspectEarlierStages,
@@ -63,11 +63,7 @@ export async function runMove(deps: Deps, transition: Transition, move: MoveAtte
   } catch (error) {
     deps.metrics.moves.inc({ outcome: "unfinished" });
     if (!(error instanceof ForgeUnavailable)) throw error;
-    throw new Problem(
-      "unavailable",
-      "GitHub could not be reached, so the move is not finished. Make the same call again.",
-      { retryAfter: error.retryAfter, detail: error.message, cause: error },
-    );
+    throw unavailable(error, "the move");
   }
 }
 

@@ -104,7 +104,7 @@ async function followSome(deps: Deps, trunks: readonly ListedTrunk[]): Promise<n
     branchName: null,
     targetBranch: branchName,
   }));
-  const answers = await deps.forge.inspect(questions);
+  const answers = await deps.forge.inspect(questions, { isPartial: true });
   // No webhook may have reported that a branch exists, or that its repository is not archived now.
   const existing = trunks.filter((_, index) => tipIn(answers[index]) !== null);
   await recheckMissingBranches(deps.db, existing);

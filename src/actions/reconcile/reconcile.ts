@@ -143,12 +143,18 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: nu
   const answers = await deps.forge.inspect(questions, {
     pullRequests: PULL_REQUESTS,
     includesConversation: true,
+    isPartial: true,
   });
   const seen = new Set<string>();
   for (const [at, known] of branches.entries()) {
     const answer = answers[at];
     if (answer?.refusal?.details?.["connection"] === "refused")
       throw new ForgeUnavailable(answer.refusal.message);
+    if (answer?.refusal?.reason === "unknown") {
+      const { ref, branchName, cardId } = known;
+      const about = { cardId, repository: ref.fullName, branchName, why: answer.refusal.message };
+      deps.log.warn(about, "a branch could not be compared with GitHub");
+    }
     if (!answer || answer.refusal) continue;
     await handleDifferences(deps, known, answer, { askedAt, quietSince });
     seen.add(known.repositoryId);

@@ -26,6 +26,7 @@ import {
 } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
+import { unavailable } from "../unavailable.ts";
 import { releaseWithRetry, type Write } from "../write.ts";
 import { mayContinue, NO_LONGER_ALLOWED } from "./may-continue.ts";
 
@@ -221,11 +222,7 @@ export async function runAndFinish<T>(
   } catch (error) {
     await releaseWithRetry(deps.log, "an action on a release", () => freeAction(deps.db, action, true));
     if (!(error instanceof ForgeUnavailable)) throw error;
-    throw new Problem(
-      "unavailable",
-      "GitHub could not be reached, so this is not finished. Make the same call again.",
-      { retryAfter: error.retryAfter, detail: error.message, cause: error },
-    );
+    throw unavailable(error, "this");
   }
 }
 

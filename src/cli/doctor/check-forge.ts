@@ -21,6 +21,7 @@ export async function checkForge(
   return [
     ...app,
     ...(await orProblem("webhook", LATER, () => checkWebhook(forge, publicUrl, listMissing))),
+    ...(await orProblem("graphql", LATER, () => checkGraphql(forge))),
     ...(await orProblem("installations", LATER, () => checkInstallations(forge))),
   ];
 }
@@ -113,6 +114,18 @@ async function checkDeliveries(forge: Forge, listMissing: ListMissing): Promise<
   return [problem("deliveries", text, `Check that the webhook URL leads to the service, ${then}`)];
 }
 
+async function checkGraphql(forge: Forge): Promise<Finding[]> {
+  const usable = (await forge.installations()).find(({ suspended }) => !suspended);
+  if (!usable) return [];
+  const lacking = await forge.graphqlGaps(usable.installationId);
+  if (lacking === null) {
+    const advice = "Check GHE_HOST, and that a proxy in front of GitHub lets its GraphQL API through.";
+    return [problem("graphql", "GitHub has no GraphQL API at this address.", advice)];
+  }
+  if (lacking.length === 0) return [fine("graphql", "GitHub's GraphQL API has all that is used.")];
+  return lacking.map((message) => problem("graphql", message, "Upgrade the GitHub Enterprise Server."));
+}
+
 async function checkInstallations(forge: Forge): Promise<Finding[]> {
   const installations = await forge.installations();
   if (installations.length > 0) return installations.flatMap(checkInstallation);
@@ -137,7 +150,7 @@ function checkInstallation({ account, suspended, missingPermissions }: ForgeInst
 }
 
 /** The message of an error and, for a call to GitHub, the route and status, without the request. */
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   if (!(error instanceof ForgeUnavailable))
     return error instanceof Error ? error.message : "The check failed.";
   return error.cause instanceof Error ? `${error.message} (${error.cause.message}).` : `${error.message}.`;

@@ -1,6 +1,6 @@
 import type { ForgeRequest } from "../../metrics/metrics.ts";
 import type { Forge } from "../forge.ts";
-import type { RepositoryRef } from "../values.ts";
+import { ForgeUnavailable, type RepositoryRef } from "../values.ts";
 import { readAccount, readIdentity, readInstallation, readInstallations } from "./accounts.ts";
 import { readApp, readDeliveredPayload, readDeliveryLog, readWebhook } from "./app.ts";
 import {
@@ -14,10 +14,11 @@ import {
 } from "./branches/branches.ts";
 import { CHECKS } from "./pull-requests/check-details.ts";
 import { dropPick, landPick, preparePick } from "./branches/cherry-pick.ts";
-import { createClient, type OnRefused } from "./calls/client.ts";
+import { createClient, type OnRefused, type OnUnavailable } from "./calls/client.ts";
 import { comment, editComment, hasComment } from "./pull-requests/comments.ts";
-import { isUnanswered, asRefusal, asUnavailable, orFallback } from "./calls/failures.ts";
+import { CallFailure, isUnanswered, asRefusal, asUnavailable, orFallback } from "./calls/failures.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
+import { listGraphqlGaps } from "./graphql-documents.ts";
 import { inspect } from "./pull-requests/inspect.ts";
 import { readLandedCommits } from "./branches/landed-history.ts";
 import { createLimits } from "./calls/limits.ts";
@@ -43,6 +44,7 @@ export interface GitHubForgeOptions extends GitHubAppOptions {
   /** Of one HTTP request; GitHub ends requests after 10 s. */
   readonly requestTimeoutMs?: number;
   readonly onRefused?: OnRefused;
+  readonly onUnavailable?: OnUnavailable;
   readonly onLacking?: RepositoryDeps["onLacking"];
   /** Called after every HTTP request. */
   readonly observe?: (request: ForgeRequest) => void;
@@ -61,16 +63,42 @@ const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 function connect(options: GitHubForgeOptions): RepositoryDeps {
   const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, clock = systemClock, log, observe } = options;
   const { turns = null, onRefused = async () => {}, onLacking = async () => {} } = options;
+  const { onUnavailable = async () => {} } = options;
   const transport = withConditionalReads(createTransport({ baseUrl, requestTimeoutMs, clock, observe }));
   const octokits = createOctokits(options, transport, clock);
   const limits = createLimits(clock);
-  const client = createClient({ octokits, transport, limits, turns, onRefused, clock, log });
+  const client = createClient({ octokits, transport, limits, turns, onRefused, onUnavailable, clock, log });
   const identity = onceAnswered(() => asUnavailable(readIdentity(client)));
   return { client, clock, identity, onLacking };
 }
 
 /** The port for GitHub.com or a GitHub Enterprise Server. */
-export const createGitHubForge = (options: GitHubForgeOptions): Forge => forgeOf(connect(options));
+export function createGitHubForge(options: GitHubForgeOptions): Forge {
+  const forge = forgeOf(connect(options));
+  const { onUnavailable } = options;
+  return onUnavailable === undefined ? forge : reportingUnusable(forge, onUnavailable);
+}
+
+/** Reports answers that could not be used; `createClient` reports outages and rate limits. */
+function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
+  const report = async (error: unknown): Promise<never> => {
+    if (error instanceof ForgeUnavailable && error.cause instanceof CallFailure) {
+      const { installationId } = error.cause.facts;
+      const isUnusable = error.reason === "unusable_answer" && installationId !== null;
+      if (isUnusable) await onUnavailable(installationId, error.reason, error.retryAfter);
+    }
+    throw error;
+  };
+  const methods = Object.entries(forge) as [string, (...args: unknown[]) => Promise<unknown>][];
+  const reporting = methods.map(([name, method]) => [
+    name,
+    (...args: unknown[]) => method(...args).catch(report),
+  ]);
+  return {
+    ...(Object.fromEntries(reporting) as Forge),
+    onlyWhile: (mayWrite) => reportingUnusable(forge.onlyWhile(mayWrite), onUnavailable),
+  };
+}
 
 function forgeOf(deps: RepositoryDeps): Forge {
   const { client, clock, identity } = deps;
@@ -88,6 +116,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
     repositories: (installationId) => asRefusal(readRepositories(client, installationId)),
     account: (login, installationId) => asUnavailable(readAccount(client, login, installationId)),
     repository: (ref) => readRepository(client, ref),
+    graphqlGaps: (installationId) => asUnavailable(listGraphqlGaps(client, installationId)),
     deliveryLog: (cursor) => readDeliveryLog(client, cursor),
     deliveredPayload: (attemptId) => readDeliveredPayload(client, attemptId),
     inspect: (questions, asked) => inspect(client, questions, asked),

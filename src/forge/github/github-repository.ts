@@ -1,5 +1,6 @@
 import { inertText, type InertTextOptions } from "../../flow/inert-text.ts";
 import type { RepositoryFeature, ForgeIdentity, RepositoryRef } from "../values.ts";
+import { withPermissions } from "./calls/accepted-permissions.ts";
 import type { Answer, GitHubCaller, GitHubClient } from "./calls/client.ts";
 import { UnknownOutcome } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
@@ -62,8 +63,8 @@ const withInertTexts = (parameters: CallParameters, options?: InertTextOptions):
     ]),
   );
 
-export const refusedBy = ({ status, body }: Answer) =>
-  ({ ok: false, refusal: refusalOf(status, body) }) as const;
+export const refusedBy = (answer: Answer) =>
+  ({ ok: false, refusal: withPermissions(refusalOf(answer.status, answer.body), answer) }) as const;
 
 const ATTEMPTS = 3;
 /** No repeats after this time, so that the caller gets an answer in time. */

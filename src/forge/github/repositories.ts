@@ -7,6 +7,7 @@ import {
   type ForgeResult,
   type RepositoryRef,
 } from "../values.ts";
+import { acceptedPermissions } from "./calls/accepted-permissions.ts";
 import { type Answer, type GitHubCaller, type GitHubClient, parseAnswer } from "./calls/client.ts";
 import { CallFailure, isInstallationRefused, orFallback } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
@@ -45,10 +46,23 @@ export async function readRepositories(
 }
 
 export const readRepository = (client: GitHubClient, ref: RepositoryRef): Promise<ForgeRepository | null> =>
-  orFallback(repositoryById(client.as(ref.installationId), ref.forgeId), isInstallationRefused, null);
+  orFallback(repositoryOf(client.as(ref.installationId), ref), isInstallationRefused, null);
+
+/** GitHub redirects to paths by id, but does not document them: after a 404, tries the name. */
+async function repositoryOf(caller: GitHubCaller, ref: RepositoryRef): Promise<ForgeRepository | null> {
+  const { forgeId, fullName } = ref;
+  const answer = await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId });
+  if (answer.status !== 404) return foundIn(answer, forgeId);
+  const [owner, repo] = fullName.split("/");
+  return foundIn(await caller.read("GET /repos/{owner}/{repo}", { owner, repo }), forgeId);
+}
 
 export async function repositoryById(caller: GitHubCaller, forgeId: number): Promise<ForgeRepository | null> {
-  const answer = await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId });
+  return foundIn(await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId }), forgeId);
+}
+
+/** Null also for another repository, which has the name by now. */
+function foundIn(answer: Answer, forgeId: number): ForgeRepository | null {
   if ([403, 404, 410, 451].includes(answer.status)) return null;
   const found = toRepository(parseAnswer(repositoryShape, succeeded(answer)));
   return found.forgeId === forgeId ? found : null;
@@ -75,7 +89,9 @@ export async function allPages<T>(read: (page: number) => Promise<T[]>): Promise
 /** For reads that GitHub has no reason to refuse. */
 export function succeeded(answer: Answer): Answer {
   if (answer.status < 300) return answer;
-  const cause = new CallFailure(`answered ${answer.status}`, answer.facts);
+  const permissions = acceptedPermissions(answer).join(" or ");
+  const why = `answered ${answer.status}${permissions && `, requires ${permissions}`}`;
+  const cause = new CallFailure(why, answer.facts);
   throw readRefused(refusalOf(answer.status, answer.body), cause);
 }
 
@@ -85,4 +101,8 @@ export function valueOf<T>(asked: ForgeResult<T>): T {
 }
 
 const readRefused = ({ message }: Refusal, cause?: CallFailure): ForgeUnavailable =>
-  new ForgeUnavailable(`GitHub refused to answer: ${message}`, { retryAfter: 60, cause });
+  new ForgeUnavailable(`GitHub refused to answer: ${message}`, {
+    retryAfter: 60,
+    reason: "unusable_answer",
+    cause,
+  });

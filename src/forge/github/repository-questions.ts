@@ -101,6 +101,13 @@ export async function askRepository<Q extends Question, A extends RepositoryPart
   return answered(found!);
 }
 
+interface Batching<Q, R> {
+  readonly questions: readonly Q[];
+  readonly perCall: number;
+  /** The answer to one question that is too large alone. */
+  readonly tooLarge: (error: QuestionTooLarge, question: Q) => R;
+}
+
 /**
  * Reads the repositories of each installation, `perCall` at a time. The answer for an archived
  * repository, or for one of a refused installation, is a refusal.
@@ -108,21 +115,11 @@ export async function askRepository<Q extends Question, A extends RepositoryPart
 export async function askInstallations<Q extends Question, A extends RepositoryPart, R>(
   client: GitHubClient,
   kind: QuestionKind<Q, A>,
-  { questions, perCall }: { readonly questions: readonly Q[]; readonly perCall: number },
+  { questions, perCall, tooLarge }: Batching<Q, R>,
   toAnswer: (answer: A, question: Q, caller: GitHubCaller) => R | Promise<R>,
 ): Promise<(R | { readonly refusal: Refusal })[]> {
-  /** Splits a call whose answer is too large into two. */
-  const ask = async (installationId: number, some: readonly Q[]): ReturnType<typeof askOnce> => {
-    try {
-      return await askOnce(client.as(installationId), some);
-    } catch (error) {
-      if (!(error instanceof QuestionTooLarge) || some.length === 1) throw error;
-      const middle = Math.ceil(some.length / 2);
-      const first = await ask(installationId, some.slice(0, middle));
-      return [...first, ...(await ask(installationId, some.slice(middle)))];
-    }
-  };
-  const askOnce = async (caller: GitHubCaller, some: readonly Q[]) => {
+  const ask = async (installationId: number, some: readonly Q[]) => {
+    const caller = client.as(installationId);
     const found = await askRepositories(caller, kind, some);
     return await Promise.all(
       some.map(async (question, index) => {
@@ -135,7 +132,9 @@ export async function askInstallations<Q extends Question, A extends RepositoryP
   };
   return await byInstallation(questions, async (installationId, group) => {
     try {
-      return await inBatches(group, perCall, (some) => ask(installationId, some));
+      return await inBatches(group, perCall, (batch) =>
+        inHalves<Q, R | { readonly refusal: Refusal }>(batch, (some) => ask(installationId, some), tooLarge),
+      );
     } catch (error) {
       if (!(error instanceof InstallationRefused)) throw error;
       return group.map(() => ({ refusal: error.refusal }));
@@ -170,6 +169,31 @@ export async function inBatches<Q, R>(
     answers.push(...(await ask(questions.slice(start, start + size))));
   }
   return answers;
+}
+
+/** Asks again in halves what is too large, down to one question. */
+export async function inHalves<Q, R>(
+  questions: readonly Q[],
+  ask: (some: readonly Q[]) => Promise<readonly R[]>,
+  tooLarge: (error: QuestionTooLarge, question: Q) => R,
+): Promise<readonly R[]> {
+  try {
+    return await ask(questions);
+  } catch (error) {
+    if (!(error instanceof QuestionTooLarge)) throw error;
+    if (questions.length === 1) return questions.map((each) => tooLarge(error, each));
+    const middle = Math.ceil(questions.length / 2);
+    const first = await inHalves(questions.slice(0, middle), ask, tooLarge);
+    return [...first, ...(await inHalves(questions.slice(middle), ask, tooLarge))];
+  }
+}
+
+/** For callers that need every answer. */
+export function failTooLarge(error: QuestionTooLarge, { repository }: Question): never {
+  throw new QuestionTooLarge(`${error.message}: ${repository.fullName}`, {
+    reason: error.reason,
+    cause: error.cause,
+  });
 }
 
 function answered<A>(found: FoundAnswer<A>): ForgeResult<A> {

@@ -32,6 +32,9 @@ const githubDetails = z.object({
   mergeMethod: z.enum(["merge", "squash", "rebase"]).optional().meta({
     description: "The merge method that the repository does not allow",
   }),
+  permissions: names.optional().meta({
+    description: "What the App must be granted, if GitHub names it: each entry alone suffices",
+  }),
   connection: z.enum(BROKEN_KINDS).optional().meta({
     description: "Set if Trunkline cannot work with the repository at all",
   }),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { COLORS } from "../../flow/colors.ts";
+import { UNAVAILABLE_REASONS } from "../../forge/values.ts";
 import { RULE_TYPES } from "../../flow/flow.ts";
 import { ROLES } from "../../flow/roles.ts";
 import { PRIORITIES } from "../../store/cards/cards.ts";
@@ -69,6 +70,7 @@ export const problem = z
     error: z.string(),
     statusCode: z.int(),
     issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    reason: z.enum(UNAVAILABLE_REASONS).optional().meta({ description: "Of a 503 that is due to GitHub" }),
   })
   .meta({
     id: "Problem",

@@ -1,4 +1,4 @@
-import type { ForgeInstallation, GrantedRepository } from "../../forge/values.ts";
+import type { ForgeInstallation, GrantedRepository, UnavailableReason } from "../../forge/values.ts";
 import { column, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
 interface InstallationState extends ForgeInstallation {
@@ -87,6 +87,22 @@ export async function markInstallationRefused(
     .where({ installation_id: installationId, broken_at: null })
     .update({ refused: message, broken_at: db.fn.now() });
   return marked > 0;
+}
+
+/** Records why GitHub did not answer, unless the same is recorded for most of the time. */
+export async function markInstallationUnavailable(
+  db: Db,
+  installationId: number,
+  { reason, seconds }: { readonly reason: UnavailableReason; readonly seconds: number },
+): Promise<void> {
+  await db.raw(
+    `update organizations
+        set unavailable_reason = :reason, unavailable_until = now() + :seconds * interval '1 second'
+      where installation_id = :installationId
+        and (unavailable_reason is distinct from :reason
+             or unavailable_until < now() + :seconds / 2.0 * interval '1 second')`,
+    { installationId, reason, seconds },
+  );
 }
 
 export async function isInstallationRefused(db: Db, installationId: number): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { BROKEN_KINDS, BROKEN_MESSAGES, type BrokenKind } from "../../flow/refusal.ts";
-import type { RepositoryFeature, RepositoryRef } from "../../forge/values.ts";
+import type { RepositoryFeature, RepositoryRef, UnavailableReason } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
 const INACCESSIBLE = `
@@ -59,6 +59,8 @@ export interface ConnectedRepository extends Repository {
   readonly lastWebhookAt: Date | null;
   readonly lastReconciledAt: Date | null;
   readonly missingPermissions: readonly string[];
+  /** Why GitHub did not answer a call lately, and until when that is shown. */
+  readonly unavailable: { readonly reason: UnavailableReason; readonly until: string } | null;
 }
 
 const COLUMNS = `
@@ -68,7 +70,10 @@ const COLUMNS = `
 const REPOSITORY = `select ${COLUMNS} from repositories r join organizations o on o.id = r.organization_id`;
 const CONNECTED_REPOSITORY = `
   select ${COLUMNS}, r.last_webhook_at as "lastWebhookAt", r.last_reconciled_at as "lastReconciledAt",
-         o.missing_permissions as "missingPermissions"
+         o.missing_permissions as "missingPermissions",
+         case when o.unavailable_until > now() then json_build_object(
+           'reason', o.unavailable_reason, 'until', to_char(o.unavailable_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+         end as unavailable
     from repositories r join organizations o on o.id = r.organization_id`;
 
 /**

@@ -7,7 +7,7 @@ import { type GitHubRepository, refusedBy } from "../github-repository.ts";
 import { graphqlOutcome } from "../calls/graphql-answer.ts";
 import { createRef, commitOf, NO_COMMIT, readRef, TAG_TARGET, tagTarget, updateRefs } from "./refs.ts";
 import { succeeded, valueOf } from "../repositories.ts";
-import { askInstallations, type QuestionKind } from "../repository-questions.ts";
+import { askInstallations, failTooLarge, type QuestionKind } from "../repository-questions.ts";
 
 const PER_CALL = 50;
 
@@ -30,10 +30,15 @@ export const inspectTags = (
   client: GitHubClient,
   questions: readonly TaggingQuestion[],
 ): Promise<TaggingAnswer[]> =>
-  askInstallations(client, TAGGING, { questions, perCall: PER_CALL }, ({ branch, tag }) => ({
-    branchSha: branch?.target?.oid ?? null,
-    tagSha: commitOf(tag?.target),
-  }));
+  askInstallations(
+    client,
+    TAGGING,
+    { questions, perCall: PER_CALL, tooLarge: failTooLarge },
+    ({ branch, tag }) => ({
+      branchSha: branch?.target?.oid ?? null,
+      tagSha: commitOf(tag?.target),
+    }),
+  );
 
 const readTagHead = async (repository: GitHubRepository, tagName: string): Promise<string | null> =>
   valueOf(await readRef(repository, `refs/tags/${tagName}`)).sha;

@@ -1,10 +1,11 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
-import { ForgeUnavailable } from "../../values.ts";
+import { ForgeUnavailable, type UnavailableReason } from "../../values.ts";
 import {
   type CallFacts,
   CallFailure,
   CredentialsRefused,
+  GraphqlMissing,
   InstallationRefused,
   isUnanswered,
   QuestionTooLarge,
@@ -21,6 +22,7 @@ import {
   sendCall,
   type CallDeps,
 } from "./send-call.ts";
+import { isQueryTooLarge } from "./query-limits.ts";
 import { AnswerTooLarge, TransportFailure } from "./transport.ts";
 import { assertNotLimited, awaitTurn, type Pacing } from "./turns.ts";
 
@@ -55,11 +57,19 @@ interface Deps extends CallDeps, Pacing {
   readonly onRefused: OnRefused;
   /** Absent: every write may be sent. */
   readonly mayWrite?: MayWrite;
+  readonly onUnavailable: OnUnavailable;
   readonly log: Logger;
 }
 
 /** Called before a call fails because GitHub refuses the installation or the credentials. */
 export type OnRefused = (installationId: number, message: string) => Promise<void>;
+
+/** Called before a call fails because GitHub did not answer it; `retryAfter` in seconds. */
+export type OnUnavailable = (
+  installationId: number,
+  reason: UnavailableReason,
+  retryAfter: number,
+) => Promise<void>;
 
 export function createClient(deps: Deps): GitHubClient {
   return {
@@ -92,7 +102,7 @@ export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
 /** `at` is the path of the part of the body that is wrong. */
 export function unexpectedAnswer(answer: Answer, at = ""): UnknownOutcome {
   const cause = new CallFailure(`answered ${answer.status} in an unknown shape, at "${at}"`, answer.facts);
-  return new UnknownOutcome("GitHub answered in an unexpected shape", { cause });
+  return new UnknownOutcome("GitHub answered in an unexpected shape", { reason: "unusable_answer", cause });
 }
 
 async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
@@ -102,10 +112,16 @@ async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
     const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
     if (isRefused && typeof call.account === "number") {
       await deps.onRefused(call.account, error.message);
+    } else if (isOutageOrLimit(error) && typeof call.account === "number") {
+      await deps.onUnavailable(call.account, error.reason, error.retryAfter);
     }
     throw error;
   }
 }
+
+/** An answer that cannot be used may be asked for in another way, so `connect` reports it. */
+const isOutageOrLimit = (error: unknown): error is ForgeUnavailable =>
+  error instanceof ForgeUnavailable && error.reason !== "unusable_answer";
 
 async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
   deps.limits.check(String(call.account), call.kind);
@@ -118,7 +134,11 @@ async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
       await assertPermitted(deps, call);
     },
   };
+  const sentAt = deps.clock.now();
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
+  if ("status" in ended && isReadQuery(call) && isQueryTooLarge(ended, deps.clock.now() - sentAt)) {
+    throw queryTooLarge(deps, call, ended);
+  }
   if ("status" in ended && ended.status < 500) return await toAnswer(deps, call, ended);
   throw unavailable(deps, call, progress.isSent, ended);
 }
@@ -127,6 +147,14 @@ async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
 async function assertPermitted({ mayWrite }: Deps, { isWrite }: GitHubCall): Promise<void> {
   if (!isWrite || mayWrite === undefined || (await mayWrite())) return;
   throw new ForgeUnavailable("The permission for this write ended before it was sent", { retryAfter: 1 });
+}
+
+const isReadQuery = ({ kind, isWrite }: GitHubCall): boolean => kind === "graphql" && !isWrite;
+
+function queryTooLarge({ log }: Deps, call: GitHubCall, raw: RawAnswer): QuestionTooLarge {
+  const cause = new CallFailure("is too large for GitHub", factsOf(call, raw));
+  log.warn({ ...cause.facts, account: String(call.account) }, "a query is too large for GitHub");
+  return new QuestionTooLarge("GitHub cannot read this much at once", { reason: "unusable_answer", cause });
 }
 
 /** Throws for rate limits and refused credentials. */
@@ -152,6 +180,11 @@ async function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Promise<A
     deps.log.error({ ...facts, account }, "GitHub does not accept our credentials");
     throw noAccess(new CallFailure(`answered ${status}`, facts));
   }
+  if (call.kind === "graphql" && status === 404) {
+    const cause = new CallFailure("answered 404", facts);
+    const options = { retryAfter: 60, reason: "unusable_answer", cause } as const;
+    throw new GraphqlMissing("GitHub has no GraphQL API at this address", options);
+  }
   if (call.isWrite && status < 300) deps.limits.resetBackoff(account);
   return { status, headers, body, facts };
 }
@@ -170,7 +203,7 @@ function unavailable(
   deps.log.warn({ ...cause.facts, account: String(call.account), why }, "GitHub did not answer");
   if (error instanceof TokenRefused) return noAccess(cause);
   if (error instanceof AnswerTooLarge && !call.isWrite) {
-    return new QuestionTooLarge("GitHub's answer is too large", { cause });
+    return new QuestionTooLarge("GitHub's answer is too large", { reason: "unusable_answer", cause });
   }
   const Kind = call.isWrite && isSent ? UnknownOutcome : ForgeUnavailable;
   return new Kind("GitHub did not answer", { cause });
@@ -196,6 +229,7 @@ function factsOf(call: GitHubCall, raw: RawAnswer | null): CallFacts {
     method: call.method,
     route: call.route,
     status: raw?.status ?? null,
+    installationId: typeof call.account === "number" ? call.account : null,
     requestId: requestId === undefined ? null : String(requestId),
   };
 }

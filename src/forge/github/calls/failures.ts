@@ -10,6 +10,8 @@ export interface CallFacts {
   /** A template, without values. */
   readonly route: string;
   readonly status: number | null;
+  /** Null for a call as the App or as nobody. */
+  readonly installationId: number | null;
   /** The `x-github-request-id` header, for GitHub's support. */
   readonly requestId: string | null;
 }
@@ -27,8 +29,11 @@ export class CallFailure extends Error {
 /** A write was sent and its outcome is unknown: read its effect before repeating it. */
 export class UnknownOutcome extends ForgeUnavailable {}
 
-/** The answer is too large. */
+/** The answer is too large, or takes GitHub too long. A smaller question may succeed. */
 export class QuestionTooLarge extends ForgeUnavailable {}
+
+/** The server answers GraphQL calls with 404. */
+export class GraphqlMissing extends ForgeUnavailable {}
 
 /** GitHub refuses the App's key or token. */
 export class CredentialsRefused extends ForgeUnavailable {}

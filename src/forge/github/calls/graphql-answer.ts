@@ -67,7 +67,8 @@ const REASON_OF_TYPE: Readonly<Record<string, RefusalReason>> = {
 export function refusalOfError({ type, message }: GraphqlError, answer: Answer): Refusal {
   if (type ? TRANSIENT_TYPES.has(type) : TRANSIENT_MESSAGE.test(message)) {
     const what = `answered with a GraphQL error of type ${type ?? "unknown"}`;
-    throw new UnknownOutcome("GitHub could not answer", { cause: new CallFailure(what, answer.facts) });
+    const cause = new CallFailure(what, answer.facts);
+    throw new UnknownOutcome("GitHub could not answer", { reason: "unusable_answer", cause });
   }
   const refusal = refusalOf(200, { message: message || `GitHub answered ${type ?? "with an error"}` });
   if (refusal.reason !== "unknown") return refusal;

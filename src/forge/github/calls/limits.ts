@@ -74,7 +74,7 @@ export function createLimits(clock: MonotonicClock): Limits {
 }
 
 export const limited = (seconds: number): ForgeUnavailable =>
-  new ForgeUnavailable("GitHub's rate limit is reached", { retryAfter: seconds });
+  new ForgeUnavailable("GitHub's rate limit is reached", { retryAfter: seconds, reason: "rate_limit" });
 
 /** In milliseconds by GitHub's clock, on which its limits are based; ours may be wrong. */
 function answeredAt({ headers }: LimitedAnswer, clock: MonotonicClock): number {

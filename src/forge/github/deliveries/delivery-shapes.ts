@@ -76,6 +76,7 @@ export const review = fromRepository.extend({
     id: z.int(),
     state: z.string(),
     body: text.nullish().catch(null),
+    user: accountIfAny.optional(),
     submitted_at: time,
     updated_at: time,
   }),

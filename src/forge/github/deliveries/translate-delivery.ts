@@ -131,10 +131,11 @@ function actionOf(delivered: DeliveredPullRequest): PullRequestEvent["action"] |
 function translateReview(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.review, payload);
   const action = delivered.action;
-  if (action !== "submitted" && action !== "dismissed") return null;
   const { review, pull_request: pull } = delivered;
   const { data: state } = reviewState.safeParse(review.state);
   if (state === undefined) return null;
+  if (action === "edited") return state === "dismissed" ? null : editedReview(delivered);
+  if (action !== "submitted" && action !== "dismissed") return null;
   // `submitted_at` does not change when a review is dismissed.
   const at = action === "submitted" ? review.submitted_at : (review.updated_at ?? pull.updated_at);
   return {
@@ -145,6 +146,18 @@ function translateReview(payload: unknown): ForgeEvent | null {
     headRepositoryId: pull.head?.repo?.id ?? null,
     reviewId: review.id,
     state: action === "dismissed" ? "dismissed" : state,
+    body: review.body ?? "",
+  };
+}
+
+function editedReview(delivered: z.infer<typeof shapes.review>): ForgeEvent {
+  const { review, pull_request: pull } = delivered;
+  return {
+    type: "review_edited",
+    ...about(delivered, review.updated_at ?? pull.updated_at),
+    number: pull.number,
+    reviewId: review.id,
+    author: review.user ?? null,
     body: review.body ?? "",
   };
 }

@@ -15,7 +15,7 @@ import {
   type RepositoryAnswer,
 } from "./inspect-query.ts";
 import { repositoryById } from "../repositories.ts";
-import { askInstallations } from "../repository-questions.ts";
+import { askInstallations, failTooLarge } from "../repository-questions.ts";
 import { toConversation } from "./conversation.ts";
 
 /** Questions in one call, since GitHub ends a GraphQL query after 10 seconds. */
@@ -28,7 +28,14 @@ export const inspect = (
   questions: readonly BranchQuestion[],
   options?: InspectOptions,
 ): Promise<BranchAnswer[]> =>
-  askInstallations(client, inspection(options), { questions, perCall: PER_CALL }, toBranchAnswer);
+  askInstallations(
+    client,
+    inspection(options),
+    { questions, perCall: PER_CALL, tooLarge: options?.isPartial ? withoutAnswer : failTooLarge },
+    toBranchAnswer,
+  );
+
+const withoutAnswer = ({ message }: Error): BranchAnswer => ({ refusal: { reason: "unknown", message } });
 
 async function toBranchAnswer(
   answer: RepositoryAnswer,

@@ -10,6 +10,7 @@ import {
   byInstallation,
   type FoundAnswer,
   inBatches,
+  inHalves,
   type QuestionKind,
   type RepositoryPart,
 } from "../repository-questions.ts";
@@ -94,11 +95,14 @@ async function readSome<Item, Value>(
   list: PullRequestList<Item, Value>,
   questions: readonly PullRequestQuestion[],
 ): Promise<QuestionResult<readonly Value[]>[]> {
+  const read = async (some: readonly PullRequestQuestion[]) => {
+    const found = await askRepositories(caller, firstPages(list), some);
+    return await Promise.all(some.map((question, index) => readOne(caller, list, question, found[index]!)));
+  };
   try {
-    const found = await askRepositories(caller, firstPages(list), questions);
-    return await Promise.all(
-      questions.map((question, index) => readOne(caller, list, question, found[index]!)),
-    );
+    return [
+      ...(await inHalves<PullRequestQuestion, QuestionResult<readonly Value[]>>(questions, read, unanswered)),
+    ];
   } catch (error) {
     return questions.map(() => unanswered(error));
   }

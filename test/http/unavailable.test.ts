@@ -1,0 +1,45 @@
+/** What a caller learns about a GitHub that does not answer. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import type { Fault } from "../../sandbox/forge/control/faults.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.forge.control.faults.clear());
+afterAll(() => world.stop());
+
+interface ListedRepository {
+  readonly health: { readonly unavailable: { readonly reason: string; readonly until: string } | null };
+}
+
+describe.each<[string, Fault, RegExp]>([
+  ["rate_limit", { kind: "rate-limit", limit: "primary", resetIn: 600 }, /^GitHub's rate limit is reached/],
+  ["unusable_answer", { kind: "garble", as: "html" }, /^GitHub's answer could not be used/],
+  ["outage", { kind: "answer", status: 503 }, /^GitHub could not be reached/],
+])("a 503 due to %s", (reason, fault, message) => {
+  it("is named in the answer, and in the health of the repositories until it is over", async () => {
+    const board = await world.board();
+    const listed = async () => (await board.api.get<ListedRepository[]>("/v1/repositories")).body;
+    expect((await listed())[0]?.health.unavailable).toBeNull();
+    const { number } = await board.api.card({ title: "Say hello" });
+    await board.api.move(number, board.stages["In progress"]);
+    const { id: installationId } = world.forge.control
+      .installations()
+      .find(({ account }) => account === board.owner)!;
+    world.forge.control.faults.add({ match: { path: "/graphql", installationId }, fault });
+    expect(await board.api.move(number, board.stages["In review"])).toMatchObject({
+      status: 503,
+      body: { reason, message: expect.stringMatching(message), statusCode: 503 },
+    });
+    const [repository] = await listed();
+    expect(repository?.health.unavailable).toMatchObject({ reason });
+    expect(Date.parse(repository?.health.unavailable?.until ?? "")).toBeGreaterThan(Date.now());
+    await board
+      .db("organizations")
+      .where({ slug: board.owner })
+      .update({ unavailable_until: board.db.fn.now() });
+    expect((await listed())[0]?.health.unavailable).toBeNull();
+  });
+});
