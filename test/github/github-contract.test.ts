@@ -46,7 +46,7 @@ describe("GitHub's API descriptions", () => {
 
   test("have no other operations", () => {
     expect(answerMismatches("GET", "/gists", 200, [])).toEqual([
-      expect.stringContaining("no such operation"),
+      expect.stringContaining("there is no operation"),
     ]);
     expect(operationOf("GET", "/repos/a/b/commits/main/check-runs")).toBe(
       "get /repos/{owner}/{repo}/commits/{ref}/check-runs",
@@ -57,6 +57,6 @@ describe("GitHub's API descriptions", () => {
     expect(() => validateWebhook("pull_request", "opened", { action: "opened" })).toThrow(
       /required property 'number'/,
     );
-    expect(() => validateWebhook("pull_request", "exploded", {})).toThrow(/no such webhook/);
+    expect(() => validateWebhook("pull_request", "exploded", {})).toThrow(/there is no webhook/);
   });
 });

@@ -203,7 +203,7 @@ describe("the document", () => {
     expect(() => checkDocumented("GET", "/v1/me", 200, { ...me, secretHash: "x" })).toThrow("secretHash");
     const refusal = { message: "x", error: "Unauthorized", statusCode: 401 };
     expect(checkDocumented("GET", "/v1/me", 401, refusal)).toBe("GET /v1/me");
-    expect(() => checkDocumented("GET", "/v1/me", 403, refusal)).toThrow("not the status");
+    expect(() => checkDocumented("GET", "/v1/me", 403, refusal)).toThrow("other than the status");
     expect(() => checkDocumented("GET", "/v1/me", 401, { message: "x" })).toThrow("statusCode");
     expect(() => checkDocumented("DELETE", "/v1/cards/1", 204, {})).toThrow("a body");
     expect(checkDocumented("GET", "/v1/nothing", 200, {})).toBeUndefined();
