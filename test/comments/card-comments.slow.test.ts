@@ -9,6 +9,7 @@ import {
   mirrorsOf,
   endStaleReads,
   shown,
+  untilMirrored,
   writeComment,
 } from "../support/stories/comments.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -311,10 +312,7 @@ describe("a new comment while GitHub fails", () => {
       expect(await mirrors(board)).toEqual([]);
       await endStaleReads(world.service.deps.db);
       expect(await mirrorsWhen(board, (found) => found.length > 0)).toEqual([shown("Once")]);
-      await eventually(
-        () => dueMirrors(world, body.id),
-        (due) => due === 0,
-      );
+      await untilMirrored(world, body.id);
       expect(await commentsOf(board.api, number)).toHaveLength(1);
     },
   );
@@ -334,10 +332,7 @@ describe("a new comment while GitHub fails", () => {
     expect(await dueMirrors(world, body.id)).toBe(1);
     control.staleReads(null);
     await runDeferredJobs(world);
-    await eventually(
-      () => dueMirrors(world, body.id),
-      (due) => due === 0,
-    );
+    await untilMirrored(world, body.id);
     expect(await mirrors(board)).toEqual([shown("Once")]);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });
@@ -356,11 +351,7 @@ describe("a new comment while GitHub fails", () => {
       expect(body.mirroredTo).toBe(0);
       expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once" }]);
       await mirrorsWhen(board, (found) => found.length > 0);
-      await eventually(
-        () => dueMirrors(world, body.id),
-        (due) => due === 0,
-        20_000,
-      );
+      await untilMirrored(world, body.id);
       expect(await mirrors(board)).toEqual([shown("Once")]);
       expect(await commentsOf(board.api, number)).toHaveLength(1);
     },

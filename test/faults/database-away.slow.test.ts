@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { unlockDeadWorkers } from "../../src/store/ops/instances.ts";
-import { connect, isDatabaseUnavailable, rows, type Trx } from "../../src/store/db/connect.ts";
+import { connect, isDatabaseUnavailable, rows, type Db, type Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
 import { trackLostJobs } from "../../src/jobs/heartbeat.ts";
@@ -11,7 +11,7 @@ import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
-import { startDatabaseProxy } from "../support/database/database-proxy.ts";
+import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { freeze, makeRelease } from "../support/stories/releases.ts";
@@ -127,18 +127,30 @@ it("a worker that cannot be started leaves no heartbeat and no connection", asyn
   await database.drop();
 });
 
+/** Runs `work` with a worker on a new database, to which it connects through a proxy. */
+async function withProxiedWorker(work: (near: Db, proxy: DatabaseProxy) => Promise<void>): Promise<void> {
+  const database = await createTestDatabase();
+  const proxy = await startDatabaseProxy(database.connectionString);
+  const near = connect({ connectionString: database.connectionString, onError: () => undefined });
+  const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
+  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
+  const worker = await startWorker(deps, proxy.url, options);
+  try {
+    await work(near, proxy);
+  } finally {
+    await worker.stop();
+    await proxy.stop();
+    await near.destroy();
+    await database.drop();
+  }
+}
+
 // Fault: E18 A lost connection leaves a job or queue locked => released after 15 seconds
 it.each([null, "a-queue"])(
   "a job whose claim got no response is released and done by the same process, queue: %s",
-  async (queue) => {
-    const database = await createTestDatabase();
-    const proxy = await startDatabaseProxy(database.connectionString);
-    const near = connect({ connectionString: database.connectionString, onError: () => undefined });
-    const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
-    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
-    const worker = await startWorker(deps, proxy.url, options);
-    const jobs = () => near("graphile_worker._private_jobs").select("id", "locked_by", "attempts");
-    try {
+  async (queue) =>
+    withProxiedWorker(async (near, proxy) => {
+      const jobs = () => near("graphile_worker._private_jobs").select("id", "locked_by", "attempts");
       const lost = proxy.loseAnswerWith("lost response");
       await addJob(near, WAKE_WAITING_LANES, { note: "lost response" }, queue === null ? {} : { queue });
       await lost;
@@ -148,13 +160,7 @@ it.each([null, "a-queue"])(
         locked_at: near.raw("now() - interval '1 minute'"),
       });
       await eventually(jobs, ({ length }) => length === 0, 30_000);
-    } finally {
-      await worker.stop();
-      await proxy.stop();
-      await near.destroy();
-      await database.drop();
-    }
-  },
+    }),
 );
 
 // Fault: E18
@@ -174,15 +180,9 @@ it.each([
   ["complete_job_q/", "a-queue"],
 ])(
   "a job whose end could not be stored (%s) is released and repeated by the same process",
-  async (statement, queue) => {
-    const database = await createTestDatabase();
-    const proxy = await startDatabaseProxy(database.connectionString);
-    const near = connect({ connectionString: database.connectionString, onError: () => undefined });
-    const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
-    const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
-    const worker = await startWorker(deps, proxy.url, options);
-    const jobs = () => near("graphile_worker._private_jobs").select("attempts");
-    try {
+  async (statement, queue) =>
+    withProxiedWorker(async (near, proxy) => {
+      const jobs = () => near("graphile_worker._private_jobs").select("attempts");
       const recording = proxy.keepCallWith(statement);
       await addJob(near, WAKE_WAITING_LANES, {}, queue === null ? {} : { queue });
       await recording.met;
@@ -195,13 +195,7 @@ it.each([
       const locked_at = near.raw("now() - interval '1 minute'");
       await near("graphile_worker._private_jobs").update({ locked_at });
       await eventually(jobs, ({ length }) => length === 0, 30_000);
-    } finally {
-      await worker.stop();
-      await proxy.stop();
-      await near.destroy();
-      await database.drop();
-    }
-  },
+    }),
 );
 
 it("a transaction with a broken connection is 503, unless its own work was refused", async () => {

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually } from "../support/api.ts";
 import {
   commentsOf,
-  dueMirrors,
   mirrorsOf,
   endStaleReads,
   shown,
+  untilMirrored,
   writeComment,
 } from "../support/stories/comments.ts";
 import { openCard } from "../support/stories/open-card.ts";
@@ -84,11 +83,7 @@ describe("when GitHub never responds", () => {
       expect(status).toBe(201);
       expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once" }]);
       await endStaleReads(world.service.deps.db);
-      await eventually(
-        () => dueMirrors(world, body.id),
-        (due) => due === 0,
-        20_000,
-      );
+      await untilMirrored(world, body.id);
       expect(await mirrorsOf(world, board)).toEqual([shown("Once")]);
       expect(await commentsOf(board.api, number)).toHaveLength(1);
     },

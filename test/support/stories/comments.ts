@@ -1,5 +1,5 @@
 import type { Db } from "../../../src/store/db/connect.ts";
-import type { Api, ApiAnswer, CallOptions } from "../api.ts";
+import { eventually, type Api, type ApiAnswer, type CallOptions } from "../api.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
 /** A comment of the API. */
@@ -104,3 +104,11 @@ export async function dueMirrors(world: TestWorld, commentId: string): Promise<n
     .where({ comment_id: commentId, shown_revision: null });
   return due.length;
 }
+
+/** Waits until all mirrors of a comment have its current text. */
+export const untilMirrored = (world: TestWorld, commentId: string): Promise<number> =>
+  eventually(
+    () => dueMirrors(world, commentId),
+    (due) => due === 0,
+    20_000,
+  );
