@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
-import type { CallLimits } from "../../src/http/call-limiter.ts";
+import { DEFAULT_LIMITS, type CallLimits } from "../../src/http/call-limiter.ts";
 import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const LIMIT = 2;
-const LIMITS: CallLimits = { callsAtOnce: LIMIT, callsPerSecond: LIMIT, failedKeysPerMinute: 5 };
+const LIMITS: CallLimits = {
+  ...DEFAULT_LIMITS,
+  callsAtOnce: LIMIT,
+  callsPerSecond: LIMIT,
+  failedKeysPerMinute: 5,
+};
 let world: TestWorld;
 let board: TestBoard;
 beforeAll(async () => {
