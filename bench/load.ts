@@ -36,6 +36,7 @@ export interface LoadResult {
   readonly failed: number;
   /** Milliseconds. */
   readonly p50: number;
+  readonly p95: number;
   readonly p99: number;
 }
 
@@ -104,6 +105,7 @@ async function run(load: Load): Promise<LoadResult> {
     answered,
     failed: result.non2xx - result["3xx"] + result.errors + result.timeouts,
     p50: quantile(0.5),
+    p95: quantile(0.95),
     p99: quantile(0.99),
   };
 }

@@ -99,6 +99,8 @@ const commonSettings = z.object({
   PORT: port(3000),
   CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.callsAtOnce, 1, 1_000_000),
   CALLS_PER_SECOND: wholeNumber(DEFAULT_LIMITS.callsPerSecond, 1, 1_000_000),
+  BOARD_CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.boardCallsAtOnce, 1, 1_000_000),
+  BOARD_CALLS_WAITING: wholeNumber(DEFAULT_LIMITS.boardCallsWaiting, 1, 1_000_000),
   FAILED_KEYS_PER_MINUTE: wholeNumber(DEFAULT_LIMITS.failedKeysPerMinute, 1, 1_000_000),
   STORED_ANSWERS_MB: wholeNumber(DEFAULT_LIMITS.storedMegabytesPerDay, 1, 1_000_000),
   KEEP_ALIVE_SECONDS: wholeNumber(DEFAULT_CONNECTION_LIMITS.keepAliveMs / 1_000, 1, 3_600),
@@ -247,6 +249,8 @@ const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
   limits: {
     callsAtOnce: set.CALLS_AT_ONCE,
     callsPerSecond: set.CALLS_PER_SECOND,
+    boardCallsAtOnce: set.BOARD_CALLS_AT_ONCE,
+    boardCallsWaiting: set.BOARD_CALLS_WAITING,
     failedKeysPerMinute: set.FAILED_KEYS_PER_MINUTE,
     storedMegabytesPerDay: set.STORED_ANSWERS_MB,
   },

@@ -66,8 +66,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "store/events/timeline.js",
-        find: "order by t.seq limit",
-        replace: "order by t.seq desc limit",
+        find: "t.seq > :after order by t.seq",
+        replace: "t.seq > :after order by t.seq desc",
       },
     ],
   },

@@ -1,26 +1,33 @@
 import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem, tooMany } from "../errors.ts";
-import type { Db } from "../store/db/connect.ts";
+import { MAX_CONNECTIONS, type Db } from "../store/db/connect.ts";
 import { StaleCredential, type CachedCredential } from "../store/tenancy/credentials.ts";
 import { Authentication, FailedKeys, TokenBuckets } from "./authenticate.ts";
+import { CallScheduler } from "./call-scheduler.ts";
 
 /** The limits of one process. Two processes allow twice as much. */
 export interface CallLimits {
-  /** Concurrent calls of one credential. */
+  /** Concurrent calls of one credential, running and waiting. */
   readonly callsAtOnce: number;
   /** Calls of one credential per second, also the size of a burst. */
   readonly callsPerSecond: number;
+  /** Running calls of one board. Further ones wait. */
+  readonly boardCallsAtOnce: number;
+  /** Waiting calls of one board. */
+  readonly boardCallsWaiting: number;
   /** Refused keys per address and per client id. */
   readonly failedKeysPerMinute: number;
   /** The answers of a credential's writes, which are stored for a day, in units of 1,000,000 bytes. */
   readonly storedMegabytesPerDay: number;
 }
 
-/** Above what one process was measured to answer: they stop a runaway client and are no quota. */
+/** More than a busy automation needs, and less than one process answers. */
 export const DEFAULT_LIMITS: CallLimits = {
-  callsAtOnce: 256,
-  callsPerSecond: 100_000,
+  callsAtOnce: 64,
+  callsPerSecond: 500,
+  boardCallsAtOnce: 4,
+  boardCallsWaiting: 256,
   failedKeysPerMinute: 120,
   storedMegabytesPerDay: 2_048,
 };
@@ -28,8 +35,12 @@ export const DEFAULT_LIMITS: CallLimits = {
 /** The space of a stored answer besides its body: the key, the digest and both indexes. */
 const STORED_ROW_BYTES = 500;
 
-/** Authenticates calls and limits their rate. */
+/** Running calls of all boards. The other connections of the pool serve webhooks, jobs and checks. */
+const RUNNING_CALLS = MAX_CONNECTIONS - 2;
+
+/** Authenticates calls, limits their rate, and schedules them. */
 export class CallLimiter {
+  readonly schedule: CallScheduler;
   readonly #limits: CallLimits;
   readonly #authentication = new Authentication();
   readonly #calls: TokenBuckets;
@@ -40,6 +51,11 @@ export class CallLimiter {
 
   constructor(limits: CallLimits) {
     this.#limits = limits;
+    this.schedule = new CallScheduler({
+      running: RUNNING_CALLS,
+      boardRunning: limits.boardCallsAtOnce,
+      boardWaiting: limits.boardCallsWaiting,
+    });
     this.#calls = new TokenBuckets({ burst: limits.callsPerSecond, perSecond: limits.callsPerSecond });
     this.#failures = new FailedKeys(limits.failedKeysPerMinute);
     const bytesPerDay = limits.storedMegabytesPerDay * 1_000_000;
@@ -122,6 +138,7 @@ export class CallLimiter {
 
   /** Ends the count of a call, also when its caller has disconnected. */
   leave(response: Response): void {
+    this.schedule.leave(response);
     const credentialId = this.#admitted.get(response);
     if (credentialId === undefined) return;
     const left = (this.#running.get(credentialId) ?? 1) - 1;

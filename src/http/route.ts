@@ -102,6 +102,7 @@ export function accountRoute<Query extends MaybeObject = undefined>(
       const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
         requireNoBodySent(request);
         const query = validateQuery(rest.query, request.query) as Output<Query>;
+        await response.locals.gate.schedule.enter(response, cached.credential.id);
         await cached.revalidate(deps.db);
         return handle(deps, { credential: cached.credential, cached, query }, { request, response });
       });
@@ -134,8 +135,9 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
         requireNoBodySent(request);
         const params = pathOf(rest.params, request) as Output<Params>;
         const query = validateQuery(rest.query, request.query) as Output<Query>;
+        const scheduled = await schedule(deps, response, board);
         if (!confirms) await cached.revalidate(deps.db);
-        return handle(deps, { credential, cached, board, params, query }, { request, response });
+        return handle(scheduled, { credential, cached, board, params, query }, { request, response });
       });
       sendRead(response, answer);
     },
@@ -171,6 +173,13 @@ export function streamRoute<Query extends MaybeObject = undefined>(
       await handle(deps, await admit(), { request, response }, admit);
     },
   };
+}
+
+/** Waits for the turn of a call of `board`. It leaves its place when it first asks the forge. */
+async function schedule(deps: Deps, response: Response, { workspaceId }: BoardRole): Promise<Deps> {
+  const { schedule: scheduler } = response.locals.gate;
+  await scheduler.enter(response, workspaceId);
+  return { ...deps, forge: scheduler.forgeFor(response, deps.forge) };
 }
 
 function sendRead(response: Response, answer: unknown): void {
@@ -227,8 +236,9 @@ export function writeRoute<
         });
         const requestId = requestIdOf(credentialId, key, fingerprint);
         const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
+        const scheduled = await schedule(deps, response, board);
         const start = await startWrite(
-          deps,
+          scheduled,
           response.locals.log,
           { caller, cached, key, fingerprint },
           async (trx) => (await find?.(trx, board, params)) as Subject,
@@ -250,7 +260,7 @@ export function writeRoute<
           const body = (
             rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
           ) as Output<Body>;
-          const stored = await handle(deps, { write, params, query, body, subject });
+          const stored = await handle(scheduled, { write, params, query, body, subject });
           gate.countStored(credentialId, stored.body);
           return stored;
         } catch (error) {

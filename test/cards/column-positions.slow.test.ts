@@ -225,11 +225,11 @@ it("new cards at the end of a long column have their positions in the response",
     COUNT_WITHIN_MS,
   );
   await expectPositions(80);
-  const made = await Promise.all(Array.from({ length: 100 }, () => apis.map((api) => api.card())).flat());
+  const made = await Promise.all(Array.from({ length: 50 }, () => apis.map((api) => api.card())).flat());
   const shown = await rows<{ number: number; position: number }>(
     board.db,
     `select number, row_number() over (order by rank) - 1 as position
-       from cards where stage_id = :backlog and deleted_at is null order by rank desc limit 200`,
+       from cards where stage_id = :backlog and deleted_at is null order by rank desc limit 100`,
     { backlog },
   );
   expect(

@@ -145,6 +145,8 @@ describe("a configured App and database", () => {
     ["DRAIN_SECONDS", "301"],
     ["CALLS_AT_ONCE", "0"],
     ["CALLS_PER_SECOND", "1000001"],
+    ["BOARD_CALLS_AT_ONCE", "0"],
+    ["BOARD_CALLS_WAITING", "x"],
     ["RETAIN_DELIVERIES_DAYS", "3"],
     ["RETAIN_HISTORY_DAYS", "for ever"],
     ["PUBLIC_URL", "trunkline.example.com"],
@@ -180,6 +182,8 @@ describe("a configured App and database", () => {
   it.each([
     ["CALLS_AT_ONCE", "callsAtOnce"],
     ["CALLS_PER_SECOND", "callsPerSecond"],
+    ["BOARD_CALLS_AT_ONCE", "boardCallsAtOnce"],
+    ["BOARD_CALLS_WAITING", "boardCallsWaiting"],
     ["FAILED_KEYS_PER_MINUTE", "failedKeysPerMinute"],
     ["STORED_ANSWERS_MB", "storedMegabytesPerDay"],
   ] as const)("%s may be set to its default", (name, limit) => {

@@ -149,6 +149,8 @@ export const eventRoutes: readonly Route[] = [
       const closed = new AbortController();
       response.once("close", () => closed.abort());
       return poll(deps, workspaceId, query, async (from, ms) => {
+        // A waiting call must not keep other calls of the board from running.
+        response.locals.gate.schedule.leave(response);
         await deps.feed.waitForEvent(workspaceId, from, ms, closed.signal);
         await cached.confirmAgain(deps.db);
       });

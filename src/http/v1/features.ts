@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { changeFeature, createFeature, deleteFeature } from "../../actions/boards/features.ts";
 import { findFeature, listFeatures } from "../../store/cards/features.ts";
-import { listRoute } from "../list-route.ts";
+import { keyedListRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
 import { byId } from "./lookups.ts";
@@ -29,7 +29,7 @@ const name = text({ min: 1, max: 60, isTrimmed: true });
 const description = text({ max: 20_000 }).meta({ description: "Markdown" });
 
 export const featureRoutes: readonly Route[] = [
-  listRoute({
+  keyedListRoute({
     path: "/v1/features",
     summary: "List features",
     tag: "Features",
@@ -37,7 +37,9 @@ export const featureRoutes: readonly Route[] = [
       archived: z.enum(["0", "1"], "must be 1 to include archived features, or 0").optional(),
     }),
     list: { description: "The features of the board, by position", schema: z.array(feature) },
-    handle: (deps, { board, query }) => listFeatures(deps.db, board.workspaceId, query.archived === "1"),
+    key: z.tuple([z.uuid(), z.int().min(0)]).readonly(),
+    handle: (deps, { board, query }, window) =>
+      listFeatures(deps.db, board.workspaceId, query.archived === "1", window),
   }),
   writeRoute({
     method: "post",

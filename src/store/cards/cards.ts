@@ -2,7 +2,7 @@ import type { Blocked } from "../../flow/refusal.ts";
 import type { ChecksState } from "../../flow/checks.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
-import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
+import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import type { User } from "../tenancy/users.ts";
 import { countColumn } from "./placing.ts";
@@ -108,14 +108,14 @@ export async function listBacklog(
   projectId: string,
   window: ListWindow<string>,
 ): Promise<ListSlice<Card, string>> {
-  const found = await rows<Card & { readonly rank: string }>(
-    db,
-    `select ${cardColumns(BACKLOG_POSITION)}, c.rank ${cardFrom("cards")}
+  const { items, next } = await readPage<Card & { readonly rank: string }, string>(db, window, {
+    sql: `select ${cardColumns(BACKLOG_POSITION)}, c.rank ${cardFrom("cards")}
       where c.stage_id = ${BACKLOG} and c.deleted_at is null and c.rank > :after
-      order by c.rank limit :limit`,
-    { projectId, after: window.after ?? "", limit: rowLimit(window) },
-  );
-  const { items, next } = listSliceOf(found, window, ({ rank }) => rank);
+      order by c.rank`,
+    bindings: { projectId, after: window.after ?? "" },
+    bytes: "octet_length(description)",
+    keyOf: ({ rank }) => rank,
+  });
   return { items: items.map(({ rank: _rank, ...card }) => card), next };
 }
 

@@ -1,5 +1,6 @@
 import type { Color } from "../../flow/colors.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 
 export interface Feature {
   readonly id: string;
@@ -26,11 +27,25 @@ const FEATURE = `
            where c.feature_id = p.id and c.deleted_at is null and s.kind = 'done') as "doneCount"
     from placed p`;
 
+/** The id of a feature and its position. If it was deleted, the list continues at the position. */
+export type FeaturePlace = readonly [id: string, position: number];
+
 /** Lists the features of a board in order. */
-export async function listFeatures(db: Db, workspaceId: string, withArchived: boolean): Promise<Feature[]> {
-  return rows<Feature>(db, `${FEATURE} where :withArchived or not p.archived order by p.place`, {
-    workspaceId,
-    withArchived,
+export async function listFeatures(
+  db: Db,
+  workspaceId: string,
+  withArchived: boolean,
+  window: ListWindow<FeaturePlace>,
+): Promise<ListSlice<Feature, FeaturePlace>> {
+  const [after, position] = window.after ?? [null, 0];
+  return readPage<Feature, FeaturePlace>(db, window, {
+    sql: `${FEATURE}
+      where (:withArchived or not p.archived)
+        and p.place >= coalesce((select l.place + 1 from placed l where l.id = :after), :position)
+      order by p.place`,
+    bindings: { workspaceId, withArchived, after, position },
+    bytes: "octet_length(description)",
+    keyOf: (feature) => [feature.id, feature.position],
   });
 }
 

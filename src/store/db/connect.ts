@@ -27,6 +27,9 @@ const types: CustomTypesConfig = {
   },
 };
 
+/** Connections of a pool. */
+export const MAX_CONNECTIONS = 10;
+
 interface ConnectOptions {
   readonly connectionString: string;
   readonly max?: number;
@@ -42,7 +45,7 @@ interface ConnectOptions {
 const PLANNING = "-c enable_seqscan=off -c jit=off -c random_page_cost=1.1";
 
 /** Creates a pool, which connects when the first statement runs. */
-export function connect({ connectionString, max = 10, onError }: ConnectOptions): Knex {
+export function connect({ connectionString, max = MAX_CONNECTIONS, onError }: ConnectOptions): Knex {
   const report = (message: unknown): void => onError(new Error(String(message)));
   return knex({
     client: "pg",

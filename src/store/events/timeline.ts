@@ -1,7 +1,7 @@
 import { newId } from "../../new-id.ts";
 import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder } from "../db/transaction.ts";
-import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
+import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { userKindSql } from "../tenancy/users.ts";
 import type { EventKind, TimelineActor } from "./event-kinds.ts";
 import { feedTimelineItems } from "./feed.ts";
@@ -98,9 +98,8 @@ export async function listTimeline(
   readerId: string,
   window: ListWindow<number>,
 ): Promise<ListSlice<TimelineItem, number>> {
-  const found = await rows<TimelineRow>(
-    db,
-    `select t.type, t.id, t.kind, t.data, t.body, t.actor_id as "actorId", t.at, t.edited_at as "editedAt", t.seq,
+  const { items, next } = await readPage<TimelineRow, number>(db, window, {
+    sql: `select t.type, t.id, t.kind, t.data, t.body, t.actor_id as "actorId", t.at, t.edited_at as "editedAt", t.seq,
             json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', ${userKindSql("c.workspace_id", "u")}),
                               'login', t.login) as actor,
             r.full_name as "repositoryFullName"
@@ -108,10 +107,11 @@ export async function listTimeline(
        join cards c on c.id = t.card_id
        join users u on u.id = t.actor_id
        left join repositories r on r.id = t.repository_id
-      where t.card_id = :cardId and t.deleted_at is null and t.seq > :after order by t.seq limit :limit`,
-    { cardId, after: window.after ?? 0, limit: rowLimit(window) },
-  );
-  const { items, next } = listSliceOf(found, window, ({ seq }) => seq);
+      where t.card_id = :cardId and t.deleted_at is null and t.seq > :after order by t.seq`,
+    bindings: { cardId, after: window.after ?? 0 },
+    bytes: "octet_length(coalesce(body, data::text))",
+    keyOf: ({ seq }) => seq,
+  });
   return { items: items.map((row) => toItem(row, readerId)), next };
 }
 

@@ -1,5 +1,5 @@
-import { firstRow, rows, type Db } from "../db/connect.ts";
-import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
+import { firstRow, type Db } from "../db/connect.ts";
+import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import {
   BACKMERGE_OPEN,
   CHECKS_BROKEN,
@@ -113,15 +113,15 @@ export async function listInbox(
   window: ListWindow<InboxPlace>,
 ): Promise<ListSlice<InboxItem, InboxPlace>> {
   const [at, id] = window.after ?? [null, null];
-  const found = await rows<InboxItem>(
-    db,
-    `${INBOX}
+  return readPage<InboxItem, InboxPlace>(db, window, {
+    sql: `${INBOX}
       and (cast(:at as timestamptz) is null
            or (date_trunc('milliseconds', i.at), i.id) < (cast(:at as timestamptz), cast(:id as uuid)))
-    order by date_trunc('milliseconds', i.at) desc, i.id desc limit :limit`,
-    { projectId, at, id, limit: rowLimit(window) },
-  );
-  return listSliceOf(found, window, (item) => [item.at.toISOString(), item.id]);
+    order by date_trunc('milliseconds', i.at) desc, i.id desc`,
+    bindings: { projectId, at, id },
+    bytes: "octet_length(detail) + octet_length(data::text)",
+    keyOf: (item) => [item.at.toISOString(), item.id],
+  });
 }
 
 const BOARD_ITEM = `

@@ -1,5 +1,5 @@
 import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { listSliceOf, rowLimit, type ListSlice, type ListWindow } from "../db/list-window.ts";
+import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { RELEASE_REPOSITORIES, type ReleaseRepository } from "./release-branches.ts";
 import { RELEASE_CARDS, type ReleaseCard } from "./release-cards.ts";
 
@@ -39,13 +39,13 @@ export async function listReleases(
   projectId: string,
   window: ListWindow<string>,
 ): Promise<ListSlice<Release, string>> {
-  const found = await rows<Release>(
-    db,
-    `${RELEASE} where r.project_id = :projectId and (cast(:after as uuid) is null or r.id < :after)
-      order by r.id desc limit :limit`,
-    { projectId, after: window.after, limit: rowLimit(window) },
-  );
-  return listSliceOf(found, window, ({ id }) => id);
+  return readPage<Release, string>(db, window, {
+    sql: `${RELEASE} where r.project_id = :projectId and (cast(:after as uuid) is null or r.id < :after)
+      order by r.id desc`,
+    bindings: { projectId, after: window.after },
+    bytes: "octet_length(tags::text)",
+    keyOf: ({ id }) => id,
+  });
 }
 
 /** Throws if the release does not exist. The caller has checked that it belongs to the board. */

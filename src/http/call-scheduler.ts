@@ -1,0 +1,106 @@
+import type { Response } from "express";
+import type { Forge } from "../forge/forge.ts";
+import { tooMany } from "../errors.ts";
+
+/** The limits of one process. */
+export interface ScheduleLimits {
+  /** Running calls of all boards. */
+  readonly running: number;
+  /** Running calls of one board. */
+  readonly boardRunning: number;
+  /** Waiting calls of one board. */
+  readonly boardWaiting: number;
+}
+
+/** The calls of one board. */
+interface BoardCalls {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+/**
+ * Runs a few calls at a time, below the number of database connections, and only some of them for
+ * one board. The other calls wait; boards take turns. See docs/adr/0012-boards-take-turns.md.
+ */
+export class CallScheduler {
+  readonly #limits: ScheduleLimits;
+  #running = 0;
+  /** The boards that have calls. The board whose turn is next comes first. */
+  readonly #boards = new Map<string, BoardCalls>();
+  /** The boards of the calls that run. */
+  readonly #places = new WeakMap<Response, string>();
+
+  constructor(limits: ScheduleLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Resolves when the call may run; at once if it runs already. Throws `too_many` if too many calls
+   * of the board wait. `board` is any name of what shares the limits.
+   */
+  async enter(response: Response, board: string): Promise<void> {
+    if (this.#places.has(response)) return;
+    const calls = this.#boards.get(board) ?? { running: 0, waiting: [] };
+    this.#boards.set(board, calls);
+    if (!this.#mayRun(calls)) {
+      const { boardWaiting } = this.#limits;
+      if (calls.waiting.length >= boardWaiting) {
+        throw tooMany(`This board has ${boardWaiting} calls waiting. Wait for their answers.`, 1);
+      }
+      await new Promise<void>((resolve) => {
+        calls.waiting.push(() => {
+          this.#start(response, board, calls);
+          resolve();
+        });
+      });
+    } else this.#start(response, board, calls);
+  }
+
+  /** Ends a call, or lets it go on without its place. May be called again. */
+  leave(response: Response): void {
+    const board = this.#places.get(response);
+    const calls = board === undefined ? undefined : this.#boards.get(board);
+    if (board === undefined || calls === undefined) return;
+    this.#places.delete(response);
+    calls.running--;
+    this.#running--;
+    if (calls.running === 0 && calls.waiting.length === 0) this.#boards.delete(board);
+    this.#startNext();
+  }
+
+  /**
+   * The forge for one call. A call leaves its place when it first asks the forge, which may take
+   * minutes and needs no database connection.
+   */
+  forgeFor(response: Response, forge: Forge): Forge {
+    return new Proxy(forge, {
+      get: (target, name) => {
+        this.leave(response);
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+  }
+
+  #mayRun({ running }: BoardCalls): boolean {
+    return this.#running < this.#limits.running && running < this.#limits.boardRunning;
+  }
+
+  #start(response: Response, board: string, calls: BoardCalls): void {
+    calls.running++;
+    this.#running++;
+    this.#places.set(response, board);
+  }
+
+  /** Starts the oldest waiting call of the next board, and puts this board behind the others. */
+  #startNext(): void {
+    for (const [board, calls] of this.#boards) {
+      if (!this.#mayRun(calls)) continue;
+      const start = calls.waiting.shift();
+      if (!start) continue;
+      this.#boards.delete(board);
+      this.#boards.set(board, calls);
+      start();
+      return;
+    }
+  }
+}
