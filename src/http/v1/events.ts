@@ -143,7 +143,10 @@ export const eventRoutes: readonly Route[] = [
     query: pollQuery,
     responses: {
       200: { description: "The events", schema: page },
-      410: { description: "Events after `after` are not kept; read the board again", schema: gone },
+      410: {
+        description: "The feed does not keep the events after this position; read the board again",
+        schema: gone,
+      },
     },
     handle: async (deps, { cached, board: { workspaceId }, query }, { response }) => {
       const closed = new AbortController();

@@ -155,6 +155,13 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await get("/v1/releases");
   await settled();
   await get("/v1/trunk");
+  await get("/v1/events?after=1000000");
+  await eventually(
+    () => get<{ events: unknown[] }>(`/v1/events?after=0&card=${number}&limit=3`),
+    ({ events }) => events.length === 3,
+  );
+  // Its answer does not end, so none is recorded.
+  examples["GET /v1/events/stream"] = { path: `/v1/events/stream?card=${number}`, answers: {} };
   const next = await api.post<Identified>("/v1/releases", { name: "1.1" });
   await api.post(`/v1/releases/${next.body.id}/freeze`);
   await record("DELETE", `/v1/releases/${next.body.id}/freeze`);
