@@ -19,13 +19,15 @@ create table events (
 );
 create unique index on events (workspace_id, seq) where seq is not null;
 create index on events (id) where seq is null;
-create index on events (numbered_at) where numbered_at is not null;
+create index on events (numbered_at, seq) where numbered_at is not null;
 
 -- The number of each board's newest event. A table of its own, because new cards lock `workspaces`
 -- until they commit and numbering must not wait for them.
 create table feeds (
   workspace_id uuid primary key references workspaces,
-  head bigint not null default 0
+  head bigint not null default 0,
+  -- Never decreases, even if the clock does: events are deleted in the order of their numbers.
+  numbered_at timestamptz not null default now()
 );
 
 -- In SQL, because many statements block and unblock cards.
