@@ -1,11 +1,10 @@
 import { z } from "zod";
 import type { Deps } from "../../actions/deps.ts";
-import { Problem } from "../../errors.ts";
 import {
   FEED_KINDS,
-  isAfter,
   readEvents,
   readFeedBounds,
+  requireKept,
   type FeedBounds,
   type FeedFilter,
 } from "../../store/events/feed.ts";
@@ -94,15 +93,6 @@ const filterOf = ({ kinds, card }: z.output<typeof filter>): FeedFilter => ({
   kinds: kinds ?? null,
   cardNumber: card ?? null,
 });
-
-function requireKept(after: number, bounds: FeedBounds): void {
-  if (isAfter(after, bounds)) return;
-  throw new Problem(
-    "gone",
-    `The feed has no events after ${after}: it keeps ${bounds.oldest} to ${bounds.head}. Read the board again and continue after its X-Feed-Seq.`,
-    { body: { head: String(bounds.head), oldest: String(bounds.oldest) } },
-  );
-}
 
 interface Waiting {
   /** Waits for an event after `seq`. */

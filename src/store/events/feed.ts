@@ -1,3 +1,4 @@
+import { Problem } from "../../errors.ts";
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder, transaction } from "../db/transaction.ts";
 import { userKindSql } from "../tenancy/users.ts";
@@ -148,6 +149,16 @@ export interface FeedBounds {
 /** Whether the feed has all events after a position. */
 export const isAfter = (after: number, { oldest, head }: FeedBounds): boolean =>
   after >= oldest - 1 && after <= head;
+
+/** Throws `gone` unless the feed has all events after a position. */
+export function requireKept(after: number, bounds: FeedBounds): void {
+  if (isAfter(after, bounds)) return;
+  throw new Problem(
+    "gone",
+    `The feed has no events after ${after}: it keeps ${bounds.oldest} to ${bounds.head}. Read the board again and continue after its X-Feed-Seq.`,
+    { body: { head: String(bounds.head), oldest: String(bounds.oldest) } },
+  );
+}
 
 /** SQL for the number of the oldest retained event of the feed `f`. */
 const OLDEST = `coalesce((select min(o.seq) from events o where o.workspace_id = f.workspace_id and o.seq is not null),
