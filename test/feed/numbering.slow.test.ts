@@ -98,8 +98,11 @@ async function feedOf({ api, workspaceId }: TestBoard): Promise<ApiEvent[]> {
   }
 }
 
-const markOf = ({ data }: ApiEvent): string =>
-  String(data["mark"] ?? (data["to"] as { readonly name?: string } | null)?.name);
+/** The mark of a direct write, or the name of a new label. */
+const markOf = ({ data }: ApiEvent): string => {
+  const { mark, to } = data as { readonly mark?: string; readonly to?: { readonly name: string } | null };
+  return mark ?? to?.name ?? "";
+};
 
 const byText = (one: string, other: string): number => one.localeCompare(other);
 
@@ -114,11 +117,7 @@ async function expectFollowed(followers: readonly Follower[], feed: readonly Api
   const texts = feed.map((event) => JSON.stringify(event));
   expect(texts.map(seqOf)).toEqual(feed.map((_, at) => at + 1));
   for (const follower of followers) {
-    await eventually(
-      () => Promise.resolve(follower.texts.length),
-      (length) => length >= feed.length,
-      20_000,
-    );
+    await follower.until(feed.length);
     await follower.stop();
     expect(follower.lost).toEqual([]);
     expect(follower.texts).toEqual(texts);

@@ -14,12 +14,15 @@ export interface Follower {
   readonly texts: readonly string[];
   /** The answers that no reader may get: a 410, or a `reset`. */
   readonly lost: readonly string[];
+  /** Resolves when it has got so many events, or after some seconds. */
+  until(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Longer than a service takes to answer a poll. */
 const TIMEOUT_MS = 10_000;
 const RETRY_MS = 50;
+const UNTIL_MS = 10_000;
 
 type Read = (baseUrl: string, after: string, signal: AbortSignal) => Promise<void>;
 
@@ -42,6 +45,10 @@ function follow(
   return {
     name,
     ...found,
+    until: async (count) => {
+      const late = Date.now() + UNTIL_MS;
+      while (found.texts.length < count && Date.now() < late) await sleep(RETRY_MS);
+    },
     stop: async () => {
       stopping.abort();
       await running;
