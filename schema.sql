@@ -252,6 +252,7 @@ CREATE TABLE events (
   actor jsonb,
   data jsonb DEFAULT '{}'::jsonb NOT NULL,
   at timestamp with time zone DEFAULT now() NOT NULL,
+  written_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   numbered_at timestamp with time zone,
   CONSTRAINT events_check CHECK ((card_number IS NULL) = (card_title IS NULL)),
   CONSTRAINT events_check1 CHECK ((seq IS NULL) = (numbered_at IS NULL)),

@@ -12,7 +12,9 @@ create table events (
   card_title text,
   actor jsonb,
   data jsonb not null default '{}',
+  -- GitHub's time for what GitHub reported, which may be late.
   at timestamptz not null default now(),
+  written_at timestamptz not null default clock_timestamp(),
   numbered_at timestamptz,
   check ((card_number is null) = (card_title is null)),
   check ((seq is null) = (numbered_at is null))

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { eventually, type Api } from "../support/api.ts";
 import { openStream, type EventPage } from "../support/stories/event-stream.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { METRICS_TOKEN, startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -55,6 +55,22 @@ it("a board's events are numbered at times that never decrease, also after the c
   const rows = await board.db("events").where({ workspace_id: board.workspaceId }).orderBy("seq");
   const times = rows.map((row: { numbered_at: Date }) => row.numbered_at.getTime());
   expect(times).toEqual(times.toSorted((a, b) => a - b));
+});
+
+it("the delay of the feed is counted from the write, also for what GitHub reports hours later", async () => {
+  const board = await world.board();
+  await headOf(board);
+  const where = { workspace_id: board.workspaceId };
+  const holding = await beginTransaction(board.db);
+  await holding("feeds").where(where).forUpdate();
+  const at = board.db.raw("now() - interval '2 hours'");
+  await board.db("events").insert({ ...where, kind: "flow_changed", at });
+  const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+  const metrics = await (await fetch(`${board.api.baseUrl}/metrics`, { headers })).text();
+  const [, age] = /^trunkline_events_unnumbered_age_seconds (.*)$/m.exec(metrics) ?? [];
+  expect(Number(age)).toBeGreaterThan(0);
+  expect(Number(age)).toBeLessThan(3_600);
+  await holding.rollback();
 });
 
 it("a stream gets `reset` and a waiting poll 410 when events after their position are deleted", async () => {
