@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { compare, type Pace, type Workload } from "./compare.ts";
 import { measureDeliveries } from "./deliveries.ts";
+import { measureFeed } from "./feed.ts";
 import { measureGitMoves } from "./git-moves.ts";
 import { measureGrowth } from "./growth.ts";
 import { runAndCleanUp, type Cleanups } from "./processes.ts";
@@ -104,6 +105,7 @@ async function main(cleanups: Cleanups): Promise<readonly Measurement[]> {
   await measureIf("round trips", () => measureRoundTrips(world, board));
   await measureIf("moves with Git", () => measureGitMoves(world, pace, board));
   await measureIf("deliveries", () => measureDeliveries(world, pace, board));
+  await measureIf("feed", () => measureFeed(world, pace, board));
   if (!isShort) measurements.push(...(await measureBoard(world, await seedBoard(seeding, 5_000))));
   const history = await seedHistory(seeding, isShort ? 50 : 5_000);
   measurements.push(...(await compareAll(world, [history], (at) => historyWorkloads(at, history))));
