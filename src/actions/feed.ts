@@ -1,10 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Db } from "../store/db/connect.ts";
-import { hasPendingEvents, numberEvents, readHeads } from "../store/events/feed.ts";
+import { createCoalescer } from "../store/cards/cached-boards.ts";
+import {
+  hasPendingEvents,
+  numberEvents,
+  readEvents,
+  readHeads,
+  type FeedPage,
+  type FeedQuestion,
+} from "../store/events/feed.ts";
 
 /** Numbers events after their commit and wakes those who wait for them. */
 export interface Feed {
+  /** Reads events. Readers that wake up together for the same events share one read. */
+  read(workspaceId: string, question: FeedQuestion): Promise<FeedPage>;
   /**
    * Resolves when the board has an event after `seq`, after `ms` milliseconds, when `signal`
    * aborts, or when the process shuts down.
@@ -77,7 +87,11 @@ export function createFeed(
   }
   let running = Promise.resolve();
 
+  const join = createCoalescer();
+
   return {
+    read: (workspaceId, question) =>
+      join(`${workspaceId} ${JSON.stringify(question)}`, () => readEvents(db, workspaceId, question)),
     keepAliveMs,
     start: () => {
       running = run();

@@ -2,13 +2,7 @@ import { once } from "node:events";
 import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem } from "../errors.ts";
-import {
-  isAfter,
-  readEvents,
-  readFeedBounds,
-  type FeedEvent,
-  type FeedFilter,
-} from "../store/events/feed.ts";
+import { isAfter, readFeedBounds, type FeedEvent, type FeedFilter } from "../store/events/feed.ts";
 
 /** Events per read, which bounds what is buffered for a slow reader. */
 const BATCH = 200;
@@ -46,7 +40,7 @@ export async function streamEvents(
     response.destroy();
   };
   while (!ending.aborted) {
-    const page = await readEvents(deps.db, workspaceId, { ...filter, after: position, limit: BATCH });
+    const page = await deps.feed.read(workspaceId, { ...filter, after: position, limit: BATCH });
     const { events, next, head, oldest } = page;
     // Also after the start: old events are deleted while a slow client reads them.
     const isKept = isAfter(position, page);

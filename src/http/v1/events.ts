@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Deps } from "../../actions/deps.ts";
 import {
   FEED_KINDS,
-  readEvents,
   readFeedBounds,
   requireKept,
   type FeedBounds,
@@ -121,7 +120,7 @@ async function poll(
   }
   const until = Date.now() + (query.wait ?? 0) * 1_000;
   for (let from = after; ;) {
-    const found = await readEvents(deps.db, workspaceId, { ...filterOf(query), after: from, limit });
+    const found = await deps.feed.read(workspaceId, { ...filterOf(query), after: from, limit });
     requireKept(from, found);
     const { events, next } = found;
     const left = until - Date.now();

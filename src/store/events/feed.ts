@@ -193,7 +193,12 @@ interface FeedRow extends Omit<FeedEvent, "card" | "seq">, FeedBounds {
   readonly cardTitle: string | null;
 }
 
-interface FeedPage extends FeedBounds {
+export interface FeedQuestion extends FeedFilter {
+  readonly after: number;
+  readonly limit: number;
+}
+
+export interface FeedPage extends FeedBounds {
   readonly events: readonly FeedEvent[];
   /** Where the scan ended, even if the filter matched nothing. */
   readonly next: number;
@@ -203,7 +208,7 @@ interface FeedPage extends FeedBounds {
 export async function readEvents(
   db: Db,
   workspaceId: string,
-  { after, limit, kinds, cardNumber }: FeedFilter & { readonly after: number; readonly limit: number },
+  { after, limit, kinds, cardNumber }: FeedQuestion,
 ): Promise<FeedPage> {
   const scanned = await rows<FeedRow>(
     db,
