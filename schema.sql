@@ -252,6 +252,7 @@ CREATE TABLE events (
   actor jsonb,
   data jsonb DEFAULT '{}'::jsonb NOT NULL,
   at timestamp with time zone DEFAULT now() NOT NULL,
+  written_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   numbered_at timestamp with time zone,
   CONSTRAINT events_check CHECK ((card_number IS NULL) = (card_title IS NULL)),
   CONSTRAINT events_check1 CHECK ((seq IS NULL) = (numbered_at IS NULL)),
@@ -259,7 +260,7 @@ CREATE TABLE events (
   CONSTRAINT events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX events_id_idx ON events USING btree (id) WHERE seq IS NULL;
-CREATE INDEX events_numbered_at_idx ON events USING btree (numbered_at) WHERE numbered_at IS NOT NULL;
+CREATE INDEX events_numbered_at_seq_idx ON events USING btree (numbered_at, seq) WHERE numbered_at IS NOT NULL;
 CREATE UNIQUE INDEX events_workspace_id_seq_idx ON events USING btree (workspace_id, seq) WHERE seq IS NOT NULL;
 
 CREATE TABLE features (
@@ -279,6 +280,7 @@ CREATE INDEX features_workspace_id_idx ON features USING btree (workspace_id);
 CREATE TABLE feeds (
   workspace_id uuid NOT NULL,
   head bigint DEFAULT 0 NOT NULL,
+  numbered_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT feeds_pkey PRIMARY KEY (workspace_id),
   CONSTRAINT feeds_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );

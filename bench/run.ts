@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { compare, type Pace, type Workload } from "./compare.ts";
 import { measureDeliveries } from "./deliveries.ts";
 import { measureFairness } from "./fairness.ts";
+import { measureFeed } from "./feed.ts";
 import { measureGitMoves } from "./git-moves.ts";
 import { measureGrowth } from "./growth.ts";
 import { runAndCleanUp, type Cleanups } from "./processes.ts";
@@ -106,6 +107,7 @@ async function main(cleanups: Cleanups): Promise<readonly Measurement[]> {
   await measureIf("moves with Git", () => measureGitMoves(world, pace, board));
   await measureIf("deliveries", () => measureDeliveries(world, pace, board));
   await measureIf("fairness", () => measureFairness(world, pace));
+  await measureIf("feed", () => measureFeed(world, pace, board));
   if (!isShort) measurements.push(...(await measureBoard(world, await seedBoard(seeding, 5_000))));
   const history = await seedHistory(seeding, isShort ? 50 : 5_000);
   measurements.push(...(await compareAll(world, [history], (at) => historyWorkloads(at, history))));

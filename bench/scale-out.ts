@@ -3,7 +3,6 @@
  * two load processes. Also prints the ratio by CPU time per call, for machines with few cores.
  * Exits 1 if the goal is missed and there are enough cores.
  */
-import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -13,7 +12,7 @@ import { runAndCleanUp, startLoader, type Cleanups, type Loader } from "./proces
 import { median } from "./report.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 import { auth } from "./workloads.ts";
-import { memoryOf, startService, startSurroundings } from "./world.ts";
+import { cpuSecondsOf, memoryOf, startService, startSurroundings } from "./world.ts";
 
 const { values } = parseArgs({
   options: { rounds: { type: "string" }, only: { type: "string" }, short: { type: "boolean" } },
@@ -27,7 +26,6 @@ const GOAL = 1.6;
 const CORES = 4;
 /** Per load process. */
 const CONNECTIONS = 16;
-const TICKS_PER_SECOND = 100;
 
 interface Bench {
   readonly services: readonly { readonly url: string; readonly pid: number }[];
@@ -49,13 +47,6 @@ async function start(cleanups: Cleanups): Promise<Bench> {
   };
 }
 
-/** The CPU time of a process in seconds: fields 14 and 15 of `/proc/<pid>/stat`. */
-async function cpuSecondsOf({ pid }: { readonly pid: number }): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
-}
-
 interface Result {
   /** Calls per second. */
   readonly rate: number;
@@ -66,7 +57,7 @@ interface Result {
 /** Sends the same load to the first service or to both. */
 async function measure({ services, loaders }: Bench, calls: readonly Call[], on: 1 | 2): Promise<Result> {
   const cpuSeconds = async (): Promise<number> =>
-    (await Promise.all(services.map(cpuSecondsOf))).reduce((sum, each) => sum + each, 0);
+    (await Promise.all(services.map(({ pid }) => cpuSecondsOf(pid)))).reduce((sum, each) => sum + each, 0);
   const before = await cpuSeconds();
   const results = await Promise.all(
     loaders.map((loader, at) =>

@@ -115,3 +115,12 @@ export async function memoryOf(pid: number, what: "VmRSS" | "VmHWM"): Promise<nu
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024;
 }
+
+const TICKS_PER_SECOND = 100;
+
+/** The CPU time of a process in seconds: fields 14 and 15 of `/proc/<pid>/stat`. */
+export async function cpuSecondsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
+}

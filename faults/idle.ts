@@ -19,6 +19,7 @@ async function whatIsLeft(db: Db): Promise<string | null> {
      union all select 'accounts that GitHub refuses', count(*) from organizations where refused is not null
      union all select 'comparisons', count(*) from graphile_worker.jobs j join organizations o on j.key = '${RECONCILE}:' || o.id
      union all select 'deliveries', count(*) from deliveries where state = 'waiting'
+     union all select 'events without a number', count(*) from events where seq is null
      union all select 'jobs (' || string_agg(concat_ws(' ', task_identifier, 'try', attempts, 'locked by ' || locked_by, last_error), ', ') || ')', count(*)
                  from graphile_worker.jobs where run_at <= now() + interval '5 seconds' and attempts < max_attempts`,
   );

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { followByPolling, followByStream } from "../test/support/stories/feed-followers.ts";
 import { foreignRequests, runAgent, type AgentPlace } from "./actors/agent.ts";
 import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
 import { makeCaller, type Caller } from "./actors/caller.ts";
 import { prepareBoard } from "./actors/prepare-board.ts";
 import { runPerson } from "./actors/person.ts";
 import { check, type Violation } from "./checker/check.ts";
-import { isSuccess } from "./checker/subject.ts";
+import { isSuccess, type BoardFollower } from "./checker/subject.ts";
 import { makeDice, type Dice } from "./dice.ts";
 import { openHistory, countEvents, type History } from "./history.ts";
 import { repairAndWait, waitUntilIdle } from "./idle.ts";
@@ -59,6 +60,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const folder = join(options.folder, `seed-${seed}`);
   const history = openHistory(folder);
   const world = await startFaultWorld({ seed, dice, postgres, folder, root, boards: BOARDS, history });
+  const followers = await followFeeds(world);
   try {
     const known = world.boards.map(newKnowledge);
     const prologues = await playPrologues(world, known, dice, history);
@@ -90,7 +92,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     await Promise.all([work, ...changes]);
     await waitUntilIdle(world, options.idleTimeoutSeconds);
     for (let round = 1; round <= 2; round++) await repairAndWait(world, options.idleTimeoutSeconds);
-    const violations = await check(world, history, known);
+    const violations = await check({ world, history, known, followers });
     for (const violation of violations) history.event("note", "violation", violation);
     return {
       seed,
@@ -101,8 +103,24 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
       seconds: (Date.now() - startedAt) / 1_000,
     };
   } finally {
+    await Promise.all(followers.map(({ follower }) => follower.stop()));
     await world.stop();
   }
+}
+
+/** A poller and a stream for each board, with a credential each. */
+async function followFeeds({ boards, processes, secrets }: FaultWorld): Promise<BoardFollower[]> {
+  const baseUrls = processes.map(({ baseUrl }) => baseUrl);
+  const followers: BoardFollower[] = [];
+  for (const board of boards) {
+    for (const follow of [followByPolling, followByStream]) {
+      const { apiKey } = await board.as({ role: "viewer" });
+      const follower = follow({ baseUrls, apiKey });
+      secrets.set(`the API key of the ${follower.name} of ${board.owner}`, secretOf(apiKey));
+      followers.push({ board, follower });
+    }
+  }
+  return followers;
 }
 
 /** Prepares each board, with a caller that also knows another board. */

@@ -12,20 +12,24 @@ create table events (
   card_title text,
   actor jsonb,
   data jsonb not null default '{}',
+  -- GitHub's time for what GitHub reported, which may be late.
   at timestamptz not null default now(),
+  written_at timestamptz not null default clock_timestamp(),
   numbered_at timestamptz,
   check ((card_number is null) = (card_title is null)),
   check ((seq is null) = (numbered_at is null))
 );
 create unique index on events (workspace_id, seq) where seq is not null;
 create index on events (id) where seq is null;
-create index on events (numbered_at) where numbered_at is not null;
+create index on events (numbered_at, seq) where numbered_at is not null;
 
 -- The number of each board's newest event. A table of its own, because new cards lock `workspaces`
 -- until they commit and numbering must not wait for them.
 create table feeds (
   workspace_id uuid primary key references workspaces,
-  head bigint not null default 0
+  head bigint not null default 0,
+  -- Never decreases, even if the clock does: events are deleted in the order of their numbers.
+  numbered_at timestamptz not null default now()
 );
 
 -- In SQL, because many statements block and unblock cards.

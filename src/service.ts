@@ -110,11 +110,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const { host, port } = options;
     const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.connections };
-    feed.start();
     const listening = await listen(app, { host, port, limits }).catch(async (error: unknown) => {
       await worker.stop();
       throw error;
     });
+    feed.start();
     const drain = (): void => {
       isDraining = true;
     };

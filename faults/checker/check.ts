@@ -1,7 +1,4 @@
 import { inconsistencies } from "../../test/support/invariants.ts";
-import type { BoardKnowledge } from "../actors/board-knowledge.ts";
-import type { History } from "../history.ts";
-import type { FaultWorld } from "../world/world.ts";
 import { nothingAcknowledgedIsLost } from "./acknowledged.ts";
 import { endedAccessHasNoEffects, repositoriesHaveOneBoard } from "./effects.ts";
 import { rateLimitsAreRespected } from "./rate-limits.ts";
@@ -9,6 +6,7 @@ import { checksMatchForge, nothingIsLeftOver } from "./after-repair.ts";
 import { tenantsAreIsolated, noSecretIsExposed } from "./secrets.ts";
 import { mergesByOthersAreReported, timelinesOnlyGrow } from "./timelines.ts";
 import { answersAreEqual, nothingIsDuplicated } from "./duplicates.ts";
+import { feedEqualsTimelines, readersSkipNoEvent } from "./feed.ts";
 import { writesOf, type Invariant, type Subject } from "./subject.ts";
 
 /** A broken invariant. */
@@ -33,30 +31,27 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I10: noSecretIsExposed,
   I11: rateLimitsAreRespected,
   I12: checksMatchForge,
+  I13: feedEqualsTimelines,
+  I14: readersSkipNoEvent,
 };
 
+/** A finished run. */
+type Run = Omit<Subject, "writes">;
+
 /** Checks all invariants of a finished run. Starts again if a reused connection was closed. */
-export async function check(
-  world: FaultWorld,
-  history: History,
-  known: readonly BoardKnowledge[],
-  attempts = 3,
-): Promise<Violation[]> {
+export async function check(run: Run, attempts = 3): Promise<Violation[]> {
   try {
-    return await checkOnce(world, history, known);
+    return await checkOnce(run);
   } catch (error) {
     const isClosed = error instanceof TypeError && error.message === "fetch failed";
     if (!isClosed || attempts === 1) throw error;
-    return check(world, history, known, attempts - 1);
+    return check(run, attempts - 1);
   }
 }
 
-async function checkOnce(
-  world: FaultWorld,
-  history: History,
-  known: readonly BoardKnowledge[],
-): Promise<Violation[]> {
-  const subject: Subject = { world, history, known, writes: writesOf(history.calls) };
+async function checkOnce(run: Run): Promise<Violation[]> {
+  const { world, history } = run;
+  const subject: Subject = { ...run, writes: writesOf(history.calls) };
   const found: Violation[] = [];
   for (const [invariant, findViolations] of Object.entries(INVARIANTS)) {
     for (const text of await findViolations(subject)) found.push({ invariant, text });

@@ -1,13 +1,22 @@
 import { rows } from "../../src/store/db/connect.ts";
+import type { Follower } from "../../test/support/stories/feed-followers.ts";
+import type { TestBoard } from "../../test/support/world.ts";
 import type { BoardKnowledge } from "../actors/board-knowledge.ts";
 import type { History, RecordedCall } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
+
+/** A reader that follows a board's event feed during the whole run. */
+export interface BoardFollower {
+  readonly board: TestBoard;
+  readonly follower: Follower;
+}
 
 /** What an invariant is checked on: the history of a run and the final state. */
 export interface Subject {
   readonly world: FaultWorld;
   readonly history: History;
   readonly known: readonly BoardKnowledge[];
+  readonly followers: readonly BoardFollower[];
   /** The writes of the run, each with all its attempts. */
   readonly writes: readonly Write[];
 }

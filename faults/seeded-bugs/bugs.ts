@@ -184,4 +184,26 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       },
     ],
   },
+  {
+    name: "the feed lacks what accounts on GitHub do",
+    invariant: "I13",
+    edits: [
+      {
+        file: "store/events/feed.js",
+        find: "from ${items} t join cards c",
+        replace: "from (select * from ${items} where login is null) t join cards c",
+      },
+    ],
+  },
+  {
+    name: "two processes number events at the same time",
+    invariant: "I14",
+    edits: [
+      {
+        file: "store/events/feed.js",
+        find: "select pg_advisory_xact_lock(:lock)",
+        replace: "select cast(:lock as bigint)",
+      },
+    ],
+  },
 ];

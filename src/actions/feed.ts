@@ -1,10 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Db } from "../store/db/connect.ts";
-import { hasPendingEvents, numberEvents, readHeads } from "../store/events/feed.ts";
+import { createCoalescer } from "../store/cards/cached-boards.ts";
+import {
+  hasPendingEvents,
+  numberEvents,
+  readEvents,
+  readHeads,
+  type FeedPage,
+  type FeedQuestion,
+} from "../store/events/feed.ts";
 
 /** Numbers events after their commit and wakes those who wait for them. */
 export interface Feed {
+  /** Reads events. Readers that wake up together for the same events share one read. */
+  read(workspaceId: string, question: FeedQuestion): Promise<FeedPage>;
   /**
    * Resolves when the board has an event after `seq`, after `ms` milliseconds, when `signal`
    * aborts, or when the process shuts down.
@@ -25,6 +35,8 @@ export interface Feed {
 /** The pause between two looks while somebody waits, in milliseconds. */
 const BUSY_PAUSE_MS = 40;
 const IDLE_PAUSE_MS = 250;
+/** The pause after a failure, in milliseconds: a database that is away would fill the log. */
+const FAILED_PAUSE_MS = 1_000;
 /** How long the short pause outlasts the last wait, in milliseconds: readers come back. */
 const READERS_RETURN_MS = 30_000;
 
@@ -59,17 +71,27 @@ export function createFeed(
     for (const { workspaceId, seq, wake } of waiting) if ((heads.get(workspaceId) ?? 0) > seq) wake();
   }
 
+  const pauseMs = (): number => {
+    const isBusy = Date.now() - lastWaitAt < READERS_RETURN_MS || waiters.size > 0;
+    return isBusy ? BUSY_PAUSE_MS : IDLE_PAUSE_MS;
+  };
+
   async function run(): Promise<void> {
     while (!ending.signal.aborted) {
-      await look().catch((error: unknown) => log.warn({ err: error }, "events could not be numbered"));
-      const isBusy = Date.now() - lastWaitAt < READERS_RETURN_MS || waiters.size > 0;
-      const pause = sleep(isBusy ? BUSY_PAUSE_MS : IDLE_PAUSE_MS, undefined, { signal: ending.signal });
-      await pause.catch(() => undefined);
+      const pause = await look().then(pauseMs, (error: unknown) => {
+        log.warn({ err: error }, "events could not be numbered");
+        return FAILED_PAUSE_MS;
+      });
+      await sleep(pause, undefined, { signal: ending.signal }).catch(() => undefined);
     }
   }
   let running = Promise.resolve();
 
+  const join = createCoalescer();
+
   return {
+    read: (workspaceId, question) =>
+      join(`${workspaceId} ${JSON.stringify(question)}`, () => readEvents(db, workspaceId, question)),
     keepAliveMs,
     start: () => {
       running = run();

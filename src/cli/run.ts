@@ -6,6 +6,7 @@ import { agent, member, workspace } from "./boards.ts";
 import { UsageError, type Command, type CommandContext } from "./command.ts";
 import { credential } from "./credential.ts";
 import { doctor } from "./doctor.ts";
+import { events } from "./events.ts";
 import { forge } from "./forge.ts";
 import { monitor } from "./monitor.ts";
 import { operation } from "./operation.ts";
@@ -22,6 +23,7 @@ const COMMANDS: readonly Command[] = [
   monitor,
   delivery,
   operation,
+  events,
   repair,
   forge,
   migrate,

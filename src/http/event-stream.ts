@@ -2,13 +2,7 @@ import { once } from "node:events";
 import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem } from "../errors.ts";
-import {
-  readEvents,
-  readFeedBounds,
-  type FeedBounds,
-  type FeedEvent,
-  type FeedFilter,
-} from "../store/events/feed.ts";
+import { isAfter, readFeedBounds, type FeedEvent, type FeedFilter } from "../store/events/feed.ts";
 
 /** Events per read, which bounds what is buffered for a slow reader. */
 const BATCH = 200;
@@ -24,53 +18,45 @@ interface StreamOptions {
   readonly authorize: () => Promise<unknown>;
 }
 
-/** Whether the feed has all events after a position. */
-export const isAfter = (after: number, { oldest, head }: FeedBounds): boolean =>
-  after >= oldest - 1 && after <= head;
-
 /** Sends events until the client closes the connection, reads too slowly or loses its access. */
 export async function streamEvents(
   deps: Deps,
   { request, response }: { readonly request: Request; readonly response: Response },
   { workspaceId, filter, after, authorize }: StreamOptions,
 ): Promise<void> {
-  const { keepAliveMs } = deps.feed;
-  const ending = AbortSignal.any([closedSignal(response), deps.feed.closing]);
+  const { keepAliveMs, closing } = deps.feed;
+  const ending = AbortSignal.any([closedSignal(response), closing]);
   const bounds = await readFeedBounds(deps.db, workspaceId);
-  const asked = lastEventId(request) ?? after ?? bounds.head;
+  let position = lastEventId(request) ?? after ?? bounds.head;
   startStream(response);
   if (request.method === "HEAD") {
     response.end();
     return;
   }
-  let position = isAfter(asked, bounds) ? asked : bounds.head;
-  const { oldest, head } = bounds;
-  response.write(
-    position === asked
-      ? `id: ${position}\n\n`
-      : frame(head, "reset", { oldest: String(oldest), head: String(head) }),
-  );
+  if (isAfter(position, bounds)) response.write(`id: ${position}\n\n`);
   let aliveUntil = Date.now() + keepAliveMs;
+  const send = async (text: string): Promise<void> => {
+    if (text === "" || response.write(text) || (await isDrained(response, keepAliveMs, ending))) return;
+    response.destroy();
+  };
   while (!ending.aborted) {
-    const { events, next } = await readEvents(deps.db, workspaceId, {
-      ...filter,
-      after: position,
-      limit: BATCH,
-    });
-    const text = events.map((event) => frame(event.seq, event.kind, event)).join("");
-    if (text !== "" && !response.write(text) && !(await isDrained(response, keepAliveMs))) {
-      response.destroy();
-      return;
-    }
-    if (next === position) {
+    const page = await deps.feed.read(workspaceId, { ...filter, after: position, limit: BATCH });
+    const { events, next, head, oldest } = page;
+    // Also after the start: old events are deleted while a slow client reads them.
+    const isKept = isAfter(position, page);
+    await send(
+      isKept
+        ? events.map((event) => frame(event.seq, event.kind, event)).join("")
+        : frame(head, "reset", { oldest: String(oldest), head: String(head) }),
+    );
+    if (isKept && next === position)
       await deps.feed.waitForEvent(workspaceId, position, Math.max(aliveUntil - Date.now(), 0), ending);
-    }
-    position = next;
+    position = isKept ? next : head;
     if (Date.now() < aliveUntil) continue;
     aliveUntil = Date.now() + keepAliveMs;
-    if (!(await mayRead(authorize))) break;
+    if (ending.aborted || !(await mayRead(authorize))) break;
     // The id moves the position of a reader whose filter matches little.
-    response.write(`: keep-alive\nid: ${position}\n\n`);
+    await send(`: keep-alive\nid: ${position}\n\n`);
   }
   response.end();
 }
@@ -98,9 +84,11 @@ function startStream(response: Response): void {
   response.write(`retry: ${RETRY_MS}\n`);
 }
 
-function closedSignal(response: Response): AbortSignal {
+/** Aborts when the connection of the client closes. It may be closed already. */
+export function closedSignal(response: Response): AbortSignal {
   const closed = new AbortController();
-  response.once("close", () => closed.abort());
+  if (response.destroyed) closed.abort();
+  else response.once("close", () => closed.abort());
   return closed.signal;
 }
 
@@ -111,8 +99,8 @@ function lastEventId(request: Request): number | null {
 }
 
 /** False if the client has not read what was sent before the next comment is due. */
-async function isDrained(response: Response, ms: number): Promise<boolean> {
-  const signal = AbortSignal.any([AbortSignal.timeout(ms), closedSignal(response)]);
+async function isDrained(response: Response, ms: number, ending: AbortSignal): Promise<boolean> {
+  const signal = AbortSignal.any([AbortSignal.timeout(ms), ending]);
   try {
     await once(response, "drain", { signal });
     return true;

@@ -86,6 +86,7 @@ describe("the feed of a board", () => {
     await api.patch(`/v1/projects/${projectId}`, { name: "Renamed project" });
     const release = await api.post("/v1/releases", { name: "1.0" });
     const { number } = await api.card();
+    await api.put(`/v1/releases/${String(release.body["id"])}/cards`, { taskNumbers: [number] });
     await api.delete(`/v1/cards/${number}`);
     await headOf(board);
     const { body } = await api.get<EventPage>(`/v1/events?after=${before}`);
@@ -103,6 +104,16 @@ describe("the feed of a board", () => {
       ["release_changed", { releaseId: release.body["id"], releaseName: "1.0", from: null, to: "open" }],
       ["created", { number }],
       ["card_created", { from: null, to: expect.objectContaining({ projectId }) }],
+      ["release_added", { releaseId: release.body["id"], releaseName: "1.0" }],
+      [
+        "release_changed",
+        {
+          releaseId: release.body["id"],
+          releaseName: "1.0",
+          from: { taskNumbers: [] },
+          to: { taskNumbers: [number] },
+        },
+      ],
       ["card_deleted", { from: expect.objectContaining({ projectId }), to: null }],
     ]);
     expect(body.events.every(({ actor }) => actor !== null)).toBe(true);

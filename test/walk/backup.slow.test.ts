@@ -21,6 +21,7 @@ import { eventually, type Api } from "../support/api.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { outsideDeps } from "../support/processes/outside-deps.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
+import type { EventPage } from "../support/stories/event-stream.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
 import {
   environmentOf,
@@ -210,6 +211,7 @@ async function backUpAndRestore(
   await forge.waitUntilIdle();
   await withDatabase(databaseUrl, readLog);
   const stateAtBackup = await stateOf(board);
+  const headAtBackup = Number((await api.get<EventPage>("/v1/events")).body.head);
   const service = await backUp(first);
 
   await withDatabase(databaseUrl, (db) => revokeCredential(db, clientIdOf(other)));
@@ -220,6 +222,8 @@ async function backUpAndRestore(
   expect((await api.card({ title: "Lost" })).number).toBe(4);
   expect((await api.move(4, stages["In progress"])).status).toBe(200);
   await forge.waitUntilIdle();
+  const seen = Number((await api.get<EventPage>("/v1/events")).body.head);
+  expect(seen).toBeGreaterThan(headAtBackup);
   await service.kill();
   const restoredUrl = await restore();
   const { wrote } = await world.start(restoredUrl);
@@ -227,6 +231,10 @@ async function backUpAndRestore(
   expect(await stateOf(board)).toEqual(stateAtBackup);
   expect((await api.get("/v1/cards/4")).status).toBe(404);
   expect((await other.get("/v1/board")).status).toBe(200);
+  for (const after of [0, headAtBackup, seen]) {
+    const { status, body } = await api.get(`/v1/events?after=${after}`);
+    expect([status, Number(body["oldest"]) > seen]).toEqual([410, true]);
+  }
   // The webhooks since the backup are in the App's delivery log.
   const repaired = await api.cardWhen(1, ({ repositories }) => repositories[0]?.prState === "draft");
   expect(repaired.repositories[0]?.branchName).toBe(branch);
@@ -279,7 +287,7 @@ const FILES: Method = {
   restored: "trunkline",
 };
 
-describe("a restored backup has the board and the webhooks since then, and reuses no card number", () => {
+describe("a restored backup has the board and the webhooks since then, and reuses no number of a card or an event", () => {
   it.each(PG_BIN === undefined ? [FILES] : [FILES, PG_DUMP])(
     "$heading",
     async ({ heading, bin, stops, destroy, restored }) => {

@@ -8,6 +8,7 @@ import { findRunningPick } from "../../store/releases/release-actions.ts";
 import {
   lockCards,
   listOpenScopes,
+  mapReleaseCards,
   removeReleaseCard,
   saveReleaseCards,
   type ScopedCard,
@@ -91,6 +92,7 @@ export async function setReleaseCards(
   await requireInNoOtherRelease(trx, current, cards);
   const { id: releaseId, name: releaseName } = current;
   const cardIds = cards.map(({ id }) => id);
+  const before = await mapReleaseCards(trx, releaseId);
   const added = await saveReleaseCards(trx, releaseId, cardIds);
   await recordEvents(
     trx,
@@ -103,8 +105,8 @@ export async function setReleaseCards(
         data: { releaseId, releaseName },
       })),
   );
-  const data = { releaseId, releaseName, taskNumbers };
-  await recordChange(trx, write, { kind: "release_changed", data });
+  const [from, to] = [{ taskNumbers: [...before.keys()] }, { taskNumbers }];
+  await recordChange(trx, write, { kind: "release_changed", data: { releaseId, releaseName, from, to } });
   return write.answer(null, 204);
 }
 

@@ -1,14 +1,13 @@
 import { z } from "zod";
 import type { Deps } from "../../actions/deps.ts";
-import { Problem } from "../../errors.ts";
 import {
   FEED_KINDS,
-  readEvents,
   readFeedBounds,
+  requireKept,
   type FeedBounds,
   type FeedFilter,
 } from "../../store/events/feed.ts";
-import { isAfter, streamEvents } from "../event-stream.ts";
+import { closedSignal, streamEvents } from "../event-stream.ts";
 import { readRoute, streamRoute, type Route } from "../route.ts";
 import { actor, timestamp } from "./shapes.ts";
 
@@ -94,40 +93,38 @@ const filterOf = ({ kinds, card }: z.output<typeof filter>): FeedFilter => ({
   cardNumber: card ?? null,
 });
 
-function requireKept(after: number, bounds: FeedBounds): void {
-  if (isAfter(after, bounds)) return;
-  throw new Problem(
-    "gone",
-    `The feed has no events after ${after}: it keeps ${bounds.oldest} to ${bounds.head}. Read the board again and continue after its X-Feed-Seq.`,
-    { body: { head: String(bounds.head), oldest: String(bounds.oldest) } },
-  );
+interface Waiting {
+  /** Waits for an event after `seq`. */
+  readonly wait: (seq: number, ms: number) => Promise<void>;
+  /** Aborts when there is nobody to wait for, or the process shuts down. */
+  readonly ending: AbortSignal;
 }
+
+const pageOf = (events: readonly object[], next: number, { head, oldest }: FeedBounds): object => ({
+  events,
+  next: String(next),
+  head: String(head),
+  oldest: String(oldest),
+});
 
 async function poll(
   deps: Deps,
   workspaceId: string,
   query: z.output<typeof pollQuery>,
-  wait: (seq: number, ms: number) => Promise<void>,
+  { wait, ending }: Waiting,
 ): Promise<z.input<typeof page> | object> {
-  const bounds = await readFeedBounds(deps.db, workspaceId);
   const { after, limit = DEFAULT_LIMIT } = query;
-  const answer = (events: readonly object[], next: number): object => ({
-    events,
-    next: String(next),
-    head: String(Math.max(bounds.head, next)),
-    oldest: String(bounds.oldest),
-  });
-  if (after === undefined) return answer([], bounds.head);
-  requireKept(after, bounds);
+  if (after === undefined) {
+    const bounds = await readFeedBounds(deps.db, workspaceId);
+    return pageOf([], bounds.head, bounds);
+  }
   const until = Date.now() + (query.wait ?? 0) * 1_000;
   for (let from = after; ;) {
-    const { events, next } = await readEvents(deps.db, workspaceId, {
-      ...filterOf(query),
-      after: from,
-      limit,
-    });
+    const found = await deps.feed.read(workspaceId, { ...filterOf(query), after: from, limit });
+    requireKept(from, found);
+    const { events, next } = found;
     const left = until - Date.now();
-    if (events.length > 0 || left <= 0 || deps.feed.closing.aborted) return answer(events, next);
+    if (events.length > 0 || left <= 0 || ending.aborted) return pageOf(events, next, found);
     if (next === from) await wait(next, left);
     from = next;
   }
@@ -149,14 +146,14 @@ export const eventRoutes: readonly Route[] = [
       },
     },
     handle: async (deps, { cached, board: { workspaceId }, query }, { response }) => {
-      const closed = new AbortController();
-      response.once("close", () => closed.abort());
-      return poll(deps, workspaceId, query, async (from, ms) => {
+      const ending = AbortSignal.any([closedSignal(response), deps.feed.closing]);
+      const wait = async (from: number, ms: number): Promise<void> => {
         // A waiting call must not keep other calls of the board from running.
         response.locals.gate.schedule.leave(response);
-        await deps.feed.waitForEvent(workspaceId, from, ms, closed.signal);
+        await deps.feed.waitForEvent(workspaceId, from, ms, ending);
         await cached.confirmAgain(deps.db);
-      });
+      };
+      return poll(deps, workspaceId, query, { wait, ending });
     },
   }),
   streamRoute({

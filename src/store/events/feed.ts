@@ -1,3 +1,4 @@
+import { Problem } from "../../errors.ts";
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder, transaction } from "../db/transaction.ts";
 import { userKindSql } from "../tenancy/users.ts";
@@ -99,9 +100,10 @@ const NUMBER_EVENTS = `
   counts as (
     select workspace_id, count(*) as added from pending group by workspace_id),
   heads as (
-    update feeds f set head = f.head + c.added from counts c where f.workspace_id = c.workspace_id
-    returning f.workspace_id, f.head - c.added as base)
-  update events e set seq = h.base + p.place, numbered_at = clock_timestamp()
+    update feeds f set head = f.head + c.added, numbered_at = greatest(f.numbered_at, statement_timestamp())
+      from counts c where f.workspace_id = c.workspace_id
+    returning f.workspace_id, f.head - c.added as base, f.numbered_at)
+  update events e set seq = h.base + p.place, numbered_at = h.numbered_at
     from pending p join heads h on h.workspace_id = p.workspace_id
    where e.id = p.id
   returning 1`;
@@ -144,17 +146,35 @@ export interface FeedBounds {
   readonly oldest: number;
 }
 
+/** Whether the feed has all events after a position. */
+export const isAfter = (after: number, { oldest, head }: FeedBounds): boolean =>
+  after >= oldest - 1 && after <= head;
+
+/** Throws `gone` unless the feed has all events after a position. */
+export function requireKept(after: number, bounds: FeedBounds): void {
+  if (isAfter(after, bounds)) return;
+  throw new Problem(
+    "gone",
+    `The feed has no events after ${after}: it keeps ${bounds.oldest} to ${bounds.head}. Read the board again and continue after its X-Feed-Seq.`,
+    { body: { head: String(bounds.head), oldest: String(bounds.oldest) } },
+  );
+}
+
+/** SQL for the number of the oldest retained event of the feed `f`. */
+const OLDEST = `coalesce((select min(o.seq) from events o where o.workspace_id = f.workspace_id and o.seq is not null),
+                         f.head + 1)`;
+
 export async function readFeedBounds(db: Db, workspaceId: string): Promise<FeedBounds> {
   const bounds = await firstRow<FeedBounds>(
     db,
-    `select f.head, coalesce((select min(e.seq) from events e where e.workspace_id = f.workspace_id and e.seq is not null),
-                             f.head + 1) as oldest
-       from feeds f where f.workspace_id = :workspaceId`,
+    `select f.head, ${OLDEST} as oldest from feeds f where f.workspace_id = :workspaceId`,
     { workspaceId },
   );
-  if (!bounds) throw new Error(`There is no feed of the board ${workspaceId}.`);
+  if (!bounds) throw noFeed(workspaceId);
   return bounds;
 }
+
+const noFeed = (workspaceId: string): Error => new Error(`There is no feed of the board ${workspaceId}.`);
 
 export interface FeedFilter {
   /** Null for all kinds. */
@@ -165,18 +185,31 @@ export interface FeedFilter {
 /** A statement reads at most so many events, so that a filter that matches little stays fast. */
 const MAX_SCANNED = 5_000;
 
-interface FeedRow extends Omit<FeedEvent, "card"> {
+interface FeedRow extends Omit<FeedEvent, "card" | "seq">, FeedBounds {
+  /** Null in the only row if there is no event after `after`. */
+  readonly seq: number | null;
   readonly isMatch: boolean;
   readonly cardNumber: number | null;
   readonly cardTitle: string | null;
 }
 
-/** Reads events after `after`. `next` is where the scan ended, even if the filter matched nothing. */
+export interface FeedQuestion extends FeedFilter {
+  readonly after: number;
+  readonly limit: number;
+}
+
+export interface FeedPage extends FeedBounds {
+  readonly events: readonly FeedEvent[];
+  /** Where the scan ended, even if the filter matched nothing. */
+  readonly next: number;
+}
+
+/** Reads events after `after`, with the bounds of the feed at the same moment. */
 export async function readEvents(
   db: Db,
   workspaceId: string,
-  { after, limit, kinds, cardNumber }: FeedFilter & { readonly after: number; readonly limit: number },
-): Promise<{ readonly events: FeedEvent[]; readonly next: number }> {
+  { after, limit, kinds, cardNumber }: FeedQuestion,
+): Promise<FeedPage> {
   const scanned = await rows<FeedRow>(
     db,
     `with scanned as (
@@ -185,9 +218,11 @@ export async function readEvents(
          from (select * from events where workspace_id = :workspaceId and seq > :after order by seq limit :scanned) e),
      counted as (
        select *, count(*) filter (where matches) over (order by seq) as nth, max(seq) over () as last from scanned)
-     select seq, workspace_id || '-' || seq as id, kind, at, card_number as "cardNumber", card_title as "cardTitle",
-            actor, data, matches as "isMatch"
-       from counted where (matches and nth <= :limit) or (seq = last and nth < :limit) order by seq`,
+     select f.head, ${OLDEST} as oldest, e.seq, f.workspace_id || '-' || e.seq as id, e.kind, e.at,
+            e.card_number as "cardNumber", e.card_title as "cardTitle", e.actor, e.data, e.matches as "isMatch"
+       from feeds f
+       left join counted e on (e.matches and e.nth <= :limit) or (e.seq = e.last and e.nth < :limit)
+      where f.workspace_id = :workspaceId order by e.seq`,
     {
       workspaceId,
       after,
@@ -197,13 +232,15 @@ export async function readEvents(
       scanned: kinds || cardNumber !== null ? MAX_SCANNED : limit,
     },
   );
-  const events = scanned.flatMap(
-    ({ isMatch, cardNumber: number, cardTitle: title, ...event }): FeedEvent[] => {
-      if (!isMatch) return [];
-      const { seq, id, kind, at, actor, data } = event;
-      const card = number === null || title === null ? null : { number, title };
-      return [{ seq, id, kind, at, card, actor, data }];
-    },
-  );
-  return { events, next: scanned.at(-1)?.seq ?? after };
+  const last = scanned.at(-1);
+  if (!last) throw noFeed(workspaceId);
+  const { head, oldest } = last;
+  return { events: scanned.flatMap(toEvents), next: last.seq ?? after, head, oldest };
+}
+
+function toEvents(row: FeedRow): FeedEvent[] {
+  const { isMatch, seq, id, kind, at, cardNumber: number, cardTitle: title, actor, data } = row;
+  if (!isMatch || seq === null) return [];
+  const card = number === null || title === null ? null : { number, title };
+  return [{ seq, id, kind, at, card, actor, data }];
 }

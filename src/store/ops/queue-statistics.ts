@@ -26,7 +26,7 @@ export async function readQueueStatistics(db: Db): Promise<QueueStatistics> {
      select due.depth as "queueDepth", ${ageOf("due.since")} as "queueAge",
             waiting.depth as "waiting", ${ageOf("waiting.since")} as "waitingAge",
             (select count(*) from deliveries where state = 'parked') as "parked",
-            ${ageOf("(select min(at) from events where seq is null)")} as "eventsAge",
+            ${ageOf("(select min(written_at) from events where seq is null)")} as "eventsAge",
             (select count(*) from graphile_worker._private_jobs
               where attempts >= max_attempts and locked_at is null) as "failedJobs"
        from due, waiting`,

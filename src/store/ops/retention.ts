@@ -41,12 +41,16 @@ export const dropOldDeliveries = (db: Db, days: number, batch?: number): Promise
     { days, batch },
   );
 
-/** Deletes events that were numbered more than 30 days ago. Their numbers are not used again. */
+/**
+ * Deletes events that were numbered more than 30 days ago, those of a board in the order of their
+ * numbers. Their numbers are not used again.
+ */
 export const dropOldEvents = (db: Db, batch?: number): Promise<number> =>
   inBatches(
     db,
     `delete from events where id in (
-         select id from events where numbered_at < now() - interval '30 days' order by numbered_at limit :batch)
+         select id from events where numbered_at < now() - interval '30 days'
+          order by numbered_at, seq limit :batch)
        returning 1`,
     { batch },
   );
