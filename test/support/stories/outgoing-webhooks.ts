@@ -101,12 +101,14 @@ export const webhookWhen = (
 
 export const isFailing = ({ failingSince }: ApiWebhook): boolean => failingSince !== null;
 
+export const isPaused = ({ paused }: ApiWebhook): boolean => paused;
+
 /** Moves the next attempt to now, as if the wait was over. */
 export const skipWait = ({ db }: TestBoard, { id }: Pick<ApiWebhook, "id">) =>
   db("webhooks").where({ id }).update({ next_attempt_at: db.fn.now() });
 
-/** Seconds until the next attempt. */
-export const waitOf = ({ nextAttemptAt }: ApiWebhook): number =>
-  Math.round((Date.parse(nextAttemptAt ?? "") - Date.now()) / 1_000);
+/** Seconds from the first failed attempt to the next one. */
+export const waitOf = ({ failingSince, nextAttemptAt }: ApiWebhook): number =>
+  (Date.parse(nextAttemptAt ?? "") - Date.parse(failingSince ?? "")) / 1_000;
 
 export const seqsOf = (received: readonly Received[]): number[] => received.map(({ event }) => event.seq);
