@@ -3,9 +3,9 @@ import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem } from "../errors.ts";
 import {
+  hasAllAfter,
   readEvents,
   readFeedBounds,
-  type FeedBounds,
   type FeedEvent,
   type FeedFilter,
 } from "../store/events/feed.ts";
@@ -24,10 +24,6 @@ interface StreamOptions {
   readonly authorize: () => Promise<unknown>;
 }
 
-/** Whether the feed has all events after a position. */
-export const isAfter = (after: number, { oldest, head }: FeedBounds): boolean =>
-  after >= oldest - 1 && after <= head;
-
 /** Sends events until the client closes the connection, reads too slowly or loses its access. */
 export async function streamEvents(
   deps: Deps,
@@ -43,7 +39,7 @@ export async function streamEvents(
     response.end();
     return;
   }
-  let position = isAfter(asked, bounds) ? asked : bounds.head;
+  let position = hasAllAfter(asked, bounds) ? asked : bounds.head;
   const { oldest, head } = bounds;
   response.write(
     position === asked

@@ -46,6 +46,8 @@ afterAll(async () => {
   listener.close();
 });
 
+const REQUEST = { headers: {}, body: "{}" };
+
 const create = (url: string) => board.api.post<{ id: string; message: string }>("/v1/webhooks", { url });
 
 const PRIVATE = [
@@ -104,11 +106,7 @@ describe("no packet reaches a private address", () => {
   it.each(PRIVATE)("when a name leads to %s", async (address) => {
     answers = [address];
     const client = createWebhookClient({ resolveHost, timeoutMs: 400 });
-    const { status, error } = await client.post(
-      `https://hooks.example.com:${port}/`,
-      { headers: {}, body: "{}" },
-      AbortSignal.timeout(5_000),
-    );
+    const { status, error } = await client.post(`https://hooks.example.com:${port}/`, REQUEST);
     expect([status, error]).toEqual([null, "The host does not lead to a public address."]);
   });
 
@@ -117,11 +115,7 @@ describe("no packet reaches a private address", () => {
     const client = createWebhookClient({ resolveHost, timeoutMs: 400 });
     for (const scheme of ["http", "https"]) {
       const url = `${scheme}://${address.includes(":") ? `[${address}]` : address}:${port}/`;
-      const { status, error } = await client.post(
-        url,
-        { headers: {}, body: "{}" },
-        AbortSignal.timeout(5_000),
-      );
+      const { status, error } = await client.post(url, REQUEST);
       expect([status, error]).toEqual([
         null,
         expect.stringMatching(
@@ -140,11 +134,7 @@ describe("no packet reaches a private address", () => {
         ]),
       timeoutMs: 400,
     });
-    const { error } = await client.post(
-      `https://hooks.example.com:${port}/`,
-      { headers: {}, body: "{}" },
-      AbortSignal.timeout(5_000),
-    );
+    const { error } = await client.post(`https://hooks.example.com:${port}/`, REQUEST);
     expect(error).toBe("The host does not lead to a public address.");
   });
 
@@ -163,11 +153,7 @@ describe("no packet reaches a private address", () => {
   it("when a name leads to another address after the check", async () => {
     answers = ["127.0.0.2", "127.0.0.1"];
     const client = createWebhookClient({ resolveHost, allowedAddresses: ["127.0.0.2/32"], timeoutMs: 400 });
-    await client.post(
-      `https://rebinding.example.com:${port}/`,
-      { headers: {}, body: "{}" },
-      AbortSignal.timeout(5_000),
-    );
+    await client.post(`https://rebinding.example.com:${port}/`, REQUEST);
     expect(connections.splice(0)).toEqual(["::ffff:127.0.0.2"]);
   });
 
@@ -176,7 +162,7 @@ describe("no packet reaches a private address", () => {
     const client = createWebhookClient({ resolveHost, allowedAddresses: ["10.0.0.0/8"], timeoutMs: 400 });
     for (const scheme of ["http", "https"]) {
       const url = `${scheme}://hooks.example.com:${port}/`;
-      const { status } = await client.post(url, { headers: {}, body: "{}" }, AbortSignal.timeout(5_000));
+      const { status } = await client.post(url, REQUEST);
       expect(status).toBeNull();
     }
   });

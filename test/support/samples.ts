@@ -212,6 +212,13 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     body: { url: "https://hooks.example.com/", kinds: ["card_created"] },
   }),
   "DELETE /v1/webhooks/{id}": async (board) => ({ path: { id: await pausedWebhook(board) } }),
+  "POST /v1/webhooks/{id}/ping": async (board) => ({ path: { id: await pausedWebhook(board) } }),
+  "POST /v1/webhooks/{id}/rotate": async (board) => ({ path: { id: await pausedWebhook(board) } }),
+  "POST /v1/webhooks/{id}/replay": async (board) => ({
+    path: { id: await pausedWebhook(board) },
+    body: { after: 0 },
+  }),
+  "GET /v1/webhooks/{id}/deliveries": async (board) => ({ path: { id: await pausedWebhook(board) } }),
 
   "GET /v1/releases": inTheProject,
   "GET /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),

@@ -11,7 +11,7 @@ export function sendEvent(
   client: WebhookClient,
   { url, secrets }: WebhookTarget,
   event: { readonly id: string },
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<WebhookAnswer> {
   const body = JSON.stringify(event);
   const now = new Date();

@@ -28,7 +28,7 @@ export interface WebhookClient {
   /** Why requests to the URL would be refused, or null. Does not resolve the host. */
   refusalOf(url: string): string | null;
   /** Throws only if `signal` aborts. */
-  post(url: string, request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer>;
+  post(url: string, request: WebhookRequest, signal?: AbortSignal): Promise<WebhookAnswer>;
 }
 
 export interface WebhookClientOptions {
@@ -93,7 +93,7 @@ export function createWebhookClient({
     post: async (target, request, signal) => {
       const started = performance.now();
       const timeout = AbortSignal.timeout(timeoutMs);
-      const over = AbortSignal.any([signal, timeout]);
+      const over = signal ? AbortSignal.any([signal, timeout]) : timeout;
       const ms = () => Math.round(performance.now() - started);
       try {
         const url = new URL(target);
@@ -102,7 +102,7 @@ export function createWebhookClient({
         const retryAfter = secondsOf(headers["retry-after"]);
         return { status, error: null, answer: await startOf(response), retryAfter, ms: ms() };
       } catch (error) {
-        signal.throwIfAborted();
+        signal?.throwIfAborted();
         const words = timeout.aborted ? `No answer within ${timeoutMs / 1_000} seconds.` : wordsOf(error);
         return { status: null, error: words, answer: "", retryAfter: null, ms: ms() };
       }

@@ -1,14 +1,13 @@
 import { z } from "zod";
 import type { Deps } from "../../actions/deps.ts";
-import { Problem } from "../../errors.ts";
 import {
   FEED_KINDS,
   readEvents,
   readFeedBounds,
-  type FeedBounds,
+  requireKept,
   type FeedFilter,
 } from "../../store/events/feed.ts";
-import { isAfter, streamEvents } from "../event-stream.ts";
+import { streamEvents } from "../event-stream.ts";
 import { readRoute, streamRoute, type Route } from "../route.ts";
 import { actor, timestamp } from "./shapes.ts";
 
@@ -71,7 +70,7 @@ const event = z
   })
   .meta({ id: "Event" });
 
-const position = z.string().regex(/^\d+$/);
+export const position = z.string().regex(/^\d+$/);
 const page = z
   .object({
     events: z.array(event),
@@ -81,7 +80,7 @@ const page = z
   })
   .meta({ id: "EventPage" });
 
-const gone = z.object({
+export const gone = z.object({
   message: z.string(),
   error: z.string(),
   statusCode: z.literal(410),
@@ -93,15 +92,6 @@ const filterOf = ({ kinds, card }: z.output<typeof filter>): FeedFilter => ({
   kinds: kinds ?? null,
   cardNumber: card ?? null,
 });
-
-function requireKept(after: number, bounds: FeedBounds): void {
-  if (isAfter(after, bounds)) return;
-  throw new Problem(
-    "gone",
-    `The feed has no events after ${after}: it keeps ${bounds.oldest} to ${bounds.head}. Read the board again and continue after its X-Feed-Seq.`,
-    { body: { head: String(bounds.head), oldest: String(bounds.oldest) } },
-  );
-}
 
 async function poll(
   deps: Deps,

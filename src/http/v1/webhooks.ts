@@ -1,10 +1,18 @@
 import { z } from "zod";
-import { changeWebhook, createWebhook, deleteWebhook } from "../../actions/webhooks/webhooks.ts";
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  pingWebhook,
+  replayWebhook,
+  rotateWebhookSecret,
+} from "../../actions/webhooks/webhooks.ts";
 import { FEED_KINDS } from "../../store/events/feed.ts";
-import { findWebhook, listWebhooks, PAUSED_REASONS } from "../../store/events/webhooks.ts";
-import { listRoute } from "../list-route.ts";
+import { findWebhook, listDeliveries, listWebhooks, PAUSED_REASONS } from "../../store/events/webhooks.ts";
+import { keyedListRoute, listRoute } from "../list-route.ts";
 import { writeRoute, type Route } from "../route.ts";
 import { id, text } from "../validate.ts";
+import { gone, position } from "./events.ts";
 import { byId } from "./lookups.ts";
 import { problem, timestamp } from "./shapes.ts";
 
@@ -26,10 +34,7 @@ const webhook = z
         "`maintainer`: a call paused it. `failing`: deliveries failed for five days. `gone`: the receiver answered 410",
     }),
     pausedAt: timestamp.nullable(),
-    position: z
-      .string()
-      .regex(/^\d+$/)
-      .meta({ description: "The `seq` of the last event that was delivered or left out" }),
+    position: position.meta({ description: "The `seq` of the last event that was delivered or left out" }),
     failingSince: timestamp.nullable().meta({
       description: "The first failed attempt since the last success",
     }),
@@ -41,6 +46,21 @@ const webhook = z
 const withSecret = webhook.extend({
   secret: z.string().meta({ description: "Verifies the signatures. No other answer has it" }),
 });
+
+const delivery = z
+  .object({
+    id: z.string(),
+    eventId: z.string().meta({ description: "The `webhook-id` of the request" }),
+    kind: z.string(),
+    at: timestamp,
+    status: z.int().nullable().meta({ description: "null if there was no answer" }),
+    error: z.string().nullable().meta({ description: "Why there was no answer" }),
+    ms: z.int().meta({ description: "The duration of the request in milliseconds" }),
+    answer: z.string().meta({ description: "The first 1,024 bytes of the answer" }),
+  })
+  .meta({ id: "WebhookDelivery" });
+
+const AFTER = "must be the `seq` of an event, or 0";
 
 const url = text({ min: 1, max: 2_000 }).meta({
   description: "An https URL without credentials that leads to a public address",
@@ -101,5 +121,69 @@ export const webhookRoutes: readonly Route[] = [
     ...webhookInPath,
     responses: { 204: { description: "Deleted", schema: null } },
     handle: (_, { write, subject }) => deleteWebhook(write, subject),
+  }),
+  writeRoute({
+    method: "post",
+    path: "/v1/webhooks/{id}/ping",
+    summary: "Ping a webhook",
+    description:
+      "Sends an event of the kind `ping`, which is not in the feed, and waits for the answer. A paused webhook is pinged too.",
+    tag,
+    role,
+    ...webhookInPath,
+    responses: { 200: { description: "The attempt, successful or not", schema: delivery } },
+    handle: (deps, { write, subject }) => pingWebhook(deps, write, subject),
+  }),
+  writeRoute({
+    method: "post",
+    path: "/v1/webhooks/{id}/rotate",
+    summary: "Replace the secret of a webhook",
+    description: "For 24 hours, requests have the signatures of both secrets.",
+    tag,
+    role,
+    ...webhookInPath,
+    responses: { 200: { description: "The webhook with its new secret", schema: withSecret } },
+    handle: (_, { write, subject }) => rotateWebhookSecret(write, subject),
+  }),
+  writeRoute({
+    method: "post",
+    path: "/v1/webhooks/{id}/replay",
+    summary: "Send events again",
+    description: "Moves the position of the webhook. A paused webhook stays paused.",
+    tag,
+    role,
+    ...webhookInPath,
+    body: z.strictObject({
+      after: z
+        .union(
+          [
+            z.int().min(0),
+            z
+              .string()
+              .regex(/^\d{1,15}$/)
+              .transform(Number),
+          ],
+          AFTER,
+        )
+        .meta({ description: "The `seq` of an event, or 0; the events after it are sent" }),
+    }),
+    responses: {
+      200: { description: "The webhook", schema: webhook },
+      410: { description: "The feed does not keep these events", schema: gone },
+    },
+    handle: (_, { write, subject, body }) => replayWebhook(write, subject, body.after),
+  }),
+  keyedListRoute({
+    path: "/v1/webhooks/{id}/deliveries",
+    summary: "List deliveries of a webhook",
+    tag,
+    role,
+    params: webhookInPath.params,
+    list: { description: "The attempts of the last 14 days, the newest first", schema: z.array(delivery) },
+    key: z.string().regex(/^\d{1,18}$/),
+    handle: async (deps, { board, params }, window) => {
+      const { id: webhookId } = await webhookInPath.find(deps.db, board, params);
+      return listDeliveries(deps.db, webhookId, window);
+    },
   }),
 ];

@@ -1,3 +1,4 @@
+import { Problem } from "../../errors.ts";
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { allInOrder, transaction } from "../db/transaction.ts";
 import { userKindSql } from "../tenancy/users.ts";
@@ -154,6 +155,20 @@ export async function readFeedBounds(db: Db, workspaceId: string): Promise<FeedB
   );
   if (!bounds) throw new Error(`There is no feed of the board ${workspaceId}.`);
   return bounds;
+}
+
+/** Whether the feed has all events after a position. */
+export const hasAllAfter = (after: number, { oldest, head }: FeedBounds): boolean =>
+  after >= oldest - 1 && after <= head;
+
+/** Throws `gone` unless the feed has all events after a position. */
+export function requireKept(after: number, bounds: FeedBounds): void {
+  if (hasAllAfter(after, bounds)) return;
+  throw new Problem(
+    "gone",
+    `The feed has no events after ${after}: it keeps ${bounds.oldest} to ${bounds.head}. Read the board again and continue after its X-Feed-Seq.`,
+    { body: { head: String(bounds.head), oldest: String(bounds.oldest) } },
+  );
 }
 
 export interface FeedFilter {
