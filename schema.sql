@@ -846,6 +846,50 @@ CREATE TABLE users (
 CREATE INDEX users_lower_idx ON users USING btree (lower(login)) WHERE login IS NOT NULL;
 CREATE TRIGGER record_board_change AFTER UPDATE ON users FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.avatar_url IS DISTINCT FROM new.avatar_url OR old.kind IS DISTINCT FROM new.kind) EXECUTE FUNCTION record_changed_user();
 
+CREATE TABLE webhook_deliveries (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  webhook_id uuid NOT NULL,
+  event_id text NOT NULL,
+  kind text NOT NULL,
+  status integer,
+  error text,
+  answer text NOT NULL,
+  ms integer NOT NULL,
+  at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT webhook_deliveries_check CHECK ((status IS NULL) = (error IS NOT NULL)),
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_deliveries_at_idx ON webhook_deliveries USING btree (at);
+CREATE INDEX webhook_deliveries_webhook_id_id_idx ON webhook_deliveries USING btree (webhook_id, id);
+
+CREATE TABLE webhooks (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  url text NOT NULL,
+  kinds text[],
+  secret text NOT NULL,
+  previous_secret text,
+  previous_secret_until timestamp with time zone,
+  "position" bigint NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  failing_since timestamp with time zone,
+  next_attempt_at timestamp with time zone DEFAULT now() NOT NULL,
+  paused_reason text,
+  paused_at timestamp with time zone,
+  lease uuid,
+  leased_until timestamp with time zone,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT webhooks_check CHECK ((paused_reason IS NULL) = (paused_at IS NULL)),
+  CONSTRAINT webhooks_check1 CHECK ((lease IS NULL) = (leased_until IS NULL)),
+  CONSTRAINT webhooks_check2 CHECK ((previous_secret IS NULL) = (previous_secret_until IS NULL)),
+  CONSTRAINT webhooks_paused_reason_check CHECK (paused_reason = ANY (ARRAY['maintainer'::text, 'failing'::text, 'gone'::text])),
+  CONSTRAINT webhooks_pkey PRIMARY KEY (id),
+  CONSTRAINT webhooks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX webhooks_next_attempt_at_idx ON webhooks USING btree (next_attempt_at) WHERE paused_reason IS NULL;
+CREATE INDEX webhooks_workspace_id_idx ON webhooks USING btree (workspace_id);
+
 CREATE TABLE workspace_agents (
   workspace_id uuid NOT NULL,
   user_id uuid NOT NULL,

@@ -60,6 +60,7 @@ export async function startSandbox(
       metrics: "open",
       limits: config.limits,
       connections: config.connections,
+      webhooks: { allowedAddresses: config.webhookAddresses },
       isAlone: config.databaseUrl === null,
       log,
     });

@@ -15,6 +15,8 @@ interface Listening {
   readonly logFormat: "json" | "pretty" | undefined;
   readonly limits: CallLimits;
   readonly connections: Pick<ConnectionLimits, "keepAliveMs" | "maxConnections">;
+  /** Ranges of addresses (CIDR) that outgoing webhooks may reach besides public ones. */
+  readonly webhookAddresses: readonly string[];
 }
 
 /** Without credentials: the service starts its own database and forge. */
@@ -90,6 +92,17 @@ const webhookSecret = required("Set it to the App's webhook secret.").min(
   32,
   "must have at least 32 characters. Generate one with `openssl rand -hex 32`, and set it in the App too.",
 );
+const addressRanges = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text) => text.split(",").map((range) => range.trim()))
+    .transform((ranges) => ranges.filter((range) => range !== ""))
+    .refine(
+      (ranges) => ranges.every((range) => addressRange.safeParse(range).success),
+      "must be ranges of addresses such as 10.20.0.0/16, separated by commas.",
+    );
+const addressRange = z.union([z.cidrv4(), z.cidrv6()]);
 const DATABASE_EXAMPLE = "Example: postgres://user:password@host:5432/trunkline.";
 
 const commonSettings = z.object({
@@ -105,6 +118,7 @@ const commonSettings = z.object({
   STORED_ANSWERS_MB: wholeNumber(DEFAULT_LIMITS.storedMegabytesPerDay, 1, 1_000_000),
   KEEP_ALIVE_SECONDS: wholeNumber(DEFAULT_CONNECTION_LIMITS.keepAliveMs / 1_000, 1, 3_600),
   MAX_CONNECTIONS: wholeNumber(DEFAULT_CONNECTION_LIMITS.maxConnections, 16, 1_000_000),
+  WEBHOOK_ALLOWED_ADDRESSES: addressRanges(""),
   SANDBOX_FORGE_PORT: port(3001),
   // Only the command line uses it. The service checks it too, to report a mistake when it starts.
   PUBLIC_URL: z
@@ -115,7 +129,10 @@ const commonSettings = z.object({
     )
     .optional(),
 });
-const sandboxSettings = commonSettings.extend({ DATABASE_URL: z.string().nullable().default(null) });
+const sandboxSettings = commonSettings.extend({
+  DATABASE_URL: z.string().nullable().default(null),
+  WEBHOOK_ALLOWED_ADDRESSES: addressRanges("127.0.0.0/8,::1/128"),
+});
 const forgeSettings = z.object({
   GHE_HOST: z
     .string()
@@ -258,6 +275,7 @@ const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
     keepAliveMs: set.KEEP_ALIVE_SECONDS * 1_000,
     maxConnections: set.MAX_CONNECTIONS,
   },
+  webhookAddresses: set.WEBHOOK_ALLOWED_ADDRESSES,
 });
 
 interface ForgeUrls {

@@ -7,12 +7,13 @@ import {
 } from "pino";
 import { isColorSupported, prettyFactory } from "pino-pretty";
 
-/** Secrets, whole or truncated: tokens, API keys, monitor secrets and private keys. */
+/** Secrets, whole or truncated: tokens, API keys, secrets of monitors and webhooks, private keys. */
 const SECRETS = [
   /gh[a-z]_[A-Za-z0-9._-]{20,}/g,
   /github_pat_[A-Za-z0-9_]{20,}/g,
   /tlk_[0-9A-Za-z]{12}_[0-9A-Za-z]+/g,
   /tlm_[0-9A-Za-z]{20,}/g,
+  /whsec_[0-9A-Za-z+/=]{20,}/g,
   // A JWT, at the start of a word: else a long run of its letters is scanned from each of them.
   /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/g,
   // Line breaks are escaped here, once more for each time the text became JSON.

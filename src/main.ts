@@ -54,6 +54,7 @@ async function runReal(config: RealConfig, log: Logger): Promise<End> {
     retention: config.retention,
     limits: config.limits,
     connections: config.connections,
+    webhooks: { allowedAddresses: config.webhookAddresses },
     metrics: config.metricsToken === null ? "off" : { token: config.metricsToken },
     log,
   });

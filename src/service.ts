@@ -3,6 +3,8 @@ import type { Deps } from "./actions/deps.ts";
 import { createFeed } from "./actions/feed.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { recordUnavailable } from "./actions/installations/unavailable-installation.ts";
+import { createWebhookClient, type WebhookClientOptions } from "./actions/webhooks/webhook-client.ts";
+import { createWebhookSender } from "./actions/webhooks/webhook-sender.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
@@ -50,6 +52,8 @@ export interface ServiceOptions {
   readonly pollJobsMs?: number;
   /** The pause between the comments of an event stream, in milliseconds; by default 15,000. */
   readonly keepAliveMs?: number;
+  /** Where outgoing webhooks may lead. */
+  readonly webhooks?: WebhookClientOptions;
   readonly log: Logger;
 }
 
@@ -87,7 +91,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const boards = createCachedBoards();
     const feed = createFeed(db, log, options);
-    const deps: Deps = { db, forge, log, metrics, boards, feed, instanceId: newId(), newId };
+    const webhookClient = createWebhookClient(options.webhooks);
+    const instanceId = newId();
+    const deps: Deps = { db, forge, log, metrics, boards, feed, webhookClient, instanceId, newId };
+    const sender = createWebhookSender(deps);
     if (options.isAlone) {
       await deleteOtherInstances(db, deps.instanceId);
       await unlockDeadJobs(deps, 0);
@@ -115,6 +122,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       throw error;
     });
     feed.start();
+    sender.start();
     const drain = (): void => {
       isDraining = true;
     };
@@ -124,6 +132,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       await listening.close();
       await intake.flushed();
       await worker.stop();
+      await sender.stop();
       await feed.stop();
       await db.destroy();
     };

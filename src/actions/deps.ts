@@ -4,6 +4,7 @@ import type { Forge } from "../forge/forge.ts";
 import type { Db } from "../store/db/connect.ts";
 import type { CachedBoards } from "../store/cards/cached-boards.ts";
 import type { Feed } from "./feed.ts";
+import type { WebhookClient } from "./webhooks/webhook-client.ts";
 
 /** Everything an action depends on. */
 export interface Deps {
@@ -12,6 +13,7 @@ export interface Deps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly feed: Feed;
+  readonly webhookClient: WebhookClient;
   /** Cached answers of `GET /v1/board`. */
   readonly boards: CachedBoards;
   /** Identifies this process as the owner of what it runs. */

@@ -79,7 +79,7 @@ async function checkDatabase(db: Db): Promise<Finding[]> {
 }
 
 async function checkQueue(db: Db): Promise<Finding[]> {
-  const { queueDepth, queueAge, failedJobs, waiting, waitingAge, parked, eventsAge } =
+  const { queueDepth, queueAge, failedJobs, waiting, waitingAge, parked, eventsAge, webhooksPaused } =
     await readQueueStatistics(db);
   const found: Finding[] = [];
   const due = `Jobs due: ${queueDepth}, the oldest for ${Math.round(queueAge)} seconds.`;
@@ -101,6 +101,10 @@ async function checkQueue(db: Db): Promise<Finding[]> {
   if (eventsAge > MAX_EVENTS_AGE) {
     const late = `The event feed is late by ${Math.round(eventsAge)} seconds.`;
     found.push(problem("events", late, "Processes number events. Check the log of a running process."));
+  }
+  if (webhooksPaused > 0) {
+    const advice = "The inboxes of their boards say why. A maintainer can resume or delete them.";
+    found.push(warning("webhooks", `Webhooks paused after failures: ${webhooksPaused}.`, advice));
   }
   if (parked > 0) {
     const advice = "Run `trunkline delivery list`, fix the cause, then run `trunkline delivery retry --all`.";

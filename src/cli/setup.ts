@@ -6,7 +6,7 @@ import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/app.ts";
 import { portOf, printOutcome, readOptions, required, TEXT, type Command, UsageError } from "./command.ts";
 import { assertNoAppSettings } from "./setup/env-file.ts";
 import { installUrlOf, createGitHubApp } from "./setup/create-github-app.ts";
-import { isPrivateUrl } from "./setup/private-address.ts";
+import { isPrivateUrl } from "../actions/webhooks/private-address.ts";
 
 /** Creates the App in a browser, and receives its key and webhook secret. */
 export const setup: Command = {

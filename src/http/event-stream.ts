@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem } from "../errors.ts";
-import { isAfter, readFeedBounds, type FeedEvent, type FeedFilter } from "../store/events/feed.ts";
+import { hasAllAfter, readFeedBounds, type FeedEvent, type FeedFilter } from "../store/events/feed.ts";
 
 /** Events per read, which bounds what is buffered for a slow reader. */
 const BATCH = 200;
@@ -33,7 +33,7 @@ export async function streamEvents(
     response.end();
     return;
   }
-  if (isAfter(position, bounds)) response.write(`id: ${position}\n\n`);
+  if (hasAllAfter(position, bounds)) response.write(`id: ${position}\n\n`);
   let aliveUntil = Date.now() + keepAliveMs;
   const send = async (text: string): Promise<void> => {
     if (text === "" || response.write(text) || (await isDrained(response, keepAliveMs, ending))) return;
@@ -43,7 +43,7 @@ export async function streamEvents(
     const page = await deps.feed.read(workspaceId, { ...filter, after: position, limit: BATCH });
     const { events, next, head, oldest } = page;
     // Also after the start: old events are deleted while a slow client reads them.
-    const isKept = isAfter(position, page);
+    const isKept = hasAllAfter(position, page);
     await send(
       isKept
         ? events.map((event) => frame(event.seq, event.kind, event)).join("")

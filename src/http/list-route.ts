@@ -3,6 +3,7 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import { invalid } from "../errors.ts";
+import type { Role } from "../flow/roles.ts";
 import { JsonText } from "./json.ts";
 import { PAGE_BYTES, PAGE_ITEMS, type ListSlice, type ListWindow } from "../store/db/list-window.ts";
 import {
@@ -56,6 +57,11 @@ interface ListDefinition extends Pick<RouteDefinition, "path" | "summary" | "des
   readonly list: { readonly description: string; readonly schema: z.ZodArray };
 }
 
+interface BoardListDefinition extends ListDefinition {
+  /** By default viewer. */
+  readonly role?: Role;
+}
+
 /** An item's id and its index. If the item was deleted, the list continues from the index. */
 type Place = readonly [id: string, index: number];
 const place: z.ZodType<Place> = z.tuple([z.string(), z.int().min(0)]).readonly();
@@ -66,7 +72,7 @@ interface Identified {
 
 /** A list of a board that is short enough to be read as a whole and then cut to one page. */
 export function listRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
-  route: ListDefinition & {
+  route: BoardListDefinition & {
     readonly params?: Params;
     readonly query?: Query;
     readonly handle: (
@@ -89,7 +95,7 @@ export function keyedListRoute<
   Params extends MaybeObject = undefined,
   Query extends MaybeObject = undefined,
 >(
-  route: ListDefinition & {
+  route: BoardListDefinition & {
     readonly params?: Params;
     readonly query?: Query;
     /** The content of a cursor: the sort key of an item. */

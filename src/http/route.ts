@@ -118,6 +118,8 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
      * Whether `handle` confirms the credential in its first statement, which saves a round trip.
      */
     readonly confirms?: boolean;
+    /** By default viewer. */
+    readonly role?: Role | undefined;
     readonly handle: (
       deps: Deps,
       call: ReadCall<Output<Params>, Output<Query>>,
@@ -125,13 +127,14 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
     ) => Promise<unknown>;
   },
 ): Route {
-  const { handle, confirms = false, ...rest } = route;
+  const { handle, confirms = false, role = "viewer", ...rest } = route;
   return {
-    definition: defined(rest, "get", "viewer"),
+    definition: defined(rest, "get", role),
     serve: async (deps, request, response) => {
       const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
         const { credential } = cached;
         const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+        requireRole(board.role, role);
         requireNoBodySent(request);
         const params = pathOf(rest.params, request) as Output<Params>;
         const query = validateQuery(rest.query, request.query) as Output<Query>;

@@ -43,6 +43,7 @@ import {
   dropOldKeys,
   dropOldOperations,
   dropOldReports,
+  dropOldWebhookDeliveries,
   type Retention,
 } from "../store/ops/retention.ts";
 import { addJob, deleteFailedJobs, retryFailedJobs } from "../store/db/jobs.ts";
@@ -64,6 +65,7 @@ export async function deleteOldRows(
     jobs: await dropFailedJobs(db, historyDays),
     instances: await dropDeadInstances(db),
     monitorReports: await dropOldReports(db),
+    webhookDeliveries: await dropOldWebhookDeliveries(db),
     checkReports: await dropOldCheckReports(db, historyDays),
     releaseActions: await dropOldActions(db, historyDays),
   };

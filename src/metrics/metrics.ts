@@ -62,7 +62,9 @@ type Standing = Readonly<
     | "waiting"
     | "waitingAge"
     | "parked"
-    | "eventsAge",
+    | "eventsAge"
+    | "webhooksAge"
+    | "webhooksPaused",
     Gauge
   >
 >;
@@ -127,6 +129,11 @@ export function createMetrics(): Metrics {
         "events_unnumbered_age_seconds",
         "Seconds since the oldest event without a number was written.",
       ),
+      webhooksAge: gauge(
+        "webhooks_backlog_age_seconds",
+        "Seconds since the oldest event was numbered that a webhook has not received.",
+      ),
+      webhooksPaused: gauge("webhooks_paused", "Webhooks that the service has paused."),
       parked: gauge("deliveries_parked", "Deliveries parked after too many failures."),
     },
   };

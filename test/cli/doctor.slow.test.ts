@@ -105,6 +105,19 @@ describe("trunkline doctor", () => {
     world.forge.webUi.setSuspended(other.owner, false);
   });
 
+  it("warns of webhooks that were paused after failures", async () => {
+    const { api, db, workspaceId } = await world.board();
+    await api.post("/v1/webhooks", { url: "https://hooks.example.com/" });
+    const pause = { paused_reason: "failing", paused_at: db.fn.now() };
+    await db("webhooks").where({ workspace_id: workspaceId }).update(pause);
+    expect(await findings()).toEqual({
+      code: 0,
+      bad: ["webhooks: Webhooks paused after failures: 1."],
+      advice: true,
+    });
+    await db("webhooks").delete();
+  });
+
   describe("reports what the App lacks:", () => {
     /** The findings while the App is changed. */
     async function whileAppIs(change: (app: AppRow) => Partial<AppRow>) {

@@ -8,7 +8,12 @@ const FILE = join(import.meta.dirname, "../../src/http/examples.json");
 
 let world: TestWorld;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({
+    webhooks: {
+      allowedAddresses: ["127.0.0.0/8"],
+      resolveHost: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
+    },
+  });
 });
 afterAll(() => world.stop());
 

@@ -178,3 +178,21 @@ it("old promotions are deleted, running ones are not", async () => {
   await drop();
   expect(await read()).toBe(404);
 });
+
+it("attempts to deliver to webhooks go after two weeks", async () => {
+  const { db } = world.service.deps;
+  const { api } = await world.board();
+  const { body } = await api.post("/v1/webhooks", { url: "https://hooks.example.com/", kinds: ["blocked"] });
+  const attempt = (eventId: string, days: number) => ({
+    webhook_id: body["id"],
+    event_id: eventId,
+    kind: "blocked",
+    status: 204,
+    answer: "",
+    ms: 1,
+    at: ago(days),
+  });
+  await db("webhook_deliveries").insert([attempt("old", 15), attempt("young", 13)]);
+  await drop();
+  expect(await db("webhook_deliveries").pluck("event_id")).toEqual(["young"]);
+});

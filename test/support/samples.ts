@@ -74,6 +74,13 @@ const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promis
   return item.id;
 };
 
+/** It sends nothing, so that nothing about it changes by itself. */
+const pausedWebhook = async ({ api }: TestBoard): Promise<string> => {
+  const id = await made(api, "/v1/webhooks", { url: "https://hooks.example.com/" });
+  await api.patch(`/v1/webhooks/${id}`, { paused: true });
+  return id;
+};
+
 const aSuggestedBranch = async (board: TestBoard) => {
   const { number } = await board.api.card({ projectId: board.projectId });
   const clone = await board.clone();
@@ -195,6 +202,23 @@ export const samples: Readonly<Record<string, MakeSample>> = {
 
   "GET /v1/trunk": inTheProject,
   "GET /v1/events": nothing,
+
+  "GET /v1/webhooks": nothing,
+  "POST /v1/webhooks": () => ({
+    body: { url: "https://hooks.example.com/", kinds: ["release_changed"] },
+  }),
+  "PATCH /v1/webhooks/{id}": async (board) => ({
+    path: { id: await pausedWebhook(board) },
+    body: { url: "https://hooks.example.com/", kinds: ["card_created"] },
+  }),
+  "DELETE /v1/webhooks/{id}": async (board) => ({ path: { id: await pausedWebhook(board) } }),
+  "POST /v1/webhooks/{id}/ping": async (board) => ({ path: { id: await pausedWebhook(board) } }),
+  "POST /v1/webhooks/{id}/rotate": async (board) => ({ path: { id: await pausedWebhook(board) } }),
+  "POST /v1/webhooks/{id}/replay": async (board) => ({
+    path: { id: await pausedWebhook(board) },
+    body: { after: 0 },
+  }),
+  "GET /v1/webhooks/{id}/deliveries": async (board) => ({ path: { id: await pausedWebhook(board) } }),
 
   "GET /v1/releases": inTheProject,
   "GET /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),

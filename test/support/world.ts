@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
+import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { issueCredential } from "../../src/actions/credentials/credentials.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
+import type { WebhookClientOptions } from "../../src/actions/webhooks/webhook-client.ts";
 import type { CallLimits } from "../../src/http/call-limiter.ts";
 import type { ConnectionLimits } from "../../src/http/listen.ts";
 import type { Role } from "../../src/flow/roles.ts";
@@ -71,7 +73,14 @@ export interface WorldOptions {
   readonly limits?: CallLimits;
   readonly connections?: Partial<ConnectionLimits>;
   readonly keepAliveMs?: number;
+  readonly webhooks?: WebhookClientOptions;
 }
+
+/** Resolves no name: tests use no network. */
+export const noNames: NonNullable<WebhookClientOptions["resolveHost"]> = (host) => {
+  if (isIP(host) !== 0) return Promise.resolve([{ address: host, family: isIP(host) }]);
+  return Promise.reject(Object.assign(new Error(`no ${host}`), { code: "ENOTFOUND" }));
+};
 
 /** Starts a world; `stop` ends all of it. */
 export async function startWorld({
@@ -79,6 +88,7 @@ export async function startWorld({
   limits,
   connections,
   keepAliveMs,
+  webhooks,
 }: WorldOptions = {}): Promise<TestWorld> {
   const database: TestDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
@@ -100,6 +110,7 @@ export async function startWorld({
     ...(limits && { limits }),
     ...(connections && { connections }),
     ...(keepAliveMs !== undefined && { keepAliveMs }),
+    webhooks: { resolveHost: noNames, ...webhooks },
     followsTimetable: false,
     pollJobsMs: 200,
     metrics: { token: METRICS_TOKEN },

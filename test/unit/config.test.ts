@@ -49,6 +49,7 @@ describe("an empty environment", () => {
       logLevel: "info",
       limits: DEFAULT_LIMITS,
       connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
+      webhookAddresses: ["127.0.0.0/8", "::1/128"],
       dataDir: "/srv/trunkline/.trunkline",
       forgePort: 3001,
       databaseUrl: null,
@@ -64,6 +65,7 @@ describe("an empty environment", () => {
       logLevel: "info",
       limits: DEFAULT_LIMITS,
       connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
+      webhookAddresses: ["127.0.0.0/8", "::1/128"],
       dataDir: "/var/t",
       forgePort: 4001,
       databaseUrl: null,
@@ -101,6 +103,7 @@ describe("a configured App and database", () => {
       logLevel: "info",
       limits: DEFAULT_LIMITS,
       connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
+      webhookAddresses: [],
       databaseUrl: real["DATABASE_URL"],
       app: { id: "42", privateKey: pkcs1 },
       webhookSecrets: [real["WEBHOOK_SECRET"]],
@@ -109,6 +112,11 @@ describe("a configured App and database", () => {
       drainSeconds: 5,
       retention: { deliveryDays: 30, historyDays: 90 },
     });
+  });
+
+  it("let webhooks reach the ranges of addresses that are set", () => {
+    const { webhookAddresses } = read({ ...real, WEBHOOK_ALLOWED_ADDRESSES: "10.0.0.0/8, fd00::/8," });
+    expect(webhookAddresses).toEqual(["10.0.0.0/8", "fd00::/8"]);
   });
 
   it.each(["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "DATABASE_URL"])(
@@ -130,6 +138,9 @@ describe("a configured App and database", () => {
     ["SANDBOX_FORGE_PORT", "x"],
     ["LOG_LEVEL", "verbose"],
     ["LOG_FORMAT", "text"],
+    ["WEBHOOK_ALLOWED_ADDRESSES", "10.0.0.1"],
+    ["WEBHOOK_ALLOWED_ADDRESSES", "10.0.0.0/33"],
+    ["WEBHOOK_ALLOWED_ADDRESSES", "10.0.0.0/8, intranet"],
     ["LOG_LEVEL", "INFO"],
     ["WEBHOOK_SECRET", "development"],
     ["WEBHOOK_SECRET_PREVIOUS", "development"],

@@ -252,6 +252,7 @@ const inboxData: Readonly<Record<InboxItem["kind"], z.ZodObject>> = {
     since: timestamp,
     agentSilenceHours: z.int(),
   }),
+  webhook_paused: z.object({ webhookId: z.uuid(), reason: z.enum(["failing", "gone"]) }),
 };
 
 export const inboxItem = z

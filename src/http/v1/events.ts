@@ -70,7 +70,7 @@ const event = z
   })
   .meta({ id: "Event" });
 
-const position = z.string().regex(/^\d+$/);
+export const position = z.string().regex(/^\d+$/);
 const page = z
   .object({
     events: z.array(event),
@@ -80,7 +80,7 @@ const page = z
   })
   .meta({ id: "EventPage" });
 
-const gone = z.object({
+export const gone = z.object({
   message: z.string(),
   error: z.string(),
   statusCode: z.literal(410),

@@ -15,6 +15,7 @@ import { releaseActionRoutes } from "./release-actions.ts";
 import { releaseRoutes } from "./releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
 import { trunkRoutes } from "./trunk.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 /** All routes of `/v1`. */
 export const routes: readonly Route[] = [
@@ -34,5 +35,6 @@ export const routes: readonly Route[] = [
   ...releaseActionRoutes,
   ...inboxRoutes,
   ...eventRoutes,
+  ...webhookRoutes,
   ...trunkRoutes,
 ];

@@ -147,12 +147,12 @@ export interface FeedBounds {
 }
 
 /** Whether the feed has all events after a position. */
-export const isAfter = (after: number, { oldest, head }: FeedBounds): boolean =>
+export const hasAllAfter = (after: number, { oldest, head }: FeedBounds): boolean =>
   after >= oldest - 1 && after <= head;
 
 /** Throws `gone` unless the feed has all events after a position. */
 export function requireKept(after: number, bounds: FeedBounds): void {
-  if (isAfter(after, bounds)) return;
+  if (hasAllAfter(after, bounds)) return;
   throw new Problem(
     "gone",
     `The feed has no events after ${after}: it keeps ${bounds.oldest} to ${bounds.head}. Read the board again and continue after its X-Feed-Seq.`,
@@ -175,7 +175,6 @@ export async function readFeedBounds(db: Db, workspaceId: string): Promise<FeedB
 }
 
 const noFeed = (workspaceId: string): Error => new Error(`There is no feed of the board ${workspaceId}.`);
-
 export interface FeedFilter {
   /** Null for all kinds. */
   readonly kinds: readonly string[] | null;

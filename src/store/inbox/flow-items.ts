@@ -116,3 +116,17 @@ export const CONNECTION_BROKEN = `
        and exists (select 1 from jsonb_array_elements(c.blocked -> 'reasons') r
                     where r ->> 'reason' = 'not_permitted' and r -> 'details' -> 'connection' is null)
      group by c.project_id, o.id`;
+
+/**
+ * The service has paused a webhook of the board. The item names the host only: everybody on the
+ * board sees it, and the URL may contain a secret.
+ */
+export const WEBHOOK_PAUSED = `
+    select p.id as project_id, cast(null as uuid) as card_id, cast(null as uuid) as repository_id,
+           w.id || ' ' || w.paused_at as occurrence, w.paused_at as at,
+           'The webhook to ' || substring(w.url from '://([^/?#]+)')
+             || case w.paused_reason when 'gone' then ' answered 410 Gone' else ' has failed for five days' end
+             || ' and is paused. A maintainer can resume it.' as detail,
+           jsonb_build_object('webhookId', w.id, 'reason', w.paused_reason) as data
+      from projects p join webhooks w on w.workspace_id = p.workspace_id
+     where p.id = :projectId and w.paused_reason in ('failing', 'gone')`;

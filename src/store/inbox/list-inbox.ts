@@ -6,6 +6,7 @@ import {
   CONNECTION_BROKEN,
   PROMOTION_BLOCKED,
   WAITING_STALE,
+  WEBHOOK_PAUSED,
 } from "./flow-items.ts";
 import {
   AGENT_GAVE_UP,
@@ -35,6 +36,7 @@ export const DERIVED_KINDS = [
   "proposal_waiting",
   "agent_gave_up",
   "agent_stopped_reacting",
+  "webhook_paused",
 ] as const;
 
 export type StoredInboxKind = (typeof STORED_KINDS)[number];
@@ -59,6 +61,7 @@ const DERIVED: Readonly<Record<DerivedInboxKind, string>> = {
   proposal_waiting: PROPOSAL_WAITING,
   agent_gave_up: AGENT_GAVE_UP,
   agent_stopped_reacting: AGENT_STOPPED_REACTING,
+  webhook_paused: WEBHOOK_PAUSED,
 };
 
 /** An inbox item as the API shows it. */

@@ -12,7 +12,17 @@ interface QueueStatistics {
   readonly parked: number;
   /** Committed events that have no number yet. */
   readonly eventsAge: number;
+  /** Events that a webhook which is not paused has not received. */
+  readonly webhooksAge: number;
+  /** Webhooks that the service has paused. */
+  readonly webhooksPaused: number;
 }
+
+const OLDEST_UNSENT = `(
+  select min(e.numbered_at) from webhooks w
+    join lateral (select numbered_at from events e where e.workspace_id = w.workspace_id and e.seq > w.position
+                   order by e.seq limit 1) e on true
+   where w.paused_reason is null)`;
 
 /** Reads graphile-worker's table, because its view lacks the indexed column `is_available`. */
 export async function readQueueStatistics(db: Db): Promise<QueueStatistics> {
@@ -27,6 +37,8 @@ export async function readQueueStatistics(db: Db): Promise<QueueStatistics> {
             waiting.depth as "waiting", ${ageOf("waiting.since")} as "waitingAge",
             (select count(*) from deliveries where state = 'parked') as "parked",
             ${ageOf("(select min(written_at) from events where seq is null)")} as "eventsAge",
+            ${ageOf(OLDEST_UNSENT)} as "webhooksAge",
+            (select count(*) from webhooks where paused_reason in ('failing', 'gone')) as "webhooksPaused",
             (select count(*) from graphile_worker._private_jobs
               where attempts >= max_attempts and locked_at is null) as "failedJobs"
        from due, waiting`,

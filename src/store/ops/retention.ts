@@ -77,6 +77,16 @@ export const dropOldReports = (db: Db, batch?: number): Promise<number> =>
     { batch },
   );
 
+/** Deletes attempts to deliver an event to a webhook. */
+export const dropOldWebhookDeliveries = (db: Db, batch?: number): Promise<number> =>
+  inBatches(
+    db,
+    `delete from webhook_deliveries where id in (
+         select id from webhook_deliveries where at < now() - interval '14 days' order by at limit :batch)
+       returning 1`,
+    { batch },
+  );
+
 /** Deletes check reports, except on the head commits of cards, pull requests and proposals. */
 export const dropOldCheckReports = (db: Db, days: number, batch?: number): Promise<number> =>
   inBatches(

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from "uuid";
 import type { Deps } from "../../../src/actions/deps.ts";
 import { createGitHubForge } from "../../../src/forge/github/connect-github.ts";
 import { createFeed } from "../../../src/actions/feed.ts";
+import { createWebhookClient } from "../../../src/actions/webhooks/webhook-client.ts";
 import { createLog } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics/metrics.ts";
 import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
@@ -19,6 +20,7 @@ export function outsideDeps(db: Db, { apiUrl, app }: RunningForge): Deps {
     metrics: createMetrics(),
     boards: createCachedBoards(),
     feed: createFeed(db, log),
+    webhookClient: createWebhookClient(),
     instanceId: uuidv7(),
     newId: uuidv7,
   };

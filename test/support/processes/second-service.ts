@@ -19,6 +19,7 @@ export function startSecondService(
       paceWrites: false,
     },
     ...(limits && { limits }),
+    webhooks: { allowedAddresses: ["127.0.0.0/8"] },
     log: service.deps.log,
   });
 }

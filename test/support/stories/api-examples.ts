@@ -4,6 +4,7 @@ import { eventually, type ApiCard } from "../api.ts";
 import { readFlow } from "../flows.ts";
 import { readInbox } from "../inbox.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
+import { startReceiver } from "./outgoing-webhooks.ts";
 import { pushTo, writeFile } from "./work-on-card.ts";
 
 /** A recorded call with its answers by status. */
@@ -176,6 +177,8 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
     await record(method, method === "POST" ? `/v1/inbox/${id}/adopt` : `/v1/inbox/${id}`);
   }
 
+  await recordWebhook(board, record);
+
   const flow = await readFlow(board);
   await get(`/v1/projects/${projectId}/flow`);
   await record("PUT", `/v1/projects/${projectId}/flow`, { ...flow, staleAfterDays: 7 });
@@ -194,6 +197,28 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await record("DELETE", `/v1/features/${feature.id}`);
   await record("DELETE", `/v1/labels/${label.id}`);
   return normalized(examples, board, world);
+}
+
+/** Calls the routes of outgoing webhooks, with a receiver that answers. */
+async function recordWebhook(
+  board: TestBoard,
+  record: <Body = Identified>(method: string, path: string, body?: unknown) => Promise<Body>,
+): Promise<void> {
+  const receiver = await startReceiver();
+  try {
+    const url = receiver.url.replace("127.0.0.1", "hooks.example.com");
+    const { id } = await record("POST", "/v1/webhooks", { url, kinds: ["status_changed", "blocked"] });
+    await record("POST", `/v1/webhooks/${id}/ping`);
+    await record("GET", `/v1/webhooks/${id}/deliveries`);
+    await record("PATCH", `/v1/webhooks/${id}`, { paused: true });
+    await record("POST", `/v1/webhooks/${id}/rotate`);
+    const { body } = await board.api.get<{ head: string }>("/v1/events");
+    await record("POST", `/v1/webhooks/${id}/replay`, { after: Number(body.head) - 10 });
+    await record("GET", "/v1/webhooks");
+    await record("DELETE", `/v1/webhooks/${id}`);
+  } finally {
+    await receiver.close();
+  }
 }
 
 /** Replaces what differs on each run: ids, commits, times, addresses and random names. */
@@ -225,6 +250,9 @@ function normalized(
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, id)
       .replaceAll(/\b[0-9a-f]{40}\b/g, commit)
       .replaceAll(TIME, time)
+      .replaceAll(/http:\/\/hooks\.example\.com:\d+/g, "https://hooks.example.com")
+      .replaceAll(/whsec_[\w+/]+=/g, "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD")
+      .replaceAll(/"ms":\d+/g, '"ms":41')
       .replaceAll(/"leadTimeDays":[\d.e-]+/g, '"leadTimeDays":0.1')
       .replaceAll(`"${dayOf(Date.now())}"`, '"2026-01-31"')
       .replaceAll(`"${dayOf(Date.now() - 30 * 86_400_000)}"`, '"2026-01-01"')

@@ -1,0 +1,186 @@
+import { once } from "node:events";
+import { lookup as resolve, type LookupAddress } from "node:dns";
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
+import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
+import { RequestFilteringHttpsAgent } from "request-filtering-agent";
+import { isPrivateUrl } from "./private-address.ts";
+
+/** A finished request. */
+export interface WebhookAnswer {
+  /** Null if there was no answer; `error` says why. */
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly ms: number;
+  /** The start of the body. */
+  readonly answer: string;
+  /** From the header `Retry-After`, in seconds. */
+  readonly retryAfter: number | null;
+}
+
+interface WebhookRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Sends requests to addresses that callers choose. */
+export interface WebhookClient {
+  /** Why requests to the URL would be refused, or null. Does not resolve the host. */
+  refusalOf(url: string): string | null;
+  /** Throws only if `signal` aborts. */
+  post(url: string, request: WebhookRequest, signal?: AbortSignal): Promise<WebhookAnswer>;
+}
+
+export interface WebhookClientOptions {
+  /** Ranges of addresses (CIDR) that may be private and may use HTTP; by default none. */
+  readonly allowedAddresses?: readonly string[];
+  /** Resolves host names; by default the system does. */
+  readonly resolveHost?: (host: string) => Promise<readonly LookupAddress[]>;
+  /** The duration of a request, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 15_000;
+const MAX_READ = 64 * 1_024;
+const MAX_KEPT = 1_024;
+
+const systemResolver = (host: string): Promise<LookupAddress[]> =>
+  new Promise((done, fail) =>
+    resolve(host, { all: true }, (error, found) => (error ? fail(error) : done(found))),
+  );
+
+/** A refused request, with words for the delivery log. */
+class Refusal extends Error {}
+
+/**
+ * Creates the client. It resolves a host once and connects to one of these addresses, so that a
+ * name cannot lead elsewhere after the check. `request-filtering-agent` checks the address of the
+ * socket.
+ */
+export function createWebhookClient({
+  allowedAddresses = [],
+  resolveHost = systemResolver,
+  timeoutMs = TIMEOUT_MS,
+}: WebhookClientOptions = {}): WebhookClient {
+  const allowed = blockListOf(allowedAddresses);
+  const isAllowed = (address: string): boolean => allowed.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+
+  function refusalOf(text: string): string | null {
+    if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "must be a URL that starts with https://";
+    const url = new URL(text);
+    if (url.username !== "" || url.password !== "") return "must not contain a user name or a password";
+    const host = hostOf(url);
+    // A name may lead to an allowed address. That is known when it is resolved.
+    if (isIP(host) === 0 ? allowedAddresses.length > 0 : isAllowed(host)) return null;
+    if (url.protocol === "http:") return "must start with https://";
+    return isPrivateUrl(text) ? "must lead to a public address" : null;
+  }
+
+  async function optionsFor(url: URL, signal: AbortSignal): Promise<RequestOptions> {
+    const refusal = refusalOf(url.href);
+    if (refusal !== null) throw new Refusal(`The URL ${refusal}.`);
+    const addresses = await unlessAborted(resolveHost(hostOf(url)), signal);
+    const lookup = answerWith(addresses);
+    const isHttp = url.protocol === "http:";
+    if (addresses.length > 0 && addresses.every(({ address }) => isAllowed(address)))
+      return { agent: isHttp ? new HttpAgent() : new HttpsAgent(), lookup };
+    if (isHttp) throw new Refusal("The URL must start with https://.");
+    return { agent: new RequestFilteringHttpsAgent(), lookup };
+  }
+
+  return {
+    refusalOf,
+    post: async (target, request, signal) => {
+      const started = performance.now();
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const over = signal ? AbortSignal.any([signal, timeout]) : timeout;
+      const ms = () => Math.round(performance.now() - started);
+      try {
+        const url = new URL(target);
+        const response = await send(url, request, { ...(await optionsFor(url, over)), signal: over });
+        const { statusCode: status = 0, headers } = response;
+        const retryAfter = secondsOf(headers["retry-after"]);
+        return { status, error: null, answer: await startOf(response), retryAfter, ms: ms() };
+      } catch (error) {
+        signal?.throwIfAborted();
+        const words = timeout.aborted ? `No answer within ${timeoutMs / 1_000} seconds.` : wordsOf(error);
+        return { status: null, error: words, answer: "", retryAfter: null, ms: ms() };
+      }
+    },
+  };
+}
+
+function blockListOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = "", prefix = ""] = range.split("/");
+    list.addSubnet(network, Number(prefix), isIPv6(network) ? "ipv6" : "ipv4");
+  }
+  return list;
+}
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+/** A lookup for sockets that returns these addresses for any name. */
+const answerWith =
+  (addresses: readonly LookupAddress[]): LookupFunction =>
+  (host, options, callback) => {
+    const [first] = addresses;
+    if (!first) callback(new Refusal(`${host} has no address.`), "");
+    else if (options.all) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  };
+
+/** A lookup cannot be aborted. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = once(signal, "abort").then((): never => {
+    throw signal.reason;
+  });
+  return Promise.race([work, aborted]);
+}
+
+const send = (
+  url: URL,
+  { headers, body }: WebhookRequest,
+  options: RequestOptions,
+): Promise<IncomingMessage> =>
+  new Promise((done, fail) => {
+    const request = url.protocol === "http:" ? httpRequest : httpsRequest;
+    const length = Buffer.byteLength(body);
+    request(url, { ...options, method: "POST", headers: { ...headers, "content-length": length } }, done)
+      .on("error", fail)
+      .end(body);
+  });
+
+/** Reads at most 64 kB. An answer that breaks off is kept as far as it came: the status counts. */
+async function startOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= MAX_READ) break;
+    }
+  } catch {
+    // The connection broke, or the time is over.
+  }
+  // PostgreSQL stores no NUL.
+  return Buffer.concat(chunks).subarray(0, MAX_KEPT).toString().replaceAll("\0", "\ufffd");
+}
+
+function secondsOf(header: string | undefined): number | null {
+  if (header === undefined) return null;
+  if (/^\d{1,9}$/.test(header)) return Number(header);
+  const time = Date.parse(header);
+  return Number.isNaN(time) ? null : Math.max(0, Math.ceil((time - Date.now()) / 1_000));
+}
+
+/** Does not name the address: the receiver's network is none of the caller's business. */
+function wordsOf(error: unknown): string {
+  if (error instanceof Refusal) return error.message;
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (message.includes("is not allowed")) return "The host does not lead to a public address.";
+  return code === undefined ? "The request failed." : `The request failed: ${code}.`;
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import { conflict, invalid, requireFound } from "../../errors.ts";
+import {
+  countWebhooks,
+  findWebhook,
+  insertDelivery,
+  insertWebhook,
+  moveWebhook,
+  readWebhookTarget,
+  removeWebhook,
+  replaceWebhookSecret,
+  updateWebhook,
+  type Webhook,
+} from "../../store/events/webhooks.ts";
+import { readFeedBounds, requireKept } from "../../store/events/feed.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { Deps } from "../deps.ts";
+import type { Write } from "../write.ts";
+import { sendEvent } from "./send-event.ts";
+
+const MAX_WEBHOOKS = 50;
+const SECRET_BYTES = 32;
+
+/** A secret as Standard Webhooks defines it. */
+const newWebhookSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
+
+/** Adds a webhook to the board. Answers 201 with it and its secret. */
+export async function createWebhook(
+  deps: Deps,
+  write: Write,
+  { url, kinds = null }: { readonly url: string; readonly kinds?: readonly string[] | null | undefined },
+): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  requireUsable(deps, url);
+  if ((await countWebhooks(trx, workspaceId)) >= MAX_WEBHOOKS)
+    throw conflict(`This board has ${MAX_WEBHOOKS} webhooks already. Delete one, or change its URL.`);
+  const id = deps.newId();
+  const secret = newWebhookSecret();
+  await insertWebhook(trx, { id, workspaceId, url, kinds, secret });
+  return write.answer({ ...(await read(write, id)), secret }, 201);
+}
+
+interface WebhookInput {
+  readonly url?: string | undefined;
+  readonly kinds?: readonly string[] | null | undefined;
+  readonly paused?: boolean | undefined;
+}
+
+/** Changes a webhook, pauses or resumes it. Answers with the webhook. */
+export async function changeWebhook(
+  deps: Deps,
+  write: Write,
+  { id }: Webhook,
+  input: WebhookInput,
+): Promise<StoredAnswer> {
+  if (input.url !== undefined) requireUsable(deps, input.url);
+  await updateWebhook(write.trx, id, input);
+  return write.answer(await read(write, id));
+}
+
+/** Deletes a webhook and its log. Answers 204. */
+export async function deleteWebhook(write: Write, { id }: Webhook): Promise<StoredAnswer> {
+  await removeWebhook(write.trx, id);
+  return write.answer(null, 204);
+}
+
+/** Replaces the secret. Answers with the webhook and the new secret. */
+export async function rotateWebhookSecret(write: Write, { id }: Webhook): Promise<StoredAnswer> {
+  const secret = newWebhookSecret();
+  await replaceWebhookSecret(write.trx, id, secret);
+  return write.answer({ ...(await read(write, id)), secret });
+}
+
+/** Sends the events after a position again. Throws `gone` if the feed does not keep them. */
+export async function replayWebhook(write: Write, { id }: Webhook, after: number): Promise<StoredAnswer> {
+  const { trx, workspaceId } = write;
+  requireKept(after, await readFeedBounds(trx, workspaceId));
+  await moveWebhook(trx, id, after);
+  return write.answer(await read(write, id));
+}
+
+/**
+ * Sends an event of the kind `ping`, also to a paused webhook. It is not in the feed: its `seq` 0
+ * comes before every event. Answers with the attempt, successful or not.
+ */
+export async function pingWebhook(deps: Deps, write: Write, { id }: Webhook): Promise<StoredAnswer> {
+  const target = requireFound(await readWebhookTarget(write.trx, id), "webhook");
+  await write.commit();
+  const [eventId, kind] = [`ping-${deps.newId()}`, "ping"];
+  const event = { seq: 0, id: eventId, kind, at: new Date(), card: null, actor: null, data: {} };
+  const sent = await sendEvent(deps.webhookClient, target, event);
+  const { status, error, ms, answer } = sent;
+  const attempt = { webhookId: id, eventId, kind, status, error, ms, answer };
+  return transaction(deps.db, async (trx) =>
+    write.answerIn(trx, requireFound(await insertDelivery(trx, attempt), "webhook")),
+  );
+}
+
+const read = async ({ trx, workspaceId }: Write, id: string): Promise<Webhook> =>
+  requireFound(await findWebhook(trx, workspaceId, id), "webhook");
+
+function requireUsable({ webhookClient }: Deps, url: string): void {
+  const refusal = webhookClient.refusalOf(url);
+  if (refusal === null) return;
+  throw invalid(`body.url: ${refusal}`, [{ path: "body.url", message: refusal }]);
+}

@@ -1,0 +1,80 @@
+import { firstRow, rows, type Db } from "../db/connect.ts";
+import { SECRETS, type WebhookTarget } from "./webhooks.ts";
+
+/** A webhook whose events this process delivers. `lease` is null again when another may. */
+export interface LeasedWebhook extends WebhookTarget {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly kinds: readonly string[] | null;
+  readonly position: number;
+  readonly attempts: number;
+  readonly isPaused: boolean;
+  readonly lease: string;
+}
+
+/** Longer than one attempt and its statements take. */
+const LEASE = "now() + interval '60 seconds'";
+
+const LEASED = `id, workspace_id as "workspaceId", url, kinds, ${SECRETS} as secrets, position, attempts,
+                paused_reason is not null as "isPaused", lease`;
+
+/** Leases webhooks that have events to deliver, the one that has waited longest first. */
+export const leaseWebhooks = (db: Db, limit: number): Promise<LeasedWebhook[]> =>
+  rows<LeasedWebhook>(
+    db,
+    `update webhooks set lease = gen_random_uuid(), leased_until = ${LEASE}
+      where id in (
+        select w.id from webhooks w join feeds f on f.workspace_id = w.workspace_id
+         where w.paused_reason is null and w.next_attempt_at <= now() and w.position < f.head
+           and (w.lease is null or w.leased_until < now())
+         order by w.next_attempt_at limit :limit for update of w skip locked)
+     returning ${LEASED}`,
+    { limit },
+  );
+
+/** Ends the lease. The webhook is served again after those that have waited longer. */
+export async function releaseWebhook(db: Db, { id, lease }: LeasedWebhook): Promise<void> {
+  await rows(
+    db,
+    `update webhooks set lease = null, leased_until = null, next_attempt_at = greatest(next_attempt_at, now())
+      where id = :id and lease = :lease`,
+    { id, lease },
+  );
+}
+
+/** What a statement of a lease needs: it changes nothing after a replay or another lease. */
+const STILL_HERE = "id = :id and lease = :lease and position = :position";
+
+/** Moves past events that were delivered or left out. Null if the lease or the position changed. */
+export const advanceWebhook = (
+  db: Db,
+  { id, lease, position }: LeasedWebhook,
+  to: number,
+): Promise<LeasedWebhook | null> =>
+  firstRow<LeasedWebhook>(
+    db,
+    `update webhooks set position = :to, attempts = 0, failing_since = null, leased_until = ${LEASE}
+      where ${STILL_HERE} returning ${LEASED}`,
+    { id, lease, position, to },
+  );
+
+/** Plans the next attempt, or pauses the webhook: at once if it is gone, else after five days. */
+export async function recordFailedAttempt(
+  db: Db,
+  { id, lease, position }: LeasedWebhook,
+  { waitSeconds, isGone }: { readonly waitSeconds: number; readonly isGone: boolean },
+): Promise<void> {
+  await rows(
+    db,
+    `update webhooks
+        set attempts = attempts + 1, failing_since = coalesce(failing_since, now()),
+            next_attempt_at = now() + :waitSeconds * interval '1 second',
+            (paused_reason, paused_at) = (
+              select reason, case when reason is not null then coalesce(paused_at, now()) end
+                from (values (case when paused_reason is not null then paused_reason
+                                   when :isGone then 'gone'
+                                   when failing_since < now() - interval '5 days' then 'failing' end)) v (reason))
+      where ${STILL_HERE}`,
+    { id, lease, position, waitSeconds, isGone },
+  );
+}

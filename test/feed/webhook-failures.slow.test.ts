@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { startSecondService } from "../support/processes/second-service.ts";
+import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
+import {
+  isFailing,
+  isPaused,
+  seqsOf,
+  skipWait,
+  startReceiver,
+  waitOf,
+  webhookTo,
+  webhookWhen,
+  type ApiWebhook,
+  type Receiver,
+} from "../support/stories/outgoing-webhooks.ts";
+import { METRICS_TOKEN, startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+const receivers: Receiver[] = [];
+beforeAll(async () => {
+  world = await startWorld({ webhooks: { allowedAddresses: ["127.0.0.0/8"], timeoutMs: 400 } });
+});
+afterEach(() => Promise.all(receivers.splice(0).map((receiver) => receiver.close())));
+afterAll(() => world.stop());
+
+async function receiverOf(
+  board: TestBoard,
+  fields: object = {},
+): Promise<{ receiver: Receiver; webhook: ApiWebhook }> {
+  const receiver = await startReceiver();
+  receivers.push(receiver);
+  return { receiver, webhook: await webhookTo(receiver, board, fields) };
+}
+
+const ago = ({ db }: TestBoard, hours: number) => db.raw("now() - ? * interval '1 hour'", [hours]);
+
+describe("a failed delivery", () => {
+  it("repeats a failed event on the schedule with the same id, and later events wait", async () => {
+    const board = await world.board();
+    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    receiver.answerWith((response) => response.writeHead(500).end("broken"));
+    await board.api.card();
+    await board.api.card();
+    await receiver.receivedWhen(1);
+    const first = await webhookWhen(board, webhook, isFailing);
+    expect(waitOf(first)).toBe(5);
+    await skipWait(board, webhook);
+    await receiver.receivedWhen(2);
+    const second = await webhookWhen(board, webhook, (found) => waitOf(found) > 5);
+    expect(Math.floor(waitOf(second) / 60)).toBe(5);
+    expect(second.failingSince).toBe(first.failingSince);
+    receiver.answerWith((response) => response.writeHead(200).end("ok"));
+    await skipWait(board, webhook);
+    const received = await receiver.receivedWhen(4);
+    const [a, b, c, d] = received.map(({ headers }) => headers["webhook-id"]);
+    expect([a, b]).toEqual([c, c]);
+    expect(d).not.toBe(c);
+    await webhookWhen(
+      board,
+      webhook,
+      ({ failingSince, nextAttemptAt }) => failingSince === null && nextAttemptAt === null,
+    );
+  });
+
+  it("fails when the receiver is down, slow or redirects, and follows no redirect", async () => {
+    const board = await world.board();
+    const elsewhere = await startReceiver();
+    receivers.push(elsewhere);
+    const down = await receiverOf(board, { kinds: ["card_created"] });
+    await down.receiver.close();
+    const slow = await receiverOf(board, { kinds: ["card_created"] });
+    slow.receiver.answerWith(() => undefined);
+    const redirecting = await receiverOf(board, { kinds: ["card_created"] });
+    redirecting.receiver.answerWith((response) => response.writeHead(307, { location: elsewhere.url }).end());
+    await board.api.card();
+    for (const { webhook } of [down, slow, redirecting]) await webhookWhen(board, webhook, isFailing);
+    expect(elsewhere.received).toEqual([]);
+  });
+});
+
+describe("a webhook is paused, keeps its position and is in the inbox", () => {
+  it("when the receiver answers 410, until it is resumed", async () => {
+    const board = await world.board();
+    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    receiver.answerWith((response) => response.writeHead(410).end());
+    await board.api.card();
+    const paused = await webhookWhen(board, webhook, isPaused);
+    expect(paused.pausedReason).toBe("gone");
+    const item = await itemWhen(board.api, "webhook_paused");
+    expect(item.data).toEqual({ webhookId: webhook.id, reason: "gone" });
+    expect(item.detail).toContain(new URL(receiver.url).host);
+    expect(item.detail).not.toContain("/hook");
+    await board.api.card();
+    receiver.answerWith((response) => response.writeHead(204).end());
+    const resumed = await board.api.patch(`/v1/webhooks/${webhook.id}`, { paused: false });
+    expect(resumed.body).toMatchObject({ paused: false, pausedReason: null, position: paused.position });
+    const received = await receiver.receivedWhen(3);
+    expect(received[1]?.text).toBe(received[0]?.text);
+    await clearedWhen(board.api, "webhook_paused");
+  });
+
+  it("when deliveries have failed for five days, not before", async () => {
+    const board = await world.board();
+    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    receiver.answerWith((response) => response.writeHead(500).end());
+    await board.api.card();
+    await webhookWhen(board, webhook, isFailing);
+    const failedFor = (hours: number) =>
+      board
+        .db("webhooks")
+        .where({ id: webhook.id })
+        .update({ failing_since: ago(board, hours), attempts: 11, next_attempt_at: board.db.fn.now() });
+    await failedFor(119);
+    const failing = await webhookWhen(board, webhook, (found) => waitOf(found) > 120 * 3_600);
+    expect(failing.paused).toBe(false);
+    expect(Math.floor(waitOf(failing) / 3_600)).toBe(119 + 24);
+    expect(await itemsOf(board.api, "webhook_paused")).toEqual([]);
+    await failedFor(121);
+    const paused = await webhookWhen(board, webhook, isPaused);
+    expect(paused).toMatchObject({ pausedReason: "failing", position: failing.position });
+    expect((await itemWhen(board.api, "webhook_paused")).data).toMatchObject({ reason: "failing" });
+    const metrics = await fetch(`${board.api.baseUrl}/metrics`, {
+      headers: { authorization: `Bearer ${METRICS_TOKEN}` },
+    });
+    expect(await metrics.text()).toMatch(/^trunkline_webhooks_paused [1-9]/m);
+  });
+});
+
+describe("a maintainer", () => {
+  it("pauses a webhook without an inbox item, and nothing is sent until it is resumed", async () => {
+    const board = await world.board();
+    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { body } = await board.api.patch(`/v1/webhooks/${webhook.id}`, { paused: true });
+    expect(body).toMatchObject({ paused: true, pausedReason: "maintainer" });
+    await board.api.card();
+    const other = await receiverOf(board, { kinds: ["card_created"] });
+    await board.api.card();
+    await other.receiver.receivedWhen(1);
+    expect(receiver.received).toEqual([]);
+    expect(await itemsOf(board.api, "webhook_paused")).toEqual([]);
+    await board.api.patch(`/v1/webhooks/${webhook.id}`, { paused: false });
+    expect(await receiver.receivedWhen(2)).toHaveLength(2);
+  });
+});
+
+describe("Retry-After", () => {
+  it.each([
+    [429, "90", 90],
+    [503, new Date(Date.now() + 3_600_000).toUTCString(), 3_600],
+    [429, "0", 5],
+    [503, "99999999", 86_400],
+    [500, "90", 5],
+  ])("of a %i with %s makes the next attempt after %i seconds", async (status, header, seconds) => {
+    const board = await world.board();
+    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    receiver.answerWith((response) => response.writeHead(status, { "retry-after": header }).end());
+    await board.api.card();
+    const found = await webhookWhen(board, webhook, isFailing);
+    // A date is rounded to seconds, and the clock goes on until the answer is read.
+    expect(header.endsWith("GMT") ? Math.round(waitOf(found) / 600) * 600 : waitOf(found)).toBe(seconds);
+  });
+});
+
+describe("processes", () => {
+  it("is served by one of two processes at a time, each event once and in order", async () => {
+    const second = await startSecondService(world);
+    try {
+      const board = await world.board();
+      const { receiver } = await receiverOf(board, { kinds: ["updated"] });
+      const { number } = await board.api.card();
+      for (let at = 0; at < 30; at++) await board.api.patch(`/v1/cards/${number}`, { title: `Title ${at}` });
+      const received = await receiver.receivedWhen(30);
+      expect(received).toHaveLength(30);
+      expect(seqsOf(received)).toEqual(seqsOf(received).toSorted((a, b) => a - b));
+      expect(receiver.mostAtOnce()).toBe(1);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it("is delivered by another process after the lease of a dead one", async () => {
+    const board = await world.board();
+    const { receiver, webhook } = await receiverOf(board, { kinds: ["created", "card_created"] });
+    const row = board.db("webhooks").where({ id: webhook.id });
+    const lease = "019a0000-0000-7000-8000-000000000000";
+    await row.clone().update({ lease, leased_until: board.db.raw("now() + interval '1 hour'") });
+    await board.api.card();
+    await row.clone().update({ leased_until: board.db.raw("now() - interval '1 second'") });
+    await receiver.receivedWhen(2);
+    expect(receiver.received.map(({ event }) => event.kind)).toEqual(["created", "card_created"]);
+  });
+});

@@ -1,0 +1,114 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { eventually } from "../api.ts";
+import type { TestBoard } from "../world.ts";
+import type { ApiEvent } from "./event-stream.ts";
+
+/** A request that a receiver got. */
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly event: ApiEvent;
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Answers later requests; by default with 204. */
+  answerWith(answer: (response: ServerResponse, request: Received) => void): void;
+  /** Resolves with the requests when there are as many. */
+  receivedWhen(count: number): Promise<readonly Received[]>;
+  /** How many requests were open at once. */
+  mostAtOnce(): number;
+  close(): Promise<void>;
+}
+
+const noContent = (response: ServerResponse): void => void response.writeHead(204).end();
+
+/** Starts a server on localhost that receives outgoing webhooks. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let answer: (response: ServerResponse, request: Received) => void = noContent;
+  let [open, most] = [0, 0];
+  const server = createServer((request, response) => {
+    most = Math.max(most, ++open);
+    response.on("close", () => open--);
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const text = Buffer.concat(chunks).toString();
+      const one = { headers: request.headers, text, event: JSON.parse(text) as ApiEvent };
+      received.push(one);
+      answer(response, one);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    answerWith: (given) => {
+      answer = given;
+    },
+    receivedWhen: (count) =>
+      eventually(
+        () => Promise.resolve(received),
+        ({ length }) => length >= count,
+      ),
+    mostAtOnce: () => most,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+export interface ApiWebhook {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly position: string;
+  readonly paused: boolean;
+  readonly pausedReason: string | null;
+  readonly failingSince: string | null;
+  readonly nextAttemptAt: string | null;
+}
+
+/** Creates a webhook that leads to the receiver. */
+export async function webhookTo(
+  { url }: Pick<Receiver, "url">,
+  { api }: TestBoard,
+  fields: object = {},
+): Promise<ApiWebhook> {
+  const { status, body, text } = await api.post<ApiWebhook>("/v1/webhooks", { url, ...fields });
+  if (status !== 201) throw new Error(`no webhook: ${text}`);
+  return body;
+}
+
+/** Reads a webhook until it is as wanted. */
+export const webhookWhen = (
+  { api }: TestBoard,
+  { id }: Pick<ApiWebhook, "id">,
+  isWanted: (webhook: ApiWebhook) => boolean,
+): Promise<ApiWebhook> =>
+  eventually(async () => {
+    const { body } = await api.get<ApiWebhook[]>("/v1/webhooks");
+    const found = body.find((webhook) => webhook.id === id);
+    if (!found) throw new Error("the webhook is gone");
+    return found;
+  }, isWanted);
+
+export const isFailing = ({ failingSince }: ApiWebhook): boolean => failingSince !== null;
+
+export const isPaused = ({ paused }: ApiWebhook): boolean => paused;
+
+/** Moves the next attempt to now, as if the wait was over. */
+export const skipWait = ({ db }: TestBoard, { id }: Pick<ApiWebhook, "id">) =>
+  db("webhooks").where({ id }).update({ next_attempt_at: db.fn.now() });
+
+/** Seconds from the first failed attempt to the next one. */
+export const waitOf = ({ failingSince, nextAttemptAt }: ApiWebhook): number =>
+  (Date.parse(nextAttemptAt ?? "") - Date.parse(failingSince ?? "")) / 1_000;
+
+export const seqsOf = (received: readonly Received[]): number[] => received.map(({ event }) => event.seq);
