@@ -108,3 +108,17 @@ export class ForgeUnavailable extends Error {
     this.retryAfter = options.retryAfter ?? 5;
   }
 }
+
+/** GitHub limits the requests of an account. None is sent before `until`. */
+export class ForgeLimited extends ForgeUnavailable {
+  readonly until: Date;
+
+  constructor(until: Date, retryAfter: number) {
+    super(`GitHub limits requests until ${until.toISOString().replace(/\.\d+/, "")}`, { retryAfter });
+    this.until = until;
+  }
+}
+
+/** The reason for the message of a 503. */
+export const outageOf = (error: ForgeUnavailable): string =>
+  error instanceof ForgeLimited ? error.message : "GitHub could not be reached";

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { Problem, type ProblemKind } from "../errors.ts";
-import { ForgeUnavailable } from "../forge/values.ts";
+import { ForgeUnavailable, outageOf } from "../forge/values.ts";
 import { isDatabaseUnavailable } from "../store/db/connect.ts";
 
 /** The status and reason phrase of each kind of problem. */
@@ -40,7 +40,7 @@ function sendProblem(response: Response, problem: Problem): void {
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (error instanceof ForgeUnavailable) {
-    return new Problem("unavailable", "GitHub could not be reached. Make the same call again.", {
+    return new Problem("unavailable", `${outageOf(error)}. Make the same call again.`, {
       retryAfter: error.retryAfter,
       cause: error,
     });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../errors.ts";
 import { type BlockedReason, blockedReason, queueRejected } from "../../flow/refusal.ts";
 import type { MergedWork, MoveStep } from "../../flow/move.ts";
-import { ForgeUnavailable } from "../../forge/values.ts";
+import { ForgeUnavailable, outageOf } from "../../forge/values.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops/intents.ts";
 import { listPromotions, type Promotion } from "../../store/ops/operations.ts";
@@ -65,7 +65,7 @@ export async function runMove(deps: Deps, transition: Transition, move: MoveAtte
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw new Problem(
       "unavailable",
-      "GitHub could not be reached, so the move is not finished. Make the same call again.",
+      `${outageOf(error)}, so the move is not finished. Make the same call again.`,
       { retryAfter: error.retryAfter, detail: error.message, cause: error },
     );
   }

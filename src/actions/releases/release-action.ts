@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { busy, conflict, Problem, requireFound } from "../../errors.ts";
-import { ForgeUnavailable } from "../../forge/values.ts";
+import { ForgeUnavailable, outageOf } from "../../forge/values.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { addJob } from "../../store/db/jobs.ts";
@@ -214,7 +214,7 @@ export async function runAndFinish<T>(
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw new Problem(
       "unavailable",
-      "GitHub could not be reached, so this is not finished. Make the same call again.",
+      `${outageOf(error)}, so this is not finished. Make the same call again.`,
       { retryAfter: error.retryAfter, detail: error.message, cause: error },
     );
   }

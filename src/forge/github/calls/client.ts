@@ -10,19 +10,19 @@ import {
   QuestionTooLarge,
   UnknownOutcome,
 } from "./failures.ts";
+import { LimitsUnknown } from "./limits.ts";
 import { allMessages, refusalOf } from "./refusals.ts";
 import {
   TokenRefused,
   type Account,
   type GitHubCall,
   type CallParameters,
-  isGraphqlLimit,
   type RawAnswer,
   sendCall,
   type CallDeps,
 } from "./send-call.ts";
 import { AnswerTooLarge, TransportFailure } from "./transport.ts";
-import { assertNotLimited, awaitTurn, type Pacing } from "./turns.ts";
+import { awaitTurn, type Pacing } from "./turns.ts";
 
 /** The time for all calls of one `Caller`, so that the API answers within 30 s. */
 const CALL_WITHIN_MS = 25_000;
@@ -101,32 +101,20 @@ async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
 }
 
 async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
-  deps.limits.check(String(call.account), call.kind);
-  const checkedAt = await awaitTurn(deps, call);
-  const progress = {
-    isSent: false,
-    isAbandoned: false,
-    mayAsk: () => assertNotLimited(deps, call, checkedAt),
-  };
+  await awaitTurn(deps, call);
+  const progress = { isSent: false, isAbandoned: false };
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
-  if ("status" in ended && ended.status < 500) return await toAnswer(deps, call, ended);
+  if ("status" in ended && ended.status < 500) return toAnswer(deps, call, ended);
+  if ("error" in ended && ended.error instanceof LimitsUnknown) throw ended.error.cause;
   throw unavailable(deps, call, progress.isSent, ended);
 }
 
-/** Throws for rate limits and refused credentials. */
-async function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Promise<Answer> {
+/** Throws for refused credentials. */
+function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Answer {
   const { status, headers, body } = raw;
   const account = String(call.account);
   const facts = factsOf(call, raw);
   const message = allMessages(body);
-  const isLimited = call.kind === "graphql" && isGraphqlLimit(body);
-  const limit = deps.limits.record(account, call.kind, { ...raw, message, isGraphqlLimit: isLimited });
-  if (limit !== null) {
-    const { retryAfter } = limit.unavailable;
-    deps.log.warn({ ...facts, account, retryAfter }, "GitHub's rate limit is reached");
-    if (typeof call.account === "number") await deps.turns?.limit(call.account, limit.budget, retryAfter);
-    throw limit.unavailable;
-  }
   const isRefused = status === 403 || status === 404;
   if (isRefused && (raw.isTokenRequest || /installation has been suspended/i.test(message))) {
     const details = { connection: "refused" };
@@ -136,7 +124,6 @@ async function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Promise<A
     deps.log.error({ ...facts, account }, "GitHub does not accept our credentials");
     throw noAccess(new CallFailure(`answered ${status}`, facts));
   }
-  if (call.isWrite && status < 300) deps.limits.resetBackoff(account);
   return { status, headers, body, facts };
 }
 

@@ -1,5 +1,6 @@
 import type { ForgeRequest } from "../../../metrics/metrics.ts";
 import { LRUCache } from "lru-cache";
+import type { Limits } from "./limits.ts";
 
 /** Monotonic time in milliseconds, unlike the system's clock, which can be set. */
 export interface MonotonicClock {
@@ -33,8 +34,8 @@ interface SendRules {
   readonly about: { readonly account: string; readonly route: string };
   /** The account, for REST reads only: their answers are cached by account. */
   readonly readFor?: string;
-  /** Called before each request, including repeats and redirects; throws to prevent it. */
-  readonly mayAsk?: () => Promise<void>;
+  /** For a token request: the installation, whose limits apply. */
+  readonly tokenFor?: string;
 }
 
 /** A complete answer: the part of `Response` that octokit uses. */
@@ -95,10 +96,12 @@ export function createTransport(options: {
   baseUrl: string;
   requestTimeoutMs: number;
   clock: MonotonicClock;
+  /** Without it, requests are sent in spite of limits. */
+  limits?: Limits;
   /** Called for every request, including repeats and redirects. */
   observe?: ((request: ForgeRequest) => void) | undefined;
 }): Transport {
-  const { clock } = options;
+  const { clock, limits } = options;
   const origin = new URL(options.baseUrl).origin;
 
   async function timedFetch(
@@ -132,10 +135,18 @@ export function createTransport(options: {
     }
   }
 
+  function sendOne(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer> {
+    const send = () => timedFetch(url, init, rules);
+    if (limits === undefined) return send();
+    if (rules.tokenFor !== undefined)
+      return limits.guard({ account: rules.tokenFor, kind: "token", url }, send);
+    const kind = rules.isRepeatable ? "read" : "write";
+    return limits.guard({ account: rules.about.account, kind, url }, send);
+  }
+
   async function follow(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer> {
     for (let hops = 0, at = url; ; hops++) {
-      await rules.mayAsk?.();
-      const answer = await timedFetch(at, init, rules);
+      const answer = await sendOne(at, init, rules);
       const next = redirectOf(answer, at, init.method ?? "GET");
       if (next === null) return answer;
       if (next.origin !== origin) throw new TransportFailure("redirected to another host");
