@@ -12,9 +12,25 @@ export const createForgeLimits = (db: Db): SharedLimits => ({
   reset: (account, byWrite) => resetWait(db, account, byWrite),
 });
 
-/** SQL for until when GitHub limits the requests of an organization `o`, or null. */
-export const LIMITED_UNTIL =
-  "(select l.limited_until from forge_limits l where l.account = cast(o.installation_id as text) and l.limited_until > now())";
+/** SQL for until when GitHub limits the requests of the organization `o`, or null. */
+export const LIMITED_UNTIL = `
+  (select l.limited_until from forge_limits l
+    where l.account = cast(o.installation_id as text) and l.limited_until > now())`;
+
+/** SQL for whether GitHub limits requests about one of these repositories, a subquery of ids. */
+export const isLimitedSql = (repositoryIds: string): string => `
+  exists (select 1 from repositories limited
+            join organizations account on account.id = limited.organization_id
+            join forge_limits l on l.account = cast(account.installation_id as text) and l.limited_until > now()
+           where limited.id in (${repositoryIds}))`;
+
+/** The accounts whose requests GitHub limits now, by login. */
+export const listLimitedAccounts = (db: Db): Promise<{ login: string; until: Date }[]> =>
+  rows(
+    db,
+    `select o.slug as login, ${LIMITED_UNTIL} as until from organizations o
+      where ${LIMITED_UNTIL} is not null order by o.slug`,
+  );
 
 async function readLimit(db: Db, account: string): Promise<{ seconds: number; isRepeated: boolean }> {
   const limit = await firstRow<{ seconds: number; isRepeated: boolean }>(
