@@ -29,7 +29,13 @@ describe("the repositories of a board", () => {
   it("are those the installation grants, by name, to whoever may read", async () => {
     const { board, web, api } = await webAndApi(world);
     const reader = await board.as({ role: "viewer", scopes: ["read"] });
-    const health = { broken: null, lastWebhookAt: null, lastReconciledAt: null, missingPermissions: [] };
+    const health = {
+      broken: null,
+      lastWebhookAt: null,
+      lastReconciledAt: null,
+      missingPermissions: [],
+      limitedUntil: null,
+    };
     const common = { defaultBranch: "main", connected: true, projectId: board.projectId, health };
     expect(await granted(reader)).toEqual([
       { id: api, fullName: `${board.owner}/api`, linkByDefault: false, ...common },

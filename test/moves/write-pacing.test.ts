@@ -30,7 +30,13 @@ describe("a service that paces its writes to GitHub", () => {
       /^GitHub limits requests until \d{4}-\S+Z, so the move is not finished\. /,
     );
     expect((await board.api.readCard(second.number)).blocked).toBeNull();
+    const limitedUntil = async () => {
+      const { body } = await board.api.get<{ health: { limitedUntil: string | null } }[]>("/v1/repositories");
+      return body.map(({ health }) => health.limitedUntil);
+    };
+    expect(await limitedUntil()).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT/)]);
     await db("forge_limits").delete();
+    expect(await limitedUntil()).toEqual([null]);
     expect((await board.api.move(second.number, board.stages["In progress"])).status).toBe(200);
   });
 });

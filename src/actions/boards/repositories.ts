@@ -24,9 +24,9 @@ interface ChosenRepository {
 /** A repository as the API shows it. */
 export const repositoryEntry = (repository: ConnectedRepository) => {
   const { id, fullName, defaultBranch, linkByDefault, projectId, installationId } = repository;
-  const { broken, lastWebhookAt, lastReconciledAt, missingPermissions } = repository;
+  const { broken, lastWebhookAt, lastReconciledAt, missingPermissions, limitedUntil } = repository;
   const connected = repository.connected && installationId !== null;
-  const health = { broken, lastWebhookAt, lastReconciledAt, missingPermissions };
+  const health = { broken, lastWebhookAt, lastReconciledAt, missingPermissions, limitedUntil };
   return { id, fullName, defaultBranch, linkByDefault, connected, projectId, health };
 };
 

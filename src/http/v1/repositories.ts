@@ -32,6 +32,10 @@ const repository = z
         missingPermissions: z.array(z.string()).meta({
           description: "Permissions that some moves need and the account has not granted",
         }),
+        limitedUntil: timestamp.nullable().meta({
+          description:
+            "Until when GitHub limits requests; calls that need GitHub are 503. null if it does not",
+        }),
       })
       .meta({ description: "The state of the connection to GitHub" }),
     projectId: z.uuid().nullable().meta({ description: "The project it belongs to; null if none" }),

@@ -1,6 +1,7 @@
 import { BROKEN_KINDS, BROKEN_MESSAGES, type BrokenKind } from "../../flow/refusal.ts";
 import type { RepositoryFeature, RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { LIMITED_UNTIL } from "./forge-limits.ts";
 
 const INACCESSIBLE = `
   case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended'
@@ -59,6 +60,8 @@ export interface ConnectedRepository extends Repository {
   readonly lastWebhookAt: Date | null;
   readonly lastReconciledAt: Date | null;
   readonly missingPermissions: readonly string[];
+  /** Until when GitHub limits requests about it, or null. */
+  readonly limitedUntil: Date | null;
 }
 
 const COLUMNS = `
@@ -68,7 +71,7 @@ const COLUMNS = `
 const REPOSITORY = `select ${COLUMNS} from repositories r join organizations o on o.id = r.organization_id`;
 const CONNECTED_REPOSITORY = `
   select ${COLUMNS}, r.last_webhook_at as "lastWebhookAt", r.last_reconciled_at as "lastReconciledAt",
-         o.missing_permissions as "missingPermissions"
+         o.missing_permissions as "missingPermissions", ${LIMITED_UNTIL} as "limitedUntil"
     from repositories r join organizations o on o.id = r.organization_id`;
 
 /**
