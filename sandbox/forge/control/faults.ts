@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { ApiCall, Outcome } from "../hooks.ts";
 import type { ForgeResponse } from "../server/api-error.ts";
-import { garbledResponse, withoutMergeability, type Garble, type RateLimit } from "./responses.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import { garbledResponse, withoutMergeability, type Garble } from "./responses.ts";
 import { isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
 
 /** Whether the fault occurs before or after the call is run. */
@@ -29,7 +30,7 @@ export type Fault =
   | Garble
   /** Makes the mergeability of pull requests unknown. */
   | { readonly kind: "mergeability-unknown" }
-  /** Exceeds one of GitHub's limits; for a rule with an `installationId`. */
+  /** Exceeds one of GitHub's limits. The installation of the call is limited until its time. */
   | ({ readonly kind: "rate-limit" } & RateLimit);
 
 export interface FaultRule {
