@@ -11,10 +11,11 @@ export interface ForgeCall {
   /** When the service sent it. */
   readonly sentAt: number;
   readonly isWrite: boolean;
-  readonly isGraphql: boolean;
   readonly route: string;
 }
 
+/** How long GitHub wants no calls if it states no time. */
+const UNSTATED_MS = 60_000;
 /** A process that is killed sooner after an answer may not have stored the limit. */
 const STORE_LIMIT_MS = 1_000;
 
@@ -23,14 +24,14 @@ interface ForgeHold {
   readonly installationId: number;
   readonly from: number;
   readonly until: number;
-  /** Null means all calls. */
-  readonly budget: "rest" | "graphql" | null;
 }
 
 /** The calls that the forge received and the limits that it imposed. */
 export interface ForgeRecord {
   readonly calls: readonly ForgeCall[];
   readonly limits: readonly ForgeHold[];
+  /** Ends all limits now. */
+  endLimits(): void;
   /** Every installation token it issued. */
   readonly tokens: ReadonlySet<string>;
 }
@@ -47,14 +48,12 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
     onCall: (call) => {
       const installationId = installationOf(call);
       if (installationId === null) return;
-      const isGraphql = call.route === "POST /graphql";
       const at = Date.now();
       calls.push({
         installationId,
         receivedAt: at,
         sentAt: Number(call.headers["x-sent-at"] ?? at),
         isWrite: isWrite(call),
-        isGraphql,
         route: call.route ?? `${call.method} ${call.path}`,
       });
     },
@@ -64,16 +63,25 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       const from = Date.now();
       const until = limitEnd(answer, from);
       if (installationId === null || until <= from) return;
-      const isPrimary = answer.headers?.["x-ratelimit-remaining"] === "0";
-      const resource = call.route === "POST /graphql" ? "graphql" : "rest";
-      const hold = { installationId, from, until, budget: isPrimary ? resource : null } as const;
+      const hold = { installationId, from, until };
       const sender = call.headers["x-sent-by"];
       setTimeout(() => {
         if (isRunning(sender)) holds.push(hold);
       }, STORE_LIMIT_MS).unref();
     },
   });
-  return { calls, limits: holds, tokens };
+  let endedAt = Infinity;
+  return {
+    calls,
+    get limits() {
+      return holds.map((hold) => ({
+        ...hold,
+        until: hold.from < endedAt ? Math.min(hold.until, endedAt) : hold.until,
+      }));
+    },
+    endLimits: () => void (endedAt = Date.now()),
+    tokens,
+  };
 }
 
 function addToken(tokens: Set<string>, { body }: ForgeResponse): void {
@@ -94,6 +102,8 @@ function isRunning(pid: unknown): boolean {
 function limitEnd({ status, headers = {}, body }: ForgeResponse, now: number): number {
   const isLimit = /rate limit/i.test(JSON.stringify(body ?? "")) && [200, 403, 429].includes(status);
   if (!isLimit) return 0;
-  if (headers["retry-after"] !== undefined) return now + Number(headers["retry-after"]) * 1_000;
-  return headers["x-ratelimit-remaining"] === "0" ? Number(headers["x-ratelimit-reset"]) * 1_000 : 0;
+  const stated = headers["retry-after"] === undefined ? null : now + Number(headers["retry-after"]) * 1_000;
+  const isPrimary = headers["x-ratelimit-remaining"] === "0";
+  const reset = isPrimary ? Number(headers["x-ratelimit-reset"]) * 1_000 : 0;
+  return Math.max(stated ?? (isPrimary ? 0 : now + UNSTATED_MS), reset);
 }
