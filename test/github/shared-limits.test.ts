@@ -45,6 +45,15 @@ const limitEnds = () => db("forge_limits").update({ limited_until: db.fn.now() }
 
 const HEAD = "/repositories/42/git/ref/heads/main";
 
+const failsLimited = async (asked: Promise<unknown>): Promise<void> => {
+  const refused = await asked.catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    name: "ForgeUnavailable",
+    message: expect.stringMatching(/^GitHub limits requests until/),
+  });
+  expect(Object(refused).retryAfter).toBeGreaterThan(800);
+};
+
 describe("calls to GitHub", () => {
   test("wait in every process if the database was unavailable when GitHub set the limit", async () => {
     const proxy = await startDatabaseProxy(database.connectionString);
@@ -82,14 +91,6 @@ describe("calls to GitHub", () => {
   });
 
   const stopAll = () => otherLimits.record("7", { seconds: 900, byWrite: false });
-  const failsLimited = async (asked: Promise<unknown>): Promise<void> => {
-    const refused = await asked.catch((error: unknown) => error);
-    expect(refused).toMatchObject({
-      name: "ForgeUnavailable",
-      message: expect.stringMatching(/^GitHub limits requests until/),
-    });
-    expect(Object(refused).retryAfter).toBeGreaterThan(800);
-  };
   /** Simulates a slow token request during which another process is limited. */
   const stopWhileMinting = (): void => {
     nock.cleanAll();
@@ -134,6 +135,39 @@ describe("calls to GitHub", () => {
     await failsLimited(create(github));
     expect(github.sent("POST", REFS)).toHaveLength(2);
     nock.cleanAll();
+  });
+});
+
+describe("the permission for a write", () => {
+  test("is checked immediately before the write, after the limits", async () => {
+    const checked: string[] = [];
+    // From now on it has a token.
+    github.on("POST", REFS, 201, made);
+    await create(github);
+    const permitted = github.forge.onlyWhile(() => Promise.resolve(checked.push("asked") > 0));
+    await otherLimits.record("7", { seconds: 900, byWrite: true });
+    await failsLimited(permitted.createBranch(WEB, "x", SHA));
+    expect(checked).toEqual([]);
+    await limitEnds();
+    github.on("POST", REFS, 201, made);
+    expect(await permitted.createBranch(WEB, "x", SHA)).toMatchObject({ ok: true });
+    expect(checked).toEqual(["asked"]);
+  });
+
+  test("that ended is not reported as an outage of GitHub", async () => {
+    const reported: string[] = [];
+    const onUnavailable = (_: number, reason: string) => Promise.resolve(void reported.push(reason));
+    const at = openGitHubDouble({ sharedLimits: limits, onUnavailable });
+    const permitted = at.forge.onlyWhile(() => Promise.resolve(false));
+    await expect(permitted.createBranch(WEB, "x", SHA)).rejects.toThrow("permission for this write ended");
+    expect([at.requests, reported]).toEqual([[], []]);
+    at.done();
+  });
+
+  test("that could not be read fails with the error of the database", async () => {
+    const permitted = github.forge.onlyWhile(() => Promise.reject(new Error("no database")));
+    await expect(permitted.createBranch(WEB, "x", SHA)).rejects.toThrow(/^no database$/);
+    expect(github.requests).toEqual([]);
   });
 });
 

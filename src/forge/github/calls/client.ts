@@ -121,11 +121,11 @@ async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
 }
 
 /**
- * `limits` records limits. An answer that cannot be used may be asked for in another way, so
- * `connect` reports it.
+ * Whether GitHub did not answer. `limits` records limits. An answer that cannot be used may be asked
+ * for in another way, so `connect` reports it.
  */
 const isOutage = (error: unknown): error is ForgeUnavailable =>
-  error instanceof ForgeUnavailable && error.reason === "outage";
+  error instanceof ForgeUnavailable && error.reason === "outage" && error.cause instanceof CallFailure;
 
 async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
   await awaitTurn(deps, call);
