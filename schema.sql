@@ -309,13 +309,18 @@ CREATE TABLE forge_intents (
 CREATE INDEX forge_intents_card_id_idx ON forge_intents USING btree (card_id);
 CREATE INDEX forge_intents_unconfirmed_branches ON forge_intents USING btree (created_at) WHERE kind = 'create_branch'::text AND NOT done;
 
+CREATE TABLE forge_limits (
+  account text NOT NULL,
+  limited_until timestamp with time zone NOT NULL,
+  repeats integer NOT NULL,
+  by_write boolean NOT NULL,
+  CONSTRAINT forge_limits_pkey PRIMARY KEY (account)
+);
+
 CREATE TABLE forge_turns (
   installation_id bigint NOT NULL,
   next_write_at timestamp with time zone DEFAULT now() NOT NULL,
   recovered_at timestamp with time zone DEFAULT now() NOT NULL,
-  held_until timestamp with time zone,
-  rest_paused_until timestamp with time zone,
-  graphql_paused_until timestamp with time zone,
   CONSTRAINT forge_turns_pkey PRIMARY KEY (installation_id)
 );
 

@@ -85,7 +85,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     ];
     while (!isOver()) await sleep(100);
     await Promise.all([...faults, people]);
-    endForgeFaults(world);
+    await endForgeFaults(world);
     await endWebhookFaults(world);
     for (const process of world.processes) while (!process.isUp()) await process.start();
     history.event("note", "the faults have stopped");

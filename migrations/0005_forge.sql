@@ -169,15 +169,23 @@ create table repairs (
   done_until timestamptz not null
 );
 
--- When an installation may be called next. GitHub counts the calls of all processes together.
+-- When an installation may write next. GitHub counts the calls of all processes together.
 create table forge_turns (
   installation_id bigint primary key,
   -- When the next writing call may begin.
   next_write_at timestamptz not null default now(),
   -- When the allowance for content-creating calls has fully recovered.
-  recovered_at timestamptz not null default now(),
-  -- Until when GitHub wants no calls at all, or none of one API.
-  held_until timestamptz,
-  rest_paused_until timestamptz,
-  graphql_paused_until timestamptz
+  recovered_at timestamptz not null default now()
+);
+
+-- Limits of requests that GitHub reported to any process.
+create table forge_limits (
+  -- An installation id, `app`, or `nobody` for calls without authentication.
+  account text primary key,
+  -- No process sends a request before then.
+  limited_until timestamptz not null,
+  -- Limits in a row for which GitHub stated no time. Each doubles the wait.
+  repeats integer not null,
+  -- Whether GitHub limited a write. A successful read does not end the row then.
+  by_write boolean not null
 );

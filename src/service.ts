@@ -15,6 +15,7 @@ import { startWorker } from "./jobs/start-worker.ts";
 import { createMetrics, observeForgeRequests } from "./metrics/metrics.ts";
 import { newId } from "./new-id.ts";
 import { connect } from "./store/db/connect.ts";
+import { createForgeLimits } from "./store/forge/forge-limits.ts";
 import { createTurns } from "./store/forge/forge-turns.ts";
 import { deleteOtherInstances } from "./store/ops/instances.ts";
 import { migrate } from "./store/db/migrate.ts";
@@ -36,7 +37,7 @@ export interface ServiceOptions {
     readonly appId: string | number;
     readonly privateKey: string;
     readonly webhookSecrets: readonly string[];
-    /** Paces the calls of all processes. Off for the sandbox forge, which has no rate limits. */
+    /** Paces the writes of all processes. Off for the sandbox forge, which needs no pauses. */
     readonly paceWrites: boolean;
   };
   readonly retention?: Retention;
@@ -83,6 +84,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       baseUrl: github.apiUrl,
       webhookSecret: github.webhookSecrets[0] ?? "",
       turns: github.paceWrites ? createTurns(db) : undefined,
+      sharedLimits: createForgeLimits(db),
       onRefused: (installationId, message) => recordRefusal(deps, installationId, message),
       onUnavailable: (...args) => recordUnavailable(deps, ...args),
       onLacking: (forgeId, what) => recordMissingFeature(db, forgeId, what, true),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RateLimit } from "../../sandbox/forge/control/responses.ts";
+import type { RateLimit } from "../../sandbox/forge/control/rate-limit.ts";
 import type { Fault, FaultRule } from "../../sandbox/forge/control/faults.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { Dice } from "../dice.ts";
@@ -13,7 +13,7 @@ const WEIGHTS = {
   hang: 1,
   garble: 2,
   early: 4,
-  limit: 1,
+  limit: 3,
   undecided: 2,
   stale: 2,
   revoke: 1,
@@ -97,10 +97,17 @@ function chooseFault(kind: keyof typeof WEIGHTS, installationId: number, dice: D
   }
 }
 
-const chooseLimit = (dice: Dice): RateLimit =>
-  dice.chance(0.5)
-    ? { limit: "primary", resetIn: dice.between(1, 3) }
-    : { limit: dice.pick(["secondary", "content"] as const) ?? "secondary", retryAfter: dice.between(1, 3) };
+/** Every form in which GitHub reports a limit. Whether it is REST or GraphQL depends on the call. */
+function chooseLimit(dice: Dice): RateLimit {
+  const seconds = dice.between(2, 4);
+  const status = dice.pick([200, 403, 429] as const) ?? 403;
+  if (dice.chance(0.5)) {
+    const type = dice.pick(["RATE_LIMITED", "RATE_LIMIT"] as const) ?? "RATE_LIMIT";
+    return { limit: "primary", resetIn: seconds, type };
+  }
+  const limit = dice.pick(["secondary", "content"] as const) ?? "secondary";
+  return { limit, status, retryAfter: dice.chance(0.2) ? null : seconds };
+}
 
 /** The calls that a fault applies to. */
 const MATCHES = {
@@ -111,7 +118,15 @@ const MATCHES = {
   delete: { method: "DELETE", path: "/repositories/**" },
 } as const satisfies Readonly<Record<string, CallMatch>>;
 
-export function endForgeFaults({ forge }: FaultWorld): void {
+/** Ends the faults. Limits without a stated time last a minute, which is skipped. */
+export async function endForgeFaults({ forge, record, deps: { db } }: FaultWorld): Promise<void> {
   forge.control.faults.clear();
   forge.control.staleReads(null);
+  forge.control.limits.clear();
+  record.endLimits();
+  await db("forge_limits").update({ limited_until: db.fn.now() });
+  await db("graphile_worker._private_jobs")
+    .whereNull("locked_at")
+    .whereRaw("run_at > now()")
+    .update({ run_at: db.fn.now() });
 }

@@ -137,7 +137,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     invariant: "I11",
     edits: [
       { file: "store/forge/forge-turns.js", find: "interval '1 second'", replace: "interval '0 seconds'" },
-      { file: "store/forge/forge-turns.js", find: "return held?.seconds ?? 0;", replace: "return 0;" },
+      { file: "forge/github/calls/limits.js", find: "if (seconds > 0)", replace: "if (seconds > 1e9)" },
       { file: "forge/github/calls/limits.js", find: "if (left > 0)", replace: "if (left > 1e9)" },
     ],
   },

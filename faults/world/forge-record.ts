@@ -12,10 +12,11 @@ export interface ForgeCall {
   /** When the service sent it. */
   readonly sentAt: number;
   readonly isWrite: boolean;
-  readonly isGraphql: boolean;
   readonly route: string;
 }
 
+/** How long GitHub wants no calls if it states no time. */
+const UNSTATED_MS = 60_000;
 /** A process that is killed sooner after an answer may not have stored the limit. */
 const STORE_LIMIT_MS = 1_000;
 
@@ -24,8 +25,6 @@ interface ForgeHold {
   readonly installationId: number;
   readonly from: number;
   readonly until: number;
-  /** Null means all calls. */
-  readonly budget: "rest" | "graphql" | null;
 }
 
 /** The calls that the forge received and the limits that it imposed. */
@@ -33,6 +32,8 @@ export interface ForgeRecord {
   readonly calls: readonly ForgeCall[];
   readonly limits: readonly ForgeHold[];
   readonly effects: readonly ForgeEffect[];
+  /** Ends all limits now. */
+  endLimits(): void;
   /** Every installation token it issued. */
   readonly tokens: ReadonlySet<string>;
 }
@@ -50,11 +51,10 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
     onCall: (call) => {
       const installationId = installationOf(call);
       if (installationId === null) return;
-      const isGraphql = call.route === "POST /graphql";
       const at = Date.now();
       const sentAt = Number(call.headers["x-sent-at"] ?? at);
       const route = call.route ?? `${call.method} ${call.path}`;
-      calls.push({ installationId, receivedAt: at, sentAt, isWrite: isWrite(call), isGraphql, route });
+      calls.push({ installationId, receivedAt: at, sentAt, isWrite: isWrite(call), route });
       const effect = effectOf(call);
       if (effect) effects.push({ ...effect, sentAt, route });
     },
@@ -64,16 +64,26 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       const from = Date.now();
       const until = limitEnd(answer, from);
       if (installationId === null || until <= from) return;
-      const isPrimary = answer.headers?.["x-ratelimit-remaining"] === "0";
-      const resource = call.route === "POST /graphql" ? "graphql" : "rest";
-      const hold = { installationId, from, until, budget: isPrimary ? resource : null } as const;
+      const hold = { installationId, from, until };
       const sender = call.headers["x-sent-by"];
       setTimeout(() => {
         if (isRunning(sender)) holds.push(hold);
       }, STORE_LIMIT_MS).unref();
     },
   });
-  return { calls, limits: holds, effects, tokens };
+  let endedAt = Infinity;
+  return {
+    calls,
+    get limits() {
+      return holds.map((hold) => ({
+        ...hold,
+        until: hold.from < endedAt ? Math.min(hold.until, endedAt) : hold.until,
+      }));
+    },
+    effects,
+    endLimits: () => void (endedAt = Date.now()),
+    tokens,
+  };
 }
 
 function addToken(tokens: Set<string>, { body }: ForgeResponse): void {
@@ -94,6 +104,8 @@ function isRunning(pid: unknown): boolean {
 function limitEnd({ status, headers = {}, body }: ForgeResponse, now: number): number {
   const isLimit = /rate limit/i.test(JSON.stringify(body ?? "")) && [200, 403, 429].includes(status);
   if (!isLimit) return 0;
-  if (headers["retry-after"] !== undefined) return now + Number(headers["retry-after"]) * 1_000;
-  return headers["x-ratelimit-remaining"] === "0" ? Number(headers["x-ratelimit-reset"]) * 1_000 : 0;
+  const stated = headers["retry-after"] === undefined ? null : now + Number(headers["retry-after"]) * 1_000;
+  const isPrimary = headers["x-ratelimit-remaining"] === "0";
+  const reset = isPrimary ? Number(headers["x-ratelimit-reset"]) * 1_000 : 0;
+  return Math.max(stated ?? (isPrimary ? 0 : now + UNSTATED_MS), reset);
 }

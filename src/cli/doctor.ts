@@ -2,6 +2,7 @@ import { ConfigError, isServiceUrl } from "../config.ts";
 import { Problem } from "../errors.ts";
 import type { Db } from "../store/db/connect.ts";
 import { listUnknownDeliveries } from "../store/forge/deliveries.ts";
+import { listLimitedAccounts } from "../store/forge/forge-limits.ts";
 import { countLiveInstances } from "../store/ops/instances.ts";
 import { pendingMigrations } from "../store/db/migrate.ts";
 import { readDatabaseVersion, readQueueStatistics } from "../store/ops/queue-statistics.ts";
@@ -75,7 +76,7 @@ async function checkDatabase(db: Db): Promise<Finding[]> {
       ? fine("processes", `Service processes running on this database: ${alive}.`)
       : warning("processes", "No service process runs on this database.", "Start one."),
   );
-  return [...found, ...(await checkQueue(db))];
+  return [...found, ...(await checkQueue(db)), ...(await checkLimits(db))];
 }
 
 async function checkQueue(db: Db): Promise<Finding[]> {
@@ -111,6 +112,14 @@ async function checkQueue(db: Db): Promise<Finding[]> {
     found.push(problem("deliveries", `Deliveries parked after too many failures: ${parked}.`, advice));
   }
   return found;
+}
+
+async function checkLimits(db: Db): Promise<Finding[]> {
+  const limited = await listLimitedAccounts(db);
+  const advice = "The service sends GitHub no request for it until then, and continues by itself.";
+  return limited.map(({ login, until }) =>
+    warning("limits", `GitHub limits requests for ${login} until ${until.toISOString()}.`, advice),
+  );
 }
 
 /** Checks that PUBLIC_URL leads to the service. A malformed one is a configuration finding. */

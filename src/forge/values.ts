@@ -98,7 +98,7 @@ export type ForgeResult<T> =
 /** A ref that was created or exists at the commit (`created` false), or is taken by another one. */
 export type CreatedRef = ForgeResult<{ readonly created: boolean } | { readonly taken: string }>;
 
-/** Why the forge cannot be used now. An outage includes a lost answer. */
+/** Why the forge cannot be used now. An outage includes a lost answer; `ForgeLimited` is a rate limit. */
 export const UNAVAILABLE_REASONS = ["rate_limit", "unusable_answer", "outage"] as const;
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
@@ -115,5 +115,16 @@ export class ForgeUnavailable extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.retryAfter = options.retryAfter ?? 5;
     this.reason = options.reason ?? "outage";
+  }
+}
+
+/** GitHub limits the requests of an account. None is sent before `until`. */
+export class ForgeLimited extends ForgeUnavailable {
+  readonly until: Date;
+
+  constructor(until: Date, retryAfter: number) {
+    const time = until.toISOString().replace(/\.\d+/, "");
+    super(`GitHub limits requests until ${time}`, { retryAfter, reason: "rate_limit" });
+    this.until = until;
   }
 }

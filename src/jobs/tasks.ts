@@ -50,6 +50,7 @@ import { addJob, deleteFailedJobs, retryFailedJobs } from "../store/db/jobs.ts";
 import { REPLAY_DEFERRED, replayDeferred, WORK_LANE, addLaneJobs } from "../store/forge/lanes.ts";
 import { RECOVER_MISSED_DELIVERIES, recoverMissedDeliveries } from "../webhooks/recover-missed-deliveries.ts";
 import { processLane } from "../webhooks/process-lane.ts";
+import { waitForLimits } from "./wait-for-limits.ts";
 
 const DROP_OLD = "drop-what-is-old";
 
@@ -100,8 +101,14 @@ const branchPayload = z.object({
 });
 
 /** Every task of the job worker. */
-export const createTasks = (deps: Deps, retention: Retention): TaskList => ({
-  ...withoutOldFailures(deps, timetableTasks(deps, retention)),
+export const createTasks = (deps: Deps, retention: Retention): TaskList =>
+  waitForLimits(deps, {
+    ...withoutOldFailures(deps, timetableTasks(deps, retention)),
+    ...eventTasks(deps),
+  });
+
+/** Tasks that an event or a call adds. */
+const eventTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
   [WORK_LANE]: (payload) => processLane(deps, lanePayload.parse(payload).lane),
   [REPLAY_DEFERRED]: (payload) => {
     const { repositoryId, number } = pullPayload.parse(payload);
@@ -154,7 +161,10 @@ const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<strin
 });
 
 /** A timetable run does all pending work: its success deletes earlier failed jobs of the task. */
-const withoutOldFailures = ({ db }: Deps, tasks: Readonly<Record<string, Task>>): TaskList =>
+const withoutOldFailures = (
+  { db }: Deps,
+  tasks: Readonly<Record<string, Task>>,
+): Readonly<Record<string, Task>> =>
   Object.fromEntries(
     Object.entries(tasks).map(([name, task]): [string, Task] => [
       name,

@@ -1,7 +1,7 @@
 import type { Deps } from "../actions/deps.ts";
 import { handleEvent } from "../actions/events/handle-event.ts";
 import { MAX_DEATHS } from "../actions/moves/resume-move.ts";
-import { ForgeUnavailable } from "../forge/values.ts";
+import { ForgeLimited, ForgeUnavailable } from "../forge/values.ts";
 import { translateDelivery } from "../forge/github/deliveries/translate-delivery.ts";
 import { findConversation } from "../store/events/conversations.ts";
 import {
@@ -95,9 +95,11 @@ async function processOne(deps: Deps, run: Run, delivery: Delivery): Promise<Nex
 async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unknown): Promise<Next> {
   const { db, log } = deps;
   const { guid, attempts } = delivery;
+  const isLimited = error instanceof ForgeLimited;
   const { parked } = await markDeliveryFailed(db, {
     guid,
     error: error instanceof Error ? error.message : String(error),
+    counted: isLimited ? 0 : 1,
     maxAttempts: error instanceof ForgeUnavailable ? MAX_ATTEMPTS_IN_OUTAGE : MAX_ATTEMPTS,
     worked: run.processed.splice(0),
   });
@@ -106,7 +108,8 @@ async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unkno
     return "continue";
   }
   log.warn({ err: error, attempts: attempts + 1 }, "a delivery failed and will be retried");
-  await delayLaneJob(db, run.lane, Math.min(1000 * 2 ** attempts, MAX_RETRY_MS));
+  const pauseMs = isLimited ? error.retryAfter * 1_000 : Math.min(1000 * 2 ** attempts, MAX_RETRY_MS);
+  await delayLaneJob(db, run.lane, pauseMs);
   return "end";
 }
 

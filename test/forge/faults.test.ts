@@ -167,6 +167,59 @@ describe("limits and tokens", () => {
     expect((await world.graphql(ME)).at("data.viewer.login")).toBe("ada");
   });
 
+  const usedUp = "API rate limit exceeded for installation ID";
+  const secondary = "You have exceeded a secondary rate limit. Please wait a few minutes";
+  test.each([
+    ["REST", { limit: "primary" }, 403, "0", null, { message: expect.stringContaining(usedUp) }],
+    [
+      "REST",
+      { limit: "secondary", status: 429 },
+      429,
+      "4990",
+      "60",
+      { message: expect.stringContaining(secondary) },
+    ],
+    ["REST", { limit: "secondary", status: 200, retryAfter: null }, 403, "4990", null, {}],
+    ["GraphQL", { limit: "primary" }, 200, "0", null, { errors: [{ type: "RATE_LIMITED" }] }],
+    [
+      "GraphQL",
+      { limit: "primary", type: "RATE_LIMIT" },
+      200,
+      "0",
+      null,
+      { errors: [{ type: "RATE_LIMIT", code: "graphql_rate_limit" }] },
+    ],
+    [
+      "GraphQL",
+      { limit: "secondary", status: 200 },
+      200,
+      "4990",
+      "60",
+      { message: expect.stringContaining(secondary) },
+    ],
+    ["GraphQL", { limit: "content", retryAfter: null }, 403, "4990", null, {}],
+  ] as const)("over %s, %j is %i", async (api, limit, status, remaining, retryAfter, body) => {
+    const token = world.installationToken();
+    const [installation] = world.forge.context.state.installations.all();
+    const { control } = world.forge;
+    const match = { installationId: installation!.id };
+    control.faults.add({ match, fault: { kind: "rate-limit", ...limit }, times: 1 });
+    const ask = () =>
+      api === "GraphQL"
+        ? world.graphql(ME, {}, token)
+        : world.api("GET", "/repos/acme/web", undefined, token);
+    const answer = await ask();
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-ratelimit-remaining")).toBe(remaining);
+    expect(answer.headers.get("retry-after")).toBe(retryAfter);
+    expect(answer.body).toMatchObject(body);
+    // It lasts until its time, for every call, and these calls are recorded.
+    expect((await world.graphql(ME, {}, token)).body).not.toHaveProperty("data.viewer");
+    expect(control.limits.list()).toMatchObject([{ ...match, early: [{ route: "POST /graphql" }] }]);
+    control.limits.clear();
+    expect((await ask()).status).toBe(200);
+  });
+
   test("reject revoked tokens with bad credentials", async () => {
     const token = world.installationToken();
     const [installation] = world.forge.context.state.installations.all();

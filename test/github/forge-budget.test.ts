@@ -4,11 +4,18 @@ import type { Subject } from "../../faults/checker/subject.ts";
 import type { ForgeCall, ForgeRecord } from "../../faults/world/forge-record.ts";
 
 /** GitHub requests three seconds without calls from time 0. */
-const HOLD = { installationId: 7, from: 0, until: 3_000, budget: null };
+const HOLD = { installationId: 7, from: 0, until: 3_000 };
 
 async function foundIn(call: Pick<ForgeCall, "sentAt" | "receivedAt">): Promise<readonly string[]> {
-  const made = { installationId: 7, isWrite: false, isGraphql: false, route: "GET /x", ...call };
-  const record: ForgeRecord = { calls: [made], limits: [HOLD], effects: [], tokens: new Set() };
+  const made = { installationId: 7, isWrite: false, route: "GET /x", ...call };
+  const endLimits = (): void => undefined;
+  const record: ForgeRecord = {
+    calls: [made],
+    limits: [HOLD],
+    effects: [],
+    endLimits,
+    tokens: new Set(),
+  };
   return await rateLimitsAreRespected({ world: { record } } as unknown as Subject);
 }
 

@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import nock from "nock";
+import { limitIn } from "../../src/forge/github/calls/limit-answers.ts";
+import { CompleteAnswer } from "../../src/forge/github/calls/transport.ts";
 import { ForgeUnavailable } from "../../src/forge/values.ts";
 import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "../support/forge/github-double.ts";
 
 const REF = "/repositories/42/git/ref/heads/main";
 const REFS = "/repositories/42/git/refs";
 const ref = { ref: "refs/heads/main", object: { sha: SHA } };
+const DAY_MS = 86_400_000;
+const HOUR_ENDS = Date.parse("2026-03-02T11:00:00Z");
 const elsewhere = { ...WEB, installationId: 8 };
 
 let github: GitHubDouble;
@@ -38,6 +42,22 @@ describe("a rate limit of GitHub", () => {
     expect(await head()).toBe(SHA);
   });
 
+  // Fault: E12
+  test.each([-DAY_MS, 0, DAY_MS])(
+    "lasts until its hour ends if the clock is wrong by %i ms",
+    async (skew) => {
+      const now = HOUR_ENDS - 60_000;
+      const headers = new Headers({
+        "x-ratelimit-reset": String(HOUR_ENDS / 1_000),
+        "x-ratelimit-remaining": "0",
+        date: new Date(now).toUTCString(),
+      });
+      const body = { message: "API rate limit exceeded for installation ID 1." };
+      const answer = new CompleteAnswer(403, headers, Buffer.from(JSON.stringify(body)));
+      expect(await limitIn(`${API}/user`, answer, now + skew)).toEqual({ seconds: 61 });
+    },
+  );
+
   test("also stops repetitions", async () => {
     const message =
       "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
@@ -63,20 +83,6 @@ describe("a rate limit of GitHub", () => {
     expect(github.requests).toHaveLength(1);
   });
 
-  test("without a time is obeyed for a minute, then longer, until a write succeeds", async () => {
-    const message =
-      "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.";
-    for (const retryAfter of [60, 120, 240]) {
-      github.on("POST", REFS, 403, { message });
-      expect(await failure(github.forge.createBranch(WEB, "x", SHA))).toMatchObject({ retryAfter });
-      github.clock.pass(retryAfter * 1_000);
-    }
-    github.on("POST", REFS, 201, { ref: "refs/heads/x", object: { sha: SHA } });
-    expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject({ ok: true });
-    github.on("POST", REFS, 403, { message });
-    expect(await failure(github.forge.createBranch(WEB, "x", SHA))).toMatchObject({ retryAfter: 60 });
-  });
-
   test("applies to one installation only", async () => {
     github.on("GET", REF, 429, { message: "Too many requests" });
     expect(await failure(head())).toBeInstanceOf(ForgeUnavailable);
@@ -84,15 +90,77 @@ describe("a rate limit of GitHub", () => {
     expect(await github.forge.branchHead(elsewhere, "main")).toBe(SHA);
   });
 
-  test("of GraphQL comes with status 200 and does not apply to REST", async () => {
-    const limited = { errors: [{ type: "RATE_LIMITED", message: "API rate limit exceeded" }] };
-    const reset = String(Math.floor(github.clock.now() / 1_000) + 600);
-    github.on("POST", "/graphql", 200, limited, { "x-ratelimit-reset": reset, "x-ratelimit-remaining": "0" });
+  const primary = "API rate limit exceeded for installation ID 7.";
+  const secondary =
+    "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+  const content =
+    "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.";
+  const usedUp = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "in 10 minutes" };
+  const left = { "x-ratelimit-remaining": "4990", "x-ratelimit-reset": "in 10 minutes" };
+  const inErrors = (error: object) => ({ data: null, errors: [error] });
+  const code = "graphql_rate_limit";
+
+  describe.each([
+    ["REST", 403, { message: primary }, usedUp, 601],
+    ["REST", 429, { message: primary }, usedUp, 601],
+    ["REST", 403, { message: secondary }, { "retry-after": "90", ...left }, 90],
+    ["REST", 429, { message: content }, { "retry-after": "90" }, 90],
+    ["REST", 403, { message: secondary }, left, 60],
+    ["REST", 403, { message: secondary }, usedUp, 601],
+    ["REST", 429, "", {}, 60],
+    ["GraphQL", 200, { errors: [{ type: "RATE_LIMITED", message: primary }] }, usedUp, 601],
+    ["GraphQL", 200, inErrors({ type: "RATE_LIMIT", code, message: primary }), usedUp, 601],
+    ["GraphQL", 200, inErrors({ code, message: "Too much" }), {}, 60],
+    ["GraphQL", 200, inErrors({ type: "RATE_LIMIT", code }), { "retry-after": "90" }, 90],
+    ["GraphQL", 200, { message: secondary }, { "retry-after": "90", ...left }, 90],
+    ["GraphQL", 200, { message: secondary }, left, 60],
+    ["GraphQL", 200, inErrors({ message: secondary }), left, 60],
+    ["GraphQL", 403, { message: secondary }, left, 60],
+    ["GraphQL", 403, { message: content }, { "retry-after": "90" }, 90],
+  ] as const)("over %s, answered %i %j with %j", (api, status, body, headers, retryAfter) => {
     const question = { repository: WEB, branchName: null, targetBranch: null };
-    expect(await failure(github.forge.inspect([question]))).toMatchObject({ retryAfter: 601 });
-    expect(await failure(github.forge.inspect([question]))).toMatchObject({ retryAfter: 601 });
-    github.on("GET", REF, 200, ref);
-    expect(await head()).toBe(SHA);
+    const asked = {
+      REST: () => github.forge.createBranch(WEB, "x", SHA),
+      GraphQL: () => github.forge.inspect([question]),
+    };
+
+    test("stops every call until its time", async () => {
+      const reset = String(Math.floor(github.clock.now() / 1_000) + 600);
+      const sent = { ...headers, ...("x-ratelimit-reset" in headers && { "x-ratelimit-reset": reset }) };
+      const path = api === "REST" ? REFS : "/graphql";
+      github.on("POST", path, status, body, sent);
+      const until = new Date(github.clock.now() + retryAfter * 1_000);
+      expect(await failure(asked[api]())).toMatchObject({
+        name: "ForgeUnavailable",
+        message: `GitHub limits requests until ${until.toISOString().replace(".000", "")}`,
+        retryAfter,
+        until,
+      });
+      github.clock.pass(retryAfter * 1_000 - 1);
+      for (const call of [asked.REST, asked.GraphQL, head])
+        expect(await failure(call())).toMatchObject({ retryAfter: 1, until });
+      expect(github.requests).toHaveLength(1);
+      github.clock.pass(1);
+      github.on("GET", REF, 200, ref);
+      expect(await head()).toBe(SHA);
+    });
+  });
+
+  test("stops requests for a token, too", async () => {
+    nock.cleanAll();
+    nock(API).post("/app/installations/7/access_tokens").reply(403, { message: secondary });
+    expect(await failure(head())).toMatchObject({ retryAfter: 60 });
+    expect(await failure(head())).toMatchObject({ retryAfter: 60 });
+  });
+
+  test("is not read from the texts of users", async () => {
+    const errors = [
+      { type: "NOT_FOUND", path: ["r0"], message: "Nothing is named 'API rate limit exceeded'" },
+    ];
+    github.on("POST", "/graphql", 200, { data: { r0: null }, errors });
+    github.on("GET", "/repositories/42", 404, { message: "Not Found" });
+    const question = { repository: WEB, branchName: "rate limit", targetBranch: null };
+    expect(await github.forge.inspect([question])).toMatchObject([{ refusal: { reason: "not_permitted" } }]);
   });
 
   test("is distinguished from a refusal with the same status", async () => {

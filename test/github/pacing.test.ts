@@ -2,11 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Turns } from "../../src/forge/github/calls/turns.ts";
 import { connect, firstRow, type Db } from "../../src/store/db/connect.ts";
 import { createTurns } from "../../src/store/forge/forge-turns.ts";
-import nock from "nock";
-import { eventually } from "../support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database/database.ts";
-import { startDatabaseProxy } from "../support/database/database-proxy.ts";
-import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "../support/forge/github-double.ts";
+import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "../support/forge/github-double.ts";
 
 const REFS = "/repositories/42/git/refs";
 const PULLS = "/repositories/42/pulls";
@@ -30,7 +27,7 @@ afterAll(async () => {
 });
 beforeEach(() => db("forge_turns").delete());
 
-const write = { budget: "rest", isContent: false, withinMs: HOUR_MS } as const;
+const write = { isContent: false, withinMs: HOUR_MS } as const;
 const content = { ...write, isContent: true };
 
 /** The start of the next write, in milliseconds of the database's clock. */
@@ -80,18 +77,6 @@ describe("the turns of an installation", () => {
     expect(inTheFirstHour.length).toBeGreaterThan(450);
     expect((await nextWrite()) - begun).toBeLessThan(HOUR_MS / 4);
   });
-
-  test("are not available during a rate limit of one kind or of all calls", async () => {
-    await turns.limit(7, "graphql", 900);
-    expect(await otherTurns.limitedFor(7, "graphql")).toBeGreaterThan(800);
-    expect(await otherTurns.limitedFor(7, "rest")).toBe(0);
-    expect(await otherTurns.take(7, { ...write, withinMs: 0 })).toEqual({ waitMs: 0 });
-    await turns.limit(7, null, 1_800);
-    await otherTurns.limit(7, null, 1);
-    expect(await otherTurns.limitedFor(7, "rest")).toBeGreaterThan(1_700);
-    const held = await otherTurns.take(7, { ...write, withinMs: 10_000 });
-    expect("freeIn" in held && held.freeIn).toBeGreaterThan(1_700);
-  });
 });
 
 describe("calls to GitHub", () => {
@@ -106,30 +91,6 @@ describe("calls to GitHub", () => {
     other.done();
   });
   const create = ({ forge }: GitHubDouble) => forge.createBranch(WEB, "x", SHA);
-
-  test("wait in every process if the database was unavailable when GitHub set the limit", async () => {
-    const proxy = await startDatabaseProxy(database.connectionString);
-    const far = connect({ connectionString: proxy.url, onError: () => undefined });
-    const failed = openGitHubDouble({ turns: createTurns(far) });
-    const body = { message: "You have exceeded a secondary rate limit." };
-    const failing = (): object => {
-      proxy.cut();
-      return body;
-    };
-    failed.on("POST", REFS, 403, failing, { "retry-after": "900" });
-    await expect(create(failed)).rejects.toMatchObject({ retryAfter: 900 });
-    expect(await otherTurns.limitedFor(7, "rest")).toBe(0);
-    proxy.restore();
-    await eventually(
-      () => otherTurns.limitedFor(7, "rest"),
-      (seconds) => seconds > 800,
-    );
-    await expect(create(other)).rejects.toThrow("rate limit is reached");
-    expect(other.requests).toEqual([]);
-    await far.destroy();
-    await proxy.stop();
-    failed.done();
-  });
 
   test("wait for their turn if they write, in any process", async () => {
     for (let count = 0; count < 5; count++) await turns.take(7, write);
@@ -156,73 +117,6 @@ describe("calls to GitHub", () => {
     expect(refused).toMatchObject({ name: "ForgeUnavailable" });
     expect(github.requests).toEqual([]);
     expect(github.clock.slept).toEqual([]);
-  });
-
-  // Fault: C5
-  test("wait in every process when GitHub limits one of them", async () => {
-    const message =
-      "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
-    github.on("POST", REFS, 403, { message }, { "retry-after": "900" });
-    await expect(create(github)).rejects.toMatchObject({ retryAfter: 900 });
-    for (const call of [() => create(other), () => other.forge.branchHead(WEB, "main")]) {
-      const refused = await call().catch((error: unknown) => error);
-      expect(refused).toMatchObject({ name: "ForgeUnavailable" });
-      expect(Object(refused).retryAfter).toBeGreaterThan(800);
-    }
-    expect(other.requests).toEqual([]);
-  });
-
-  const HEAD = "/repositories/42/git/ref/heads/main";
-  const stopAll = () => otherTurns.limit(7, null, 900);
-  const heldBack = async (call: Promise<unknown>): Promise<void> => {
-    const refused = await call.catch((error: unknown) => error);
-    expect(refused).toMatchObject({ name: "ForgeUnavailable", message: "GitHub's rate limit is reached" });
-    expect(Object(refused).retryAfter).toBeGreaterThan(800);
-  };
-  /** Simulates a slow token request during which another process is limited. */
-  const stopWhileMinting = (): void => {
-    nock.cleanAll();
-    nock(API)
-      .post("/app/installations/7/access_tokens")
-      .reply(async () => {
-        await stopAll();
-        github.clock.pass(3_000);
-        return [201, { token: "ghs_test.late", expires_at: "2099-01-01T00:00:00Z", permissions: {} }];
-      });
-  };
-
-  test.each(["read", "write"])(
-    "fail if another process is limited while they wait for a token: a %s",
-    async (kind) => {
-      stopWhileMinting();
-      github.on("GET", HEAD, 200, { ...made, ref: "refs/heads/main" });
-      github.on("POST", REFS, 201, made);
-      await heldBack(kind === "read" ? github.forge.branchHead(WEB, "main") : create(github));
-      expect(github.requests).toEqual([]);
-      nock.cleanAll();
-    },
-  );
-
-  test("are not repeated if another process is limited before the repetition", async () => {
-    const { sleep } = github.clock;
-    github.clock.sleep = async (ms) => {
-      await stopAll();
-      await sleep(ms);
-    };
-    github.on("GET", HEAD, 500);
-    await heldBack(github.forge.branchHead(WEB, "main"));
-    expect(github.requests).toHaveLength(1);
-  });
-
-  test("are not repeated with a new token if another process is limited meanwhile", async () => {
-    github.on("POST", REFS, 201, made);
-    await create(github);
-    stopWhileMinting();
-    github.on("POST", REFS, 401, { message: "Bad credentials" });
-    github.on("POST", REFS, 201, made);
-    await heldBack(create(github));
-    expect(github.sent("POST", REFS)).toHaveLength(2);
-    nock.cleanAll();
   });
 
   test("that create content use its allowance, others do not", async () => {

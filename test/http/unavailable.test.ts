@@ -15,7 +15,7 @@ interface ListedRepository {
 }
 
 describe.each<[string, Fault, RegExp]>([
-  ["rate_limit", { kind: "rate-limit", limit: "primary", resetIn: 600 }, /^GitHub's rate limit is reached/],
+  ["rate_limit", { kind: "rate-limit", limit: "primary", resetIn: 600 }, /^GitHub limits requests until 2/],
   ["unusable_answer", { kind: "garble", as: "html" }, /^GitHub's answer could not be used/],
   ["outage", { kind: "answer", status: 503 }, /^GitHub could not be reached/],
 ])("a 503 due to %s", (reason, fault, message) => {
@@ -40,6 +40,7 @@ describe.each<[string, Fault, RegExp]>([
       .db("organizations")
       .where({ slug: board.owner })
       .update({ unavailable_until: board.db.fn.now() });
+    await board.db("forge_limits").delete();
     expect((await listed())[0]?.health.unavailable).toBeNull();
   });
 });

@@ -2,12 +2,13 @@ import type { ForgeContext } from "../context.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
 import type { ForgeResponse } from "../server/api-error.ts";
 import type { AroundDelivery, OutgoingDelivery } from "../webhooks/delivery-log.ts";
-import { rateLimitResponse } from "./responses.ts";
 import { CallCounter } from "./call-counts.ts";
 import { DeliveryFaults } from "./delivery-faults.ts";
 import { Faults, applyFaults, type Fault } from "./faults.ts";
 import { isGraphql, type CallMatch } from "./match.ts";
 import { sendWebhook, type CustomWebhook, type WebhookReceipt } from "./send-webhook.ts";
+import { LimitedInstallations } from "./limited-installations.ts";
+import { rateLimitResponse, type RateLimit } from "./rate-limit.ts";
 import { LaggingReads, type StaleReads } from "./stale-reads.ts";
 
 interface Observer {
@@ -24,6 +25,8 @@ export interface ForgeControl {
   readonly faults: Faults;
   readonly webhooks: DeliveryFaults;
   readonly calls: CallCounter;
+  /** The limits of installations by `rate-limit` faults, with the calls that violated them. */
+  readonly limits: LimitedInstallations;
   /** Replaces the responses to the next matching calls, which are not run; `"pass"` runs one. */
   script(match: CallMatch, answers: readonly (ScriptedAnswer | "pass")[]): void;
   /** Makes reads lag behind writes; null stops it. */
@@ -46,7 +49,7 @@ export interface ForgeControl {
 
 type ScriptedAnswer = Omit<Extract<Fault, { kind: "answer" }>, "kind" | "effect">;
 
-interface Parts extends Pick<ForgeControl, "faults" | "webhooks" | "calls"> {
+interface Parts extends Pick<ForgeControl, "faults" | "webhooks" | "calls" | "limits"> {
   readonly lagging: LaggingReads;
   readonly observers: Set<Observer>;
 }
@@ -68,6 +71,7 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
   const faults = new Faults(installationOf);
   const webhooks = new DeliveryFaults((id) => needForge().state.deliveries.delete(id));
   const calls = new CallCounter();
+  const limits = new LimitedInstallations();
   const lagging = new LaggingReads(installationOf);
   const observers = new Set<Observer>();
 
@@ -79,10 +83,17 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
       const view = lagging.snapshotFor(call);
       return inner.aroundCall === undefined ? proceed(view) : inner.aroundCall(call, () => proceed(view));
     };
-    const outcome = await applyFaults(faults.take(call), run, (limit) => {
-      const caller = { installationId: installationOf(call), isGraphql: isGraphql(call) };
-      return rateLimitResponse(limit, caller, new Date());
-    });
+    const installationId = installationOf(call);
+    const refuse = (limit: RateLimit) =>
+      rateLimitResponse(limit, { installationId, isGraphql: isGraphql(call) }, new Date());
+    const violated = installationId === null ? null : limits.violatedBy(call, installationId);
+    const outcome =
+      violated !== null
+        ? refuse(violated)
+        : await applyFaults(faults.take(call), run, (limit) => {
+            if (installationId !== null) limits.impose(installationId, limit);
+            return refuse(limit);
+          });
     if (typeof outcome !== "string") for (const each of observers) each.onResponse?.(call, outcome);
     return outcome;
   };
@@ -96,20 +107,21 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
     hooks: { ...inner, aroundCall, aroundDelivery },
     attach(started) {
       forge = started;
-      return controlOf(started, { faults, webhooks, calls, lagging, observers });
+      return controlOf(started, { faults, webhooks, calls, limits, lagging, observers });
     },
   };
 }
 
 function controlOf(
   forge: ForgeContext,
-  { faults, webhooks, calls, lagging, observers }: Parts,
+  { faults, webhooks, calls, limits, lagging, observers }: Parts,
 ): ForgeControl {
   const { accounts, installations, tokens } = forge.state;
   return {
     faults,
     webhooks,
     calls,
+    limits,
     script(match, answers) {
       for (const answer of answers) {
         const fault: Fault = answer === "pass" ? { kind: "none" } : { kind: "answer", ...answer };
@@ -137,6 +149,7 @@ function controlOf(
       webhooks.discard();
       lagging.set(null);
       calls.reset();
+      limits.clear();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ApiCall, Outcome } from "../hooks.ts";
 import type { ForgeResponse } from "../server/api-error.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import {
   garbledResponse,
   graphqlErrorResponse,
@@ -9,7 +10,6 @@ import {
   type Garble,
   type GraphqlError,
   type QueryLimit,
-  type RateLimit,
 } from "./responses.ts";
 import { graphqlRequest, isGraphql, matches, type CallMatch, type InstallationOf } from "./match.ts";
 
@@ -42,7 +42,7 @@ export type Fault =
   | QueryLimit
   /** Makes the mergeability of pull requests unknown. */
   | { readonly kind: "mergeability-unknown" }
-  /** Exceeds one of GitHub's limits; for a rule with an `installationId`. */
+  /** Exceeds one of GitHub's limits. The installation of the call is limited until its time. */
   | ({ readonly kind: "rate-limit" } & RateLimit);
 
 export interface FaultRule {

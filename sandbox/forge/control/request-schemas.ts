@@ -54,9 +54,10 @@ const fault = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("rate-limit"),
     limit: z.enum(["primary", "secondary", "content"]),
-    status: z.literal([403, 429]).exactOptional(),
+    status: z.literal([200, 403, 429]).exactOptional(),
     retryAfter: count.nullable().exactOptional(),
     resetIn: count.exactOptional(),
+    type: z.enum(["RATE_LIMITED", "RATE_LIMIT"]).exactOptional(),
   }),
 ]);
 

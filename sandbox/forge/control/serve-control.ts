@@ -30,6 +30,7 @@ import {
  *     POST   /_control/revoke-tokens     { installationId } -> { revoked }
  *     PUT    /_control/seed              { seed }
  *     GET    /_control/calls             CallCounts; DELETE resets them
+ *     GET    /_control/limits            ImposedLimit[]; DELETE ends them
  *     DELETE /_control                   removes all faults
  */
 export function serveControl(control: ForgeControl, token: string): Router {
@@ -38,7 +39,7 @@ export function serveControl(control: ForgeControl, token: string): Router {
   router.use(express.json({ limit: "30mb", strict: false }));
   serveFaults(router, control);
   serveWebhooks(router, control);
-  const { calls } = control;
+  const { calls, limits } = control;
   router.post("/script", ({ body }, response) => {
     const { match, answers } = parseBody(scriptSchema, body);
     sendNoContent(response, control.script(match, answers));
@@ -57,6 +58,8 @@ export function serveControl(control: ForgeControl, token: string): Router {
     sendNoContent(response, control.seed(parseBody(seedSchema, body).seed)),
   );
   router.get("/calls", (_request, response) => void response.json(calls.read()));
+  router.get("/limits", (_request, response) => void response.json(limits.list()));
+  router.delete("/limits", (_request, response) => sendNoContent(response, limits.clear()));
   router.delete("/calls", (_request, response) => sendNoContent(response, calls.reset()));
   router.delete("/", (_request, response) => sendNoContent(response, control.reset()));
   router.use(handleInvalidBody);

@@ -10,7 +10,7 @@ import { authenticate } from "./authenticate.ts";
 import { isFields, parseFields } from "./body-fields.ts";
 import type { Caller } from "./caller.ts";
 import { graphqlRequest } from "../control/match.ts";
-import { rateLimitHeaders, type RateLimits, type Resource } from "./rate-limits.ts";
+import { HourlyLimitExceeded, rateLimitHeaders, type RateLimits, type Resource } from "./rate-limits.ts";
 import type { RepositoryCall, Route } from "./route.ts";
 import type { MatchedRoute } from "./route-table.ts";
 
@@ -167,6 +167,9 @@ async function runGraphql(
 }
 
 function errorResponse(forge: ForgeContext, call: ApiCall, error: unknown): ForgeResponse {
+  // GraphQL reports it with status 200.
+  if (error instanceof HourlyLimitExceeded && call.route === "POST /graphql")
+    return { status: 200, body: { errors: [{ type: "RATE_LIMITED", message: error.message }] } };
   if (error instanceof ApiError) return error.toResponse();
   forge.log.error({ err: error, route: call.route, path: call.path }, "the forge failed to handle a call");
   return new ApiError(500, "Server Error").toResponse();

@@ -80,12 +80,19 @@ const secondaryLimitExceeded = (): ApiError =>
     { headers: { "retry-after": "60" } },
   );
 
+/** The caller has used up the calls of the hour. */
+export class HourlyLimitExceeded extends ApiError {
+  constructor(message: string) {
+    super(403, message);
+  }
+}
+
 function limitExceeded(caller: Caller): ApiError {
   if (caller.kind === "installation")
-    return new ApiError(403, `API rate limit exceeded for installation ID ${caller.installation.id}.`);
+    return new HourlyLimitExceeded(`API rate limit exceeded for installation ID ${caller.installation.id}.`);
   if (caller.kind === "person")
-    return new ApiError(403, `API rate limit exceeded for user ID ${caller.account.id}.`);
-  return new ApiError(403, "API rate limit exceeded.");
+    return new HourlyLimitExceeded(`API rate limit exceeded for user ID ${caller.account.id}.`);
+  return new HourlyLimitExceeded("API rate limit exceeded.");
 }
 
 function keyOf(caller: Caller): string {

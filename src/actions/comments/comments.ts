@@ -1,7 +1,7 @@
 import { forbidden, notFound } from "../../errors.ts";
 import { plainName } from "../../flow/comment-text.ts";
 import type { Refusal } from "../../flow/refusal.ts";
-import { ForgeUnavailable, type ForgeResult } from "../../forge/values.ts";
+import { ForgeLimited, ForgeUnavailable, type ForgeResult } from "../../forge/values.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import {
   releaseMirror,
@@ -96,17 +96,30 @@ export async function mirrorComment(deps: Deps, commentId: string, waitMs: numbe
   const due = await claimDueMirrors(deps.db, commentId, (waitMs + HOLD_MARGIN_MS) / 1_000);
   const secret = due.length > 0 ? await readSecret(deps.db, "comment_marks") : Buffer.alloc(0);
   const results = await Promise.all(due.map((mirror) => tryMirror(deps, secret, mirror, waitMs)));
-  if (due.length > 0 && results.every((isDone) => isDone)) return;
+  if (due.length > 0 && results.every(({ isDone }) => isDone)) return;
   const tries = await countDueMirrorTries(deps.db, commentId);
   if (tries === null) return;
-  const pause = FIRST_PAUSE_MS * 2 ** Math.max(0, tries - 1);
-  await mirrorLater(deps.db, commentId, Math.min(pause, LONGEST_PAUSE_MS));
+  const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, tries - 1), LONGEST_PAUSE_MS);
+  const limitedMs = results.map(({ limitedFor }) => limitedFor * 1_000);
+  await mirrorLater(deps.db, commentId, Math.max(pause, ...limitedMs));
 }
 
-/** True if the pull request is known to show the text. */
-async function tryMirror(deps: Deps, secret: Buffer, mirror: DueMirror, waitMs: number): Promise<boolean> {
+interface MirrorAttempt {
+  /** Whether the pull request is known to show the text. */
+  readonly isDone: boolean;
+  /** For how many more seconds GitHub limits requests, or 0. */
+  readonly limitedFor: number;
+}
+
+async function tryMirror(
+  deps: Deps,
+  secret: Buffer,
+  mirror: DueMirror,
+  waitMs: number,
+): Promise<MirrorAttempt> {
   const { commentId, prNumber, revision } = mirror;
   let isUnsure = false;
+  let limitedFor = 0;
   try {
     const linked = whileLinked(deps, mirror.cardId, mirror.repositoryId);
     const written = await writeMirror(linked, secret, mirror, waitMs);
@@ -118,14 +131,15 @@ async function tryMirror(deps: Deps, secret: Buffer, mirror: DueMirror, waitMs: 
       deps.log.warn({ commentId, prNumber }, "a comment may have been mirrored but is not shown yet");
     } else {
       await completeMirror(deps.db, mirror, { forgeCommentId: written.value.commentId, revision });
-      return true;
+      return { isDone: true, limitedFor };
     }
   } catch (error) {
     if (!(error instanceof ForgeUnavailable)) throw error;
     deps.log.warn({ commentId, prNumber, reason: error.message }, "a comment could not be mirrored");
+    if (error instanceof ForgeLimited) limitedFor = error.retryAfter;
   }
-  await releaseMirror(deps.db, mirror, isUnsure);
-  return false;
+  await releaseMirror(deps.db, mirror, { isUnsure, isCounted: limitedFor === 0 });
+  return { isDone: false, limitedFor };
 }
 
 const NOT_CONNECTED: Refusal = { reason: "not_permitted", message: "The repository is no longer connected" };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { invalid, Problem, requireFound } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
+import { ForgeLimited } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { findProject } from "../../store/cards/projects.ts";
@@ -126,20 +127,26 @@ async function promoteUntil(
       await finishAction(deps.db, action, "done");
       return;
     }
-    await releaseAction(deps, action, null);
+    await releaseAction(deps, action, { hasFailed: false, retryAfter: 0 });
   } catch (error) {
     const isOutage = error instanceof Problem && error.kind === "unavailable";
     const retryAfter = isOutage ? (error.retryAfter ?? 5) : 1;
-    await releaseWithRetry(deps.log, "a promotion", () => releaseAction(deps, action, retryAfter));
+    const hasFailed = !(isOutage && error.cause instanceof ForgeLimited);
+    const free = () => releaseAction(deps, action, { hasFailed, retryAfter });
+    await releaseWithRetry(deps.log, "a promotion", free);
     if (!isOutage) throw error;
     deps.log.warn({ releaseAction: action.id, detail: error.detail }, "a promotion waits for GitHub");
   }
 }
 
-async function releaseAction(deps: Deps, action: RunningAction, retryAfter: number | null): Promise<void> {
+async function releaseAction(
+  deps: Deps,
+  action: RunningAction,
+  { hasFailed, retryAfter }: { readonly hasFailed: boolean; readonly retryAfter: number },
+): Promise<void> {
   await transaction(deps.db, async (trx) => {
-    await freeAction(trx, action, retryAfter !== null);
-    await resumeActionSoon(trx, action.id, (retryAfter ?? 0) * 1_000);
+    await freeAction(trx, action, hasFailed);
+    await resumeActionSoon(trx, action.id, retryAfter * 1_000);
   });
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { busy, conflict, Problem, requireFound } from "../../errors.ts";
-import { ForgeUnavailable } from "../../forge/values.ts";
+import { ForgeLimited, ForgeUnavailable } from "../../forge/values.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { addJob } from "../../store/db/jobs.ts";
@@ -220,7 +220,8 @@ export async function runAndFinish<T>(
       return { recorded: await record(trx) };
     });
   } catch (error) {
-    await releaseWithRetry(deps.log, "an action on a release", () => freeAction(deps.db, action, true));
+    const hasFailed = !(error instanceof ForgeLimited);
+    await releaseWithRetry(deps.log, "an action on a release", () => freeAction(deps.db, action, hasFailed));
     if (!(error instanceof ForgeUnavailable)) throw error;
     throw unavailable(error, "this");
   }

@@ -21,7 +21,7 @@ import { openRepository, type RepositoryDeps } from "./github-repository.ts";
 import { listGraphqlGaps } from "./graphql-documents.ts";
 import { inspect } from "./pull-requests/inspect.ts";
 import { readLandedCommits } from "./branches/landed-history.ts";
-import { createLimits } from "./calls/limits.ts";
+import { createLimits, type SharedLimits } from "./calls/limits.ts";
 import { mergePullRequest } from "./pull-requests/merge-pull-request.ts";
 import { type GitHubAppOptions, createOctokits } from "./calls/octokits.ts";
 import { readLists } from "./pull-requests/pull-request-lists.ts";
@@ -38,8 +38,10 @@ import {
 import type { Turns } from "./calls/turns.ts";
 
 export interface GitHubForgeOptions extends GitHubAppOptions {
-  /** Paces the calls of each installation across processes; without it, calls are not paced. */
+  /** Paces the writes of each installation across processes; without it, they are not paced. */
   readonly turns?: Turns | undefined;
+  /** Limits that GitHub reports to any process; without it, each process knows its own. */
+  readonly sharedLimits?: SharedLimits;
   readonly clock?: MonotonicClock;
   /** Of one HTTP request; GitHub ends requests after 10 s. */
   readonly requestTimeoutMs?: number;
@@ -64,9 +66,10 @@ function connect(options: GitHubForgeOptions): RepositoryDeps {
   const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, clock = systemClock, log, observe } = options;
   const { turns = null, onRefused = async () => {}, onLacking = async () => {} } = options;
   const { onUnavailable = async () => {} } = options;
-  const transport = withConditionalReads(createTransport({ baseUrl, requestTimeoutMs, clock, observe }));
+  const limits = createLimits(clock, options.sharedLimits ?? null, log);
+  const sending = { baseUrl, requestTimeoutMs, clock, limits, observe };
+  const transport = withConditionalReads(createTransport(sending));
   const octokits = createOctokits(options, transport, clock);
-  const limits = createLimits(clock);
   const client = createClient({ octokits, transport, limits, turns, onRefused, onUnavailable, clock, log });
   const identity = onceAnswered(() => asUnavailable(readIdentity(client)));
   return { client, clock, identity, onLacking };
@@ -79,7 +82,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   return onUnavailable === undefined ? forge : reportingUnusable(forge, onUnavailable);
 }
 
-/** Reports answers that could not be used; `createClient` reports outages and rate limits. */
+/** Reports answers that could not be used; `createClient` reports outages. */
 function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
   const report = async (error: unknown): Promise<never> => {
     if (error instanceof ForgeUnavailable && error.cause instanceof CallFailure) {

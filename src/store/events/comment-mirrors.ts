@@ -88,16 +88,19 @@ export async function completeMirror(
   });
 }
 
-/** Releases a mirror after a failed attempt. `isUnsure`: whether it may have written the copy. */
+/**
+ * Releases a mirror after a failed attempt. `isUnsure`: whether it may have written the copy.
+ * `isCounted`: whether it uses up an attempt.
+ */
 export async function releaseMirror(
   db: Db,
   mirror: MirrorKey & Pick<DueMirror, "mayWrite">,
-  isUnsure: boolean,
+  { isUnsure, isCounted }: { readonly isUnsure: boolean; readonly isCounted: boolean },
 ): Promise<void> {
   const unsure = mirror.mayWrite ? { unsure_since: isUnsure ? db.fn.now() : null } : {};
   await db("comment_mirrors")
     .where(columns(mirror))
-    .update({ held_until: null, ...unsure });
+    .update({ held_until: null, ...unsure, ...(!isCounted && { tries: db.raw("tries - 1") }) });
 }
 
 /** Records the copy that a webhook reported. Its writer may have died before it got the answer. */

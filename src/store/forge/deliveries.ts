@@ -172,8 +172,8 @@ export async function markDeliveryFailed(db: Db, failed: FailedAttempt): Promise
   const row = await firstRow<{ parked: boolean }>(
     db,
     `${MARK_PROCESSED}
-     update deliveries set attempts = attempts + 1, error = :error,
-            state = case when attempts + 1 >= :maxAttempts then 'parked' else state end
+     update deliveries set attempts = attempts + cast(:counted as integer), error = :error,
+            state = case when attempts + cast(:counted as integer) >= :maxAttempts then 'parked' else state end
       where guid = :guid returning state = 'parked' as parked`,
     { ...failed },
   );
@@ -183,6 +183,8 @@ export async function markDeliveryFailed(db: Db, failed: FailedAttempt): Promise
 interface FailedAttempt {
   readonly guid: string;
   readonly error: string;
+  /** 0 if the attempt does not count, as while GitHub limits requests. */
+  readonly counted: 0 | 1;
   readonly maxAttempts: number;
   readonly worked: readonly string[];
 }

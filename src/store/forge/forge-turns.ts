@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { TurnRequest, Turns } from "../../forge/github/calls/turns.ts";
-import type { RateBudget } from "../../forge/github/calls/limits.ts";
 import { firstRow, type Db } from "../db/connect.ts";
 
 /** GitHub asks for a second between writes. That also keeps content within its 80 per minute. */
@@ -12,29 +10,22 @@ const BETWEEN_WRITES = "interval '1 second'";
 const CONTENT_RECOVERS = "interval '9 seconds'";
 const CONTENT_BURST = 100;
 
-/** Until when GitHub wants no calls of one API. */
-const PAUSED: Readonly<Record<RateBudget, string>> = {
-  rest: "rest_paused_until",
-  graphql: "graphql_paused_until",
-};
-
 /** SQL for when the next writing call may begin. */
-const nextWrite = (budget: RateBudget): string =>
-  `greatest(clock_timestamp(), next_write_at, held_until, ${PAUSED[budget]})`;
+const NEXT_WRITE = "greatest(clock_timestamp(), next_write_at)";
 
 /** SQL for when the next content-creating call is within the allowance. */
 const CONTENT_FREE = `recovered_at - ${CONTENT_BURST - 1} * ${CONTENT_RECOVERS}`;
 
 /** SQL for the start of a turn requested now. */
-const turnAt = ({ budget, isContent }: Pick<TurnRequest, "budget" | "isContent">): string =>
-  isContent ? `greatest(${nextWrite(budget)}, ${CONTENT_FREE})` : nextWrite(budget);
+const turnAt = ({ isContent }: TurnRequest): string =>
+  isContent ? `greatest(${NEXT_WRITE}, ${CONTENT_FREE})` : NEXT_WRITE;
 
 /** SQL that takes a turn. Content that waits for its allowance does not delay other writes. */
-const taken = ({ budget, isContent }: TurnRequest): string => {
-  const next = `${nextWrite(budget)} + ${BETWEEN_WRITES}`;
-  if (!isContent) return `next_write_at = ${next}`;
-  const at = turnAt({ budget, isContent });
-  return `next_write_at = case when ${CONTENT_FREE} > ${nextWrite(budget)} then next_write_at else ${next} end,
+const taken = (request: TurnRequest): string => {
+  const next = `${NEXT_WRITE} + ${BETWEEN_WRITES}`;
+  if (!request.isContent) return `next_write_at = ${next}`;
+  const at = turnAt(request);
+  return `next_write_at = case when ${CONTENT_FREE} > ${NEXT_WRITE} then next_write_at else ${next} end,
           recovered_at = greatest(recovered_at, ${at}) + ${CONTENT_RECOVERS}`;
 };
 
@@ -44,13 +35,9 @@ const turnTaken = ({ isContent }: TurnRequest): string =>
     ? `greatest(next_write_at - ${BETWEEN_WRITES}, recovered_at - ${CONTENT_BURST} * ${CONTENT_RECOVERS})`
     : `next_write_at - ${BETWEEN_WRITES}`;
 
-const RETRY_MS = 250;
-
 /** The turns of all installations, in PostgreSQL and by its clock. */
 export const createTurns = (db: Db): Turns => ({
   take: (installationId, request) => takeTurn(db, installationId, request),
-  limitedFor: (installationId, budget) => pausedFor(db, installationId, budget),
-  limit: (installationId, budget, seconds) => pauseWithRetry(db, installationId, budget, seconds),
 });
 
 async function takeTurn(
@@ -79,55 +66,4 @@ async function takeTurn(
     { installationId },
   );
   return { freeIn: next?.freeIn ?? 1 };
-}
-
-async function pausedFor(db: Db, installationId: number, budget: RateBudget): Promise<number> {
-  const held = await firstRow<{ seconds: number }>(
-    db,
-    `select ceil(extract(epoch from greatest(held_until, ${PAUSED[budget]}) - clock_timestamp()))::int as seconds
-       from forge_turns
-      where installation_id = :installationId and greatest(held_until, ${PAUSED[budget]}) > clock_timestamp()`,
-    { installationId },
-  );
-  return held?.seconds ?? 0;
-}
-
-/**
- * Records a pause that GitHub demands. If the database is unavailable, retries in the background
- * with the time that is left; no process can take a turn until then.
- */
-async function pauseWithRetry(
-  db: Db,
-  installationId: number,
-  budget: RateBudget | null,
-  seconds: number,
-): Promise<void> {
-  const until = performance.now() + seconds * 1_000;
-  const left = (): number => (until - performance.now()) / 1_000;
-  const isRecorded = (): Promise<boolean> =>
-    pause(db, installationId, budget, left()).then(
-      () => true,
-      () => false,
-    );
-  const retry = async (): Promise<void> => {
-    do await sleep(RETRY_MS, undefined, { ref: false });
-    while (left() > 0 && !(await isRecorded()));
-  };
-  if (!(await isRecorded())) void retry();
-}
-
-/** Never shortens a pause. */
-async function pause(
-  db: Db,
-  installationId: number,
-  budget: RateBudget | null,
-  seconds: number,
-): Promise<void> {
-  const column = budget === null ? "held_until" : PAUSED[budget];
-  await db.raw(
-    `insert into forge_turns as t (installation_id, ${column})
-     values (:installationId, clock_timestamp() + :seconds * interval '1 second')
-     on conflict (installation_id) do update set ${column} = greatest(t.${column}, excluded.${column})`,
-    { installationId, seconds },
-  );
 }

@@ -1,6 +1,7 @@
 import { BROKEN_KINDS, BROKEN_MESSAGES, type BrokenKind } from "../../flow/refusal.ts";
 import type { RepositoryFeature, RepositoryRef, UnavailableReason } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { limitsSql } from "./forge-limits.ts";
 
 const INACCESSIBLE = `
   case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended'
@@ -68,13 +69,18 @@ const COLUMNS = `
          r.link_by_default as "linkByDefault", r.connected, o.installation_id as "installationId", ${BROKEN} as broken,
          ${REF} as ref`;
 const REPOSITORY = `select ${COLUMNS} from repositories r join organizations o on o.id = r.organization_id`;
+const unavailableJson = (reason: string, until: string): string => `
+  json_build_object('reason', ${reason},
+                    'until', to_char(${until} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+/** SQL for why GitHub is not called or did not answer lately. A limit of its requests comes first. */
+const UNAVAILABLE = `
+  case when l.limited_until is not null then ${unavailableJson("'rate_limit'", "l.limited_until")}
+       when o.unavailable_until > now() then ${unavailableJson("o.unavailable_reason", "o.unavailable_until")} end`;
 const CONNECTED_REPOSITORY = `
   select ${COLUMNS}, r.last_webhook_at as "lastWebhookAt", r.last_reconciled_at as "lastReconciledAt",
-         o.missing_permissions as "missingPermissions",
-         case when o.unavailable_until > now() then json_build_object(
-           'reason', o.unavailable_reason, 'until', to_char(o.unavailable_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-         end as unavailable
-    from repositories r join organizations o on o.id = r.organization_id`;
+         o.missing_permissions as "missingPermissions", ${UNAVAILABLE} as unavailable
+    from repositories r join organizations o on o.id = r.organization_id
+    left join forge_limits l on ${limitsSql("o")}`;
 
 /**
  * SQL for a `Repository` as JSON, for a card's link. `isUsable` is SQL that is false after the repository left the

@@ -1,6 +1,7 @@
 import type { HeadShas } from "../../flow/move.ts";
 import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
+import { isLimitedSql } from "../forge/forge-limits.ts";
 import { isAliveSql } from "./instances.ts";
 import type { OwnedMove } from "./intents.ts";
 
@@ -63,14 +64,17 @@ export async function findOperationOfRequest(
   );
 }
 
+const REPOSITORIES = "select cr.repository_id from card_repositories cr where cr.card_id = o.card_id";
+
 /**
- * Lists moves without a live process, the longest waiting first. A move that waits in GitHub's
- * merge queue is included after five minutes, because the webhook about it may be lost.
+ * Lists moves without a live process whose repositories GitHub does not limit, the longest waiting
+ * first. A move that waits in GitHub's merge queue is included after five minutes, because the
+ * webhook about it may be lost.
  */
 export async function listOrphanedOperations(db: Db, limit: number): Promise<Operation[]> {
   return rows<Operation>(
     db,
-    `${OPERATION} where not ${isAliveSql("o.holder")}
+    `${OPERATION} where not ${isAliveSql("o.holder")} and not ${isLimitedSql(REPOSITORIES)}
         and ((o.state = 'running' and o.updated_at < now() - power(2, least(o.attempt, 8)) * interval '1 second')
           or (o.state = 'queued' and o.updated_at < now() - interval '5 minutes'))
       order by o.updated_at limit :limit`,

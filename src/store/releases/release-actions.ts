@@ -1,4 +1,5 @@
 import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { isLimitedSql } from "../forge/forge-limits.ts";
 import { isAliveSql } from "../ops/instances.ts";
 import type { Takeover } from "../ops/operations.ts";
 
@@ -182,11 +183,18 @@ export async function ownsAction(db: Db, action: OwnedAction): Promise<boolean> 
 const owned = (db: Db, { id, attempt }: OwnedAction) =>
   db("release_actions").where({ id, attempt, state: "running" });
 
-/** Lists actions without a live process, the longest waiting first. */
+const REPOSITORIES = `
+  select linked.id from repositories linked join releases open on open.project_id = linked.project_id
+   where open.id = a.release_id`;
+
+/**
+ * Lists actions without a live process whose repositories GitHub does not limit, the longest
+ * waiting first.
+ */
 export async function listOrphanedActions(db: Db, limit: number): Promise<ReleaseAction[]> {
   return rows<ReleaseAction>(
     db,
-    `${ACTION} where a.state = 'running' and not ${isAliveSql("a.holder")}
+    `${ACTION} where a.state = 'running' and not ${isAliveSql("a.holder")} and not ${isLimitedSql(REPOSITORIES)}
         and a.updated_at < now() - power(2, least(a.failures + 1, 8)) * interval '1 second'
       order by a.updated_at limit :limit`,
     { limit },

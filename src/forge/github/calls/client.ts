@@ -8,6 +8,8 @@ import {
   GraphqlMissing,
   InstallationRefused,
   isUnanswered,
+  NotSent,
+  orNotSent,
   QuestionTooLarge,
   UnknownOutcome,
 } from "./failures.ts";
@@ -17,14 +19,13 @@ import {
   type Account,
   type GitHubCall,
   type CallParameters,
-  isGraphqlLimit,
   type RawAnswer,
   sendCall,
   type CallDeps,
 } from "./send-call.ts";
 import { isQueryTooLarge } from "./query-limits.ts";
 import { AnswerTooLarge, TransportFailure } from "./transport.ts";
-import { assertNotLimited, awaitTurn, type Pacing } from "./turns.ts";
+import { awaitTurn, type Pacing } from "./turns.ts";
 
 /** The time for all calls of one `Caller`, so that the API answers within 30 s. */
 const CALL_WITHIN_MS = 25_000;
@@ -112,40 +113,36 @@ async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
     const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
     if (isRefused && typeof call.account === "number") {
       await deps.onRefused(call.account, error.message);
-    } else if (isOutageOrLimit(error) && typeof call.account === "number") {
+    } else if (isOutage(error) && typeof call.account === "number") {
       await deps.onUnavailable(call.account, error.reason, error.retryAfter);
     }
     throw error;
   }
 }
 
-/** An answer that cannot be used may be asked for in another way, so `connect` reports it. */
-const isOutageOrLimit = (error: unknown): error is ForgeUnavailable =>
-  error instanceof ForgeUnavailable && error.reason !== "unusable_answer";
+/**
+ * Whether GitHub did not answer. `limits` records limits. An answer that cannot be used may be asked
+ * for in another way, so `connect` reports it.
+ */
+const isOutage = (error: unknown): error is ForgeUnavailable =>
+  error instanceof ForgeUnavailable && error.reason === "outage" && error.cause instanceof CallFailure;
 
 async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
-  deps.limits.check(String(call.account), call.kind);
-  const checkedAt = await awaitTurn(deps, call);
-  const progress = {
-    isSent: false,
-    isAbandoned: false,
-    mayAsk: async () => {
-      await assertNotLimited(deps, call, checkedAt);
-      await assertPermitted(deps, call);
-    },
-  };
+  await awaitTurn(deps, call);
+  const progress = { isSent: false, isAbandoned: false, assertPermitted: () => assertPermitted(deps, call) };
   const sentAt = deps.clock.now();
   const ended = await sendCall(deps, call, progress).catch((error: unknown) => ({ error }));
   if ("status" in ended && isReadQuery(call) && isQueryTooLarge(ended, deps.clock.now() - sentAt)) {
     throw queryTooLarge(deps, call, ended);
   }
-  if ("status" in ended && ended.status < 500) return await toAnswer(deps, call, ended);
+  if ("status" in ended && ended.status < 500) return toAnswer(deps, call, ended);
+  if ("error" in ended && ended.error instanceof NotSent) throw ended.error.cause;
   throw unavailable(deps, call, progress.isSent, ended);
 }
 
 /** The permission may have ended while the write waited for its turn or a token. */
 async function assertPermitted({ mayWrite }: Deps, { isWrite }: GitHubCall): Promise<void> {
-  if (!isWrite || mayWrite === undefined || (await mayWrite())) return;
+  if (!isWrite || mayWrite === undefined || (await orNotSent(mayWrite()))) return;
   throw new ForgeUnavailable("The permission for this write ended before it was sent", { retryAfter: 1 });
 }
 
@@ -157,20 +154,12 @@ function queryTooLarge({ log }: Deps, call: GitHubCall, raw: RawAnswer): Questio
   return new QuestionTooLarge("GitHub cannot read this much at once", { reason: "unusable_answer", cause });
 }
 
-/** Throws for rate limits and refused credentials. */
-async function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Promise<Answer> {
+/** Throws for refused credentials. */
+function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Answer {
   const { status, headers, body } = raw;
   const account = String(call.account);
   const facts = factsOf(call, raw);
   const message = allMessages(body);
-  const isLimited = call.kind === "graphql" && isGraphqlLimit(body);
-  const limit = deps.limits.record(account, call.kind, { ...raw, message, isGraphqlLimit: isLimited });
-  if (limit !== null) {
-    const { retryAfter } = limit.unavailable;
-    deps.log.warn({ ...facts, account, retryAfter }, "GitHub's rate limit is reached");
-    if (typeof call.account === "number") await deps.turns?.limit(call.account, limit.budget, retryAfter);
-    throw limit.unavailable;
-  }
   const isRefused = status === 403 || status === 404;
   if (isRefused && (raw.isTokenRequest || /installation has been suspended/i.test(message))) {
     const details = { connection: "refused" };
@@ -185,7 +174,6 @@ async function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Promise<A
     const options = { retryAfter: 60, reason: "unusable_answer", cause } as const;
     throw new GraphqlMissing("GitHub has no GraphQL API at this address", options);
   }
-  if (call.isWrite && status < 300) deps.limits.resetBackoff(account);
   return { status, headers, body, facts };
 }
 

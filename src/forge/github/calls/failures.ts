@@ -26,6 +26,20 @@ export class CallFailure extends Error {
   }
 }
 
+/** No request was sent, because of `cause`, such as an error of the database. */
+export class NotSent extends Error {
+  override readonly name = "NotSent";
+}
+
+/** The result of a check before a request. Its failure means that the request is not sent. */
+export async function orNotSent<T>(check: Promise<T>): Promise<T> {
+  try {
+    return await check;
+  } catch (cause) {
+    throw cause instanceof ForgeUnavailable ? cause : new NotSent("no request was sent", { cause });
+  }
+}
+
 /** A write was sent and its outcome is unknown: read its effect before repeating it. */
 export class UnknownOutcome extends ForgeUnavailable {}
 

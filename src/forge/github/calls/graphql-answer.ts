@@ -49,7 +49,7 @@ export function graphqlData<T>(shape: z.ZodType<T>, answer: Answer): ForgeResult
 }
 
 /** The types of errors that the same call may not get again. GitHub gives its own failures no type. */
-const TRANSIENT_TYPES = new Set(["INTERNAL", "SERVICE_UNAVAILABLE", "TIMEOUT", "RATE_LIMITED", "RATE_LIMIT"]);
+const TRANSIENT_TYPES = new Set(["INTERNAL", "SERVICE_UNAVAILABLE", "TIMEOUT"]);
 const TRANSIENT_MESSAGE = /something went wrong|timed? ?out/i;
 
 /** For messages that the table does not know. */

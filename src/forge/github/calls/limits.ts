@@ -1,105 +1,101 @@
-import { ForgeUnavailable } from "../../values.ts";
-import type { RawAnswer } from "./send-call.ts";
-import type { MonotonicClock } from "./transport.ts";
-
-/** REST and GraphQL have separate hourly budgets. */
-export type RateBudget = "rest" | "graphql";
+import type { Logger } from "pino";
+import { ForgeLimited } from "../../values.ts";
+import { orNotSent } from "./failures.ts";
+import { type HttpAnswer, limitIn, type ReportedLimit } from "./limit-answers.ts";
 
 /**
- * For a secondary limit without `retry-after`
+ * For a limit without a time
  * (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api).
  */
-const SECONDARY_WAIT_S = 60;
-const LONGEST_WAIT_S = 15 * 60;
+export const FIRST_WAIT_S = 60;
 
-interface LimitedAnswer extends Pick<RawAnswer, "status" | "headers"> {
-  /** The answer's `message`, or the messages of its GraphQL errors. */
-  readonly message: string;
-  /** A GraphQL error is of type RATE_LIMITED, with status 200. */
-  readonly isGraphqlLimit: boolean;
+/** Limits that all processes share. An account is an installation id, `app` or `nobody`. */
+export interface SharedLimits {
+  /** `seconds` is 0 when the account is not limited. `isRepeated`: the next wait would be longer. */
+  read(account: string): Promise<{ readonly seconds: number; readonly isRepeated: boolean }>;
+  /**
+   * Records a limit and returns its seconds. Without a stated time, it doubles the wait of the last
+   * such limit. Null if it could not be stored yet.
+   */
+  record(
+    account: string,
+    limit: { readonly seconds: number | null; readonly byWrite: boolean },
+  ): Promise<number | null>;
+  /** Records a success: the next wait is short again. A read does not end the limits of writes. */
+  reset(account: string, byWrite: boolean): Promise<void>;
 }
 
-interface HitLimit {
-  /** Null for all calls. */
-  readonly budget: RateBudget | null;
-  readonly unavailable: ForgeUnavailable;
+export interface LimitedRequest {
+  readonly account: string;
+  /** The success of a token request does not mean that calls succeed again. */
+  readonly kind: "read" | "write" | "token";
+  readonly url: string;
 }
 
 export interface Limits {
-  /** Throws `ForgeUnavailable` while the account is limited. */
-  check(account: string, budget: RateBudget): void;
-  /** Records a limit if the answer reports one. */
-  record(account: string, budget: RateBudget, answer: LimitedAnswer): HitLimit | null;
-  /** Resets the backoff after a successful write. */
-  resetBackoff(account: string): void;
+  /** Throws `ForgeLimited` while GitHub limits the account. */
+  check(account: string): Promise<void>;
+  /**
+   * Sends one request, unless GitHub limits its account, and reads limits from the answer. Throws
+   * `ForgeLimited` for both. Throws `NotSent` if the limits cannot be read.
+   */
+  guard<Answer extends HttpAnswer>(request: LimitedRequest, send: () => Promise<Answer>): Promise<Answer>;
 }
 
-/** GitHub's limits by account. Calling while limited can get the App banned. */
-export function createLimits(clock: MonotonicClock): Limits {
+/** `now` in milliseconds. */
+export const limitedFor = (seconds: number, now: number): ForgeLimited =>
+  new ForgeLimited(new Date(Math.ceil(now / 1_000 + seconds) * 1_000), Math.ceil(seconds));
+
+/** `clock` is monotonic, in milliseconds; `shared` is null for a process without a database. */
+export function createLimits(clock: { now(): number }, shared: SharedLimits | null, log: Logger): Limits {
+  /** Limits that are not stored or not stored yet, by account. */
   const limitedUntil = new Map<string, number>();
-  const strikes = new Map<string, number>();
 
-  function limit(account: string, budget: RateBudget | null, seconds: number): HitLimit {
-    const key = budget === null ? account : `${account} ${budget}`;
-    limitedUntil.set(key, Math.max(limitedUntil.get(key) ?? 0, clock.now() + seconds * 1_000));
-    return { budget, unavailable: limited(seconds) };
+  const limited = (seconds: number): ForgeLimited => limitedFor(seconds, clock.now());
+
+  function assertNotHeld(account: string): void {
+    const left = (limitedUntil.get(account) ?? 0) - clock.now();
+    if (left > 0) throw limited(left / 1_000);
   }
 
-  function check(account: string, budget: RateBudget): void {
-    for (const key of [account, `${account} ${budget}`]) {
-      const until = limitedUntil.get(key);
-      if (until === undefined) continue;
-      const left = until - clock.now();
-      if (left > 0) throw limited(Math.ceil(left / 1_000));
-      limitedUntil.delete(key);
+  /** Returns whether the wait of the next limit would be longer. */
+  async function check(account: string): Promise<boolean> {
+    assertNotHeld(account);
+    if (shared === null) return false;
+    const { seconds, isRepeated } = await shared.read(account);
+    assertNotHeld(account);
+    if (seconds > 0) throw limited(seconds);
+    return isRepeated;
+  }
+
+  /** Returns the seconds of the limit. This process sends nothing while it is being stored. */
+  async function record(account: string, byWrite: boolean, { seconds }: ReportedLimit): Promise<number> {
+    const held = seconds ?? FIRST_WAIT_S;
+    limitedUntil.set(account, Math.max(limitedUntil.get(account) ?? 0, clock.now() + held * 1_000));
+    const stored = (await shared?.record(account, { seconds, byWrite })) ?? null;
+    if (stored === null) return held;
+    limitedUntil.delete(account);
+    return stored;
+  }
+
+  async function guard<Answer extends HttpAnswer>(
+    { account, kind, url }: LimitedRequest,
+    send: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const isRepeated = await orNotSent(check(account));
+    const answer = await send();
+    const limit = await limitIn(url, answer, clock.now());
+    if (limit === null) {
+      // If it fails, the next success repeats it.
+      const endsLimits = isRepeated && answer.ok && kind !== "token";
+      if (endsLimits) await shared?.reset(account, kind === "write").catch(() => undefined);
+      return answer;
     }
+    const seconds = await record(account, kind === "write", limit);
+    const requestId = answer.headers.get("x-github-request-id");
+    log.warn({ account, status: answer.status, requestId, seconds }, "GitHub limits requests");
+    throw limited(seconds);
   }
 
-  function note(account: string, budget: RateBudget, answer: LimitedAnswer): HitLimit | null {
-    const retryAfter = numberIn(answer.headers["retry-after"]);
-    if (isPrimary(answer)) {
-      const reset = numberIn(answer.headers["x-ratelimit-reset"]);
-      const untilReset =
-        reset === null ? SECONDARY_WAIT_S : Math.ceil(reset - answeredAt(answer, clock) / 1_000) + 1;
-      return limit(account, budget, Math.max(1, retryAfter ?? untilReset));
-    }
-    if (!isSecondary(answer, retryAfter)) return null;
-    const strike = strikes.get(account) ?? 0;
-    strikes.set(account, strike + 1);
-    const backoff = Math.min(SECONDARY_WAIT_S * 2 ** strike, LONGEST_WAIT_S);
-    return limit(account, null, retryAfter ?? backoff);
-  }
-
-  return { check, record: note, resetBackoff: (account) => void strikes.delete(account) };
-}
-
-export const limited = (seconds: number): ForgeUnavailable =>
-  new ForgeUnavailable("GitHub's rate limit is reached", { retryAfter: seconds, reason: "rate_limit" });
-
-/** In milliseconds by GitHub's clock, on which its limits are based; ours may be wrong. */
-function answeredAt({ headers }: LimitedAnswer, clock: MonotonicClock): number {
-  const at = Date.parse(String(headers["date"] ?? ""));
-  return Number.isNaN(at) ? clock.now() : at;
-}
-
-function isPrimary(answer: LimitedAnswer): boolean {
-  if (answer.isGraphqlLimit) return true;
-  if (answer.status !== 403 && answer.status !== 429) return false;
-  if (/secondary rate limit/i.test(answer.message)) return false;
-  if (/API rate limit exceeded/i.test(answer.message)) return true;
-  // The last call of the hour may be refused for another reason.
-  const isRefusal = answer.status === 403 && !/rate limit/i.test(answer.message) && answer.message !== "";
-  return String(answer.headers["x-ratelimit-remaining"]) === "0" && !isRefusal;
-}
-
-function isSecondary(answer: LimitedAnswer, retryAfter: number | null): boolean {
-  if (answer.status === 429) return true;
-  if (answer.status !== 403) return false;
-  if (/secondary rate limit|temporarily blocked|abuse detection/i.test(answer.message)) return true;
-  return retryAfter !== null;
-}
-
-function numberIn(header: string | number | undefined): number | null {
-  const value = Number(header);
-  return header === undefined || header === "" || !Number.isFinite(value) || value < 0 ? null : value;
+  return { check: async (account) => void (await check(account)), guard };
 }

@@ -148,11 +148,13 @@ function tokenRenewal(octokit: ProbotOctokit, clock: MonotonicClock): Omit<Insta
 /** For requests that octokit makes itself, mainly for tokens. */
 function mintingFetch(transport: Transport, clock: MonotonicClock) {
   return (url: string, init: RequestInit): Promise<CompleteAnswer> => {
-    const isMint = /\/app\/installations\/\d+\/access_tokens$/.test(url);
+    const tokenFor = /\/app\/installations\/(\d+)\/access_tokens$/.exec(url)?.[1];
+    const isMint = tokenFor !== undefined;
     const method = init.method ?? "GET";
     const isRepeatable = isMint || method === "GET";
     const route = isMint ? "POST /app/installations/{installation_id}/access_tokens" : `${method} (other)`;
     const about = { account: "app", route };
-    return transport.send(url, init, { isRepeatable, deadline: clock.now() + MINT_WITHIN_MS, about });
+    const deadline = clock.now() + MINT_WITHIN_MS;
+    return transport.send(url, init, { isRepeatable, deadline, about, ...(isMint && { tokenFor }) });
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isUnavailable } from "./failures.ts";
+import { isUnavailable, NotSent } from "./failures.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
 import { type CompleteAnswer, type MonotonicClock, type Transport, TransportFailure } from "./transport.ts";
 
@@ -33,8 +33,8 @@ export interface RawAnswer {
 interface Progress {
   isSent: boolean;
   isAbandoned: boolean;
-  /** Throws when the call may no longer be sent, for example after it waited for a token. */
-  readonly mayAsk: () => Promise<void>;
+  /** Throws if the request may no longer be sent, for example after the call waited for a token. */
+  readonly assertPermitted: () => Promise<void>;
 }
 
 /** GitHub refuses the token, and a new one. */
@@ -85,13 +85,14 @@ function trackedFetch(
   progress: Progress,
   pair: InstallationOctokits | null,
 ) {
+  const account = String(call.account);
   const isRestRead = call.kind === "rest" && !call.isWrite;
   const rules = {
     isRepeatable: !call.isWrite,
     deadline: call.deadline,
-    mayAsk: progress.mayAsk,
-    about: { account: String(call.account), route: `${call.method} ${call.route}` },
-    ...(isRestRead ? { readFor: String(call.account) } : {}),
+    assertPermitted: progress.assertPermitted,
+    about: { account, route: `${call.method} ${call.route}` },
+    ...(isRestRead ? { readFor: account } : {}),
   };
   return async (url: string, init: RequestInit): Promise<CompleteAnswer> => {
     if (progress.isAbandoned) throw new TransportFailure("the deadline passed");
@@ -137,7 +138,6 @@ const graphqlError = z.looseObject({
   headers,
   response: z.looseObject({ errors: z.unknown() }),
 });
-const graphqlErrors = z.looseObject({ errors: z.array(z.looseObject({ type: z.string().nullish() })) });
 
 /**
  * The answer in an error of octokit's or in one of its causes, such as a refused request for a
@@ -150,8 +150,11 @@ function answerOf(error: unknown): RawAnswer {
   }
   const answer = causes.map(answerIn).find((each) => each !== null);
   if (answer) return answer;
-  throw causes.find((each) => each instanceof TransportFailure || isUnavailable(each)) ?? error;
+  throw causes.find(isThrownByFetch) ?? error;
 }
+
+const isThrownByFetch = (error: unknown): boolean =>
+  error instanceof TransportFailure || error instanceof NotSent || isUnavailable(error);
 
 function answerIn(error: unknown): RawAnswer | null {
   const refused = graphqlError.safeParse(error);
@@ -163,9 +166,4 @@ function answerIn(error: unknown): RawAnswer | null {
   const { request, response } = failed.data;
   const isTokenRequest = request !== undefined && request.url.endsWith("/access_tokens");
   return { status: response.status, headers: response.headers, body: response.data, isTokenRequest };
-}
-
-export function isGraphqlLimit(body: unknown): boolean {
-  const parsed = graphqlErrors.safeParse(body);
-  return parsed.success && parsed.data.errors.some((error) => error.type === "RATE_LIMITED");
 }

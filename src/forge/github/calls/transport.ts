@@ -1,5 +1,6 @@
 import type { ForgeRequest } from "../../../metrics/metrics.ts";
 import { LRUCache } from "lru-cache";
+import type { Limits } from "./limits.ts";
 
 /** Monotonic time in milliseconds, unlike the system's clock, which can be set. */
 export interface MonotonicClock {
@@ -29,12 +30,14 @@ interface SendRules {
   readonly isRepeatable: boolean;
   /** By `MonotonicClock`. */
   readonly deadline: number;
+  /** Called immediately before each request; if it throws, the request is not sent. */
+  readonly assertPermitted?: () => Promise<void>;
   /** The account that calls, and the route's template. */
   readonly about: { readonly account: string; readonly route: string };
   /** The account, for REST reads only: their answers are cached by account. */
   readonly readFor?: string;
-  /** Called before each request, including repeats and redirects; throws to prevent it. */
-  readonly mayAsk?: () => Promise<void>;
+  /** For a token request: the installation, whose limits apply. */
+  readonly tokenFor?: string;
 }
 
 /** A complete answer: the part of `Response` that octokit uses. */
@@ -95,10 +98,12 @@ export function createTransport(options: {
   baseUrl: string;
   requestTimeoutMs: number;
   clock: MonotonicClock;
+  /** Without it, requests are sent in spite of limits. */
+  limits?: Limits;
   /** Called for every request, including repeats and redirects. */
   observe?: ((request: ForgeRequest) => void) | undefined;
 }): Transport {
-  const { clock } = options;
+  const { clock, limits } = options;
   const origin = new URL(options.baseUrl).origin;
 
   async function timedFetch(
@@ -132,10 +137,21 @@ export function createTransport(options: {
     }
   }
 
+  function sendOne(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer> {
+    const send = async () => {
+      await rules.assertPermitted?.();
+      return await timedFetch(url, init, rules);
+    };
+    if (limits === undefined) return send();
+    if (rules.tokenFor !== undefined)
+      return limits.guard({ account: rules.tokenFor, kind: "token", url }, send);
+    const kind = rules.isRepeatable ? "read" : "write";
+    return limits.guard({ account: rules.about.account, kind, url }, send);
+  }
+
   async function follow(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer> {
     for (let hops = 0, at = url; ; hops++) {
-      await rules.mayAsk?.();
-      const answer = await timedFetch(at, init, rules);
+      const answer = await sendOne(at, init, rules);
       const next = redirectOf(answer, at, init.method ?? "GET");
       if (next === null) return answer;
       if (next.origin !== origin) throw new TransportFailure("redirected to another host");

@@ -1,9 +1,8 @@
-import { limited, type RateBudget, type Limits } from "./limits.ts";
+import { type Limits, limitedFor } from "./limits.ts";
 import type { GitHubCall } from "./send-call.ts";
 import type { MonotonicClock } from "./transport.ts";
 
 export interface TurnRequest {
-  readonly budget: RateBudget;
   /** The write creates content, for which GitHub has a lower limit. */
   readonly isContent: boolean;
   /** The longest acceptable wait. */
@@ -17,10 +16,6 @@ export interface Turns {
     installationId: number,
     request: TurnRequest,
   ): Promise<{ readonly waitMs: number } | { readonly freeIn: number }>;
-  /** For how many more seconds GitHub limits these calls; 0 when it does not. */
-  limitedFor(installationId: number, budget: RateBudget): Promise<number>;
-  /** Shares a limit with the other processes; `budget` is null for all calls. */
-  limit(installationId: number, budget: RateBudget | null, seconds: number): Promise<void>;
 }
 
 export interface Pacing {
@@ -33,48 +28,18 @@ export interface Pacing {
 /** The part of a call's time that is not spent on waiting for its turn. */
 const CALL_ITSELF_MS = 5_000;
 
-/** How long a check of the shared limits is valid. */
-const CHECK_VALID_MS = 250;
-
-/**
- * Waits until the installation may be called, or throws when that takes too long. Returns when the
- * shared limits were last checked.
- */
-export async function awaitTurn({ turns, clock }: Pacing, call: GitHubCall): Promise<number> {
-  const { account, kind: budget } = call;
-  const startedAt = clock.now();
-  if (turns === null || typeof account !== "number") return startedAt;
-  if (call.isWrite) {
-    const left = call.deadline - clock.now();
-    const isContent = isContentWrite({ ...call, document: String(call.parameters["query"]) });
-    const withinMs = Math.max(0, left - Math.min(CALL_ITSELF_MS, left / 2));
-    const turn = await turns.take(account, { budget, isContent, withinMs });
-    if ("freeIn" in turn) throw limited(turn.freeIn);
-    if (turn.waitMs === 0) return startedAt;
-    await clock.sleep(turn.waitMs);
-  }
-  // GitHub may have limited another process during the wait.
-  const checkedAt = clock.now();
-  await checkShared(turns, account, budget);
-  return checkedAt;
-}
-
-async function checkShared(turns: Turns, account: number, budget: RateBudget): Promise<void> {
-  const seconds = await turns.limitedFor(account, budget);
-  if (seconds > 0) throw limited(seconds);
-}
-
-/** Throws if GitHub limited the account since, for example while the call waited for a token. */
-export async function assertNotLimited(
-  { limits, turns, clock }: Pacing,
-  call: GitHubCall,
-  checkedAt: number,
-): Promise<void> {
-  const { account, kind: budget } = call;
-  if (turns !== null && typeof account === "number" && clock.now() - checkedAt > CHECK_VALID_MS) {
-    await checkShared(turns, account, budget);
-  }
-  limits.check(String(account), budget);
+/** Waits for the turn of a write, or throws when that takes too long. */
+export async function awaitTurn({ limits, turns, clock }: Pacing, call: GitHubCall): Promise<void> {
+  const { account } = call;
+  if (turns === null || typeof account !== "number" || !call.isWrite) return;
+  // A limited installation uses up no turns.
+  await limits.check(String(account));
+  const left = call.deadline - clock.now();
+  const isContent = isContentWrite({ ...call, document: String(call.parameters["query"]) });
+  const withinMs = Math.max(0, left - Math.min(CALL_ITSELF_MS, left / 2));
+  const turn = await turns.take(account, { isContent, withinMs });
+  if ("freeIn" in turn) throw limitedFor(turn.freeIn, clock.now());
+  if (turn.waitMs > 0) await clock.sleep(turn.waitMs);
 }
 
 /**

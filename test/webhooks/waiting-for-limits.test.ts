@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { addJob } from "../../src/store/db/jobs.ts";
+import { createForgeLimits } from "../../src/store/forge/forge-limits.ts";
+import { eventually } from "../support/api.ts";
+import { leaveConsistent } from "../support/invariants.ts";
+import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
+import { resumeMovesAfter } from "../support/stories/repairing.ts";
+import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
+
+/** GitHub limits the board's installation for an hour. */
+async function limit({ db, owner }: TestBoard): Promise<void> {
+  const { id } = world.forge.control.installations().find(({ account }) => account === owner) ?? {};
+  await createForgeLimits(db).record(String(id), { seconds: 3_600, byWrite: false });
+}
+async function hourPasses({ db }: TestBoard): Promise<void> {
+  await db("forge_limits").delete();
+  await runDeferredJobs(world);
+}
+
+interface Job {
+  readonly attempts: number;
+  readonly waitsMinutes: number;
+}
+const jobsOf = ({ db }: TestBoard, task: string): Promise<Job[]> =>
+  db("graphile_worker.jobs")
+    .where({ task_identifier: task })
+    .whereNull("locked_at")
+    .select("attempts", db.raw(`floor(extract(epoch from run_at - now()) / 60)::int as "waitsMinutes"`));
+
+const waitingJobs = (board: TestBoard, task: string): Promise<Job[]> =>
+  eventually(
+    () => jobsOf(board, task),
+    (jobs) => jobs.some(({ waitsMinutes }) => waitsMinutes > 50),
+    20_000,
+  );
+
+// Fault: C4
+// Fault: C5
+describe("while GitHub limits an installation", () => {
+  it("a webhook waits for the end of the limit and uses up no attempt", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["In progress"]);
+    await world.forge.waitUntilIdle();
+    await limit(board);
+    await writeFile(board, "web", await branchOf(board, number), "hello.txt", "hello\n");
+    expect(await waitingJobs(board, "process-lane")).toEqual([{ attempts: 0, waitsMinutes: 59 }]);
+    expect(await board.db("deliveries").where({ state: "waiting" }).max("attempts")).toEqual([{ max: 0 }]);
+    await hourPasses(board);
+    await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "draft");
+  });
+
+  it("a job of the timetable waits for the end of the limit and uses up no attempt", async () => {
+    const board = await world.board();
+    await limit(board);
+    await addJob(board.db, "sync-installations", {});
+    expect(await waitingJobs(board, "sync-installations")).toEqual([{ attempts: 0, waitsMinutes: 59 }]);
+    await hourPasses(board);
+    await eventually(
+      () => jobsOf(board, "sync-installations"),
+      ({ length }) => length === 0,
+    );
+  });
+
+  it("an unfinished move is not resumed until the limit ends", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card();
+    await limit(board);
+    expect((await board.api.move(number, board.stages["In progress"])).status).toBe(503);
+    await resumeMovesAfter(world, board);
+    const attempts = board
+      .db("operations")
+      .where({ workspace_id: board.workspaceId })
+      .select("attempt", "state");
+    expect(await attempts).toEqual([{ attempt: 1, state: "running" }]);
+    await hourPasses(board);
+    await resumeMovesAfter(world, board);
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages["In progress"]);
+  });
+});
