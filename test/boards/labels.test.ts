@@ -151,7 +151,7 @@ describe("changing a label", () => {
 });
 
 describe("deleting a label", () => {
-  // Contract: Labels and features: Deleting a label removes it from every card and needs the maintainer role
+  // Contract: Labels and features: Deleting a label removes it from every card; only a maintainer may
   it("removes it from every card immediately", async () => {
     const gone = await makeLabel("Gone");
     const stays = await makeLabel("Stays");
@@ -167,7 +167,7 @@ describe("deleting a label", () => {
     expect((await makeLabel("gone")).taskCount).toBe(0);
   });
 
-  // Contract: Labels and features: Deleting a label removes it from every card and needs the maintainer role
+  // Contract: Labels and features: Deleting a label removes it from every card; only a maintainer may
   it("needs the role maintainer", async () => {
     const { id } = await makeLabel("Guarded");
     const member = await board.as({ role: "member" });
@@ -277,7 +277,7 @@ describe("the labels of a card", () => {
     expect(await labelsOf(number)).toEqual([shown(label)]);
   });
 
-  // Contract: Labels and features: A label's `taskCount` counts the cards that carry it, without deleted cards
+  // Contract: Labels and features: A label's `taskCount` counts its cards, without deleted ones
   it("are counted without deleted cards", async () => {
     const { id } = await makeLabel("Counted");
     const count = async () => (await list()).find((label) => label.id === id)?.taskCount;

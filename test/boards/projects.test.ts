@@ -136,7 +136,7 @@ describe("a new project", () => {
     expect(await makeProject(body)).toMatchObject(body);
   });
 
-  // Contract: Board and projects: A new project copies an existing flow and owns the copy
+  // Contract: Board and projects: A new project owns a copy of an existing flow
   it("copies the flow of the oldest project and owns the copy", async () => {
     const own = await world.board();
     const path = `/v1/projects/${own.projectId}/flow`;

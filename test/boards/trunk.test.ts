@@ -86,7 +86,7 @@ describe("the trunk report", () => {
     expect((await readTrunk(board.api)).numbers).toMatchObject({ refusals: 2 });
   });
 
-  // Contract: Trunk: `promised` lists cards that a release includes and that have not shipped
+  // Contract: Trunk: `promised` lists a release's cards that have not shipped
   it("has the cards that open releases promised", async () => {
     const { number } = await openCard(world, board);
     const owed = await board.api.card({ title: "Later" });
@@ -142,7 +142,7 @@ describe("the trunk report", () => {
     expect(world.forge.control.calls.read().total).toBe(0);
   });
 
-  // Contract: Trunk: An invalid date, an end before the start or more than 92 days is 400
+  // Contract: Trunk: An invalid or reversed window, or more than 92 days, is 400
   it.each([
     ["?from=yesterday", "`from` is a date, as YYYY-MM-DD"],
     ["?from=2026-01-01T00:00:00.000Z", "`from` is a date, as YYYY-MM-DD"],

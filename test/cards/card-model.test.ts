@@ -159,7 +159,7 @@ async function stateFromApi({ api, stages }: TestBoard, numbers: readonly number
 }
 
 describe("cards, labels and features", () => {
-  // Contract: Labels and features: A label's `taskCount` counts the cards that carry it, without deleted cards
+  // Contract: Labels and features: A label's `taskCount` counts its cards, without deleted ones
   // Contract: Labels and features: A feature's `doneCount` counts cards at the end of the flow, `taskCount` all cards
   it("keep correct counts, positions and columns after random changes", async () => {
     await fc.assert(

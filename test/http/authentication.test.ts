@@ -136,7 +136,7 @@ describe("the scope `read`", () => {
     }
   });
 
-  // Contract: Authentication: A write without the `write` scope is 403: the credential is for reading only
+  // Contract: Authentication: A write without the `write` scope is 403
   it.each(writeCalls.map((sample) => [sample.name, sample] as const))(
     "does not permit %s, whatever the role, before the idempotency key is checked",
     async (_, { method, path }) => {
@@ -213,7 +213,7 @@ describe("an account call", () => {
     });
   });
 
-  // Contract: Account: `GET /v1/workspaces` lists only the boards the credential reaches, each with its role
+  // Contract: Account: `GET /v1/workspaces` lists only reached boards, each with its role
   it("lists only the boards that the credential reaches, each with its role", async () => {
     await world.board();
     const api = await board.as({ role: "viewer" });

@@ -48,7 +48,7 @@ const expectShape = (body: Record<string, unknown>, statusCode: number, error: s
 };
 
 describe("an error response", () => {
-  // Contract: Errors and versions: An error is a JSON object with `message`, `error` and `statusCode`
+  // Contract: Errors and versions: An error has `message`, `error` and `statusCode`
   it.each<[string, string, number, string]>([
     ["GET", "/v1/nothing", 404, "Not Found"],
     ["GET", "/index.html", 404, "Not Found"],

@@ -40,7 +40,7 @@ async function expectNoChange<T>(act: () => Promise<T>): Promise<T> {
 
 describe("the minimum role of a route", () => {
   // Contract: Authentication: The minimum role of a route is sufficient
-  // Contract: Idempotency: A repeated request returns the stored response with `Idempotent-Replay: true`; nothing runs again
+  // Contract: Idempotency: A repeated request returns the stored response with `Idempotent-Replay: true` and runs nothing
   it.each(writeCalls.map(({ name, role }) => [role, name] as const))(
     "%s permits %s; a replay returns the same bytes and changes nothing",
     async (role, name) => {

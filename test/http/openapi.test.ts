@@ -212,7 +212,7 @@ describe("the document", () => {
 
 describe("responses", () => {
   // Contract: Conventions: Every response matches the OpenAPI document
-  // Contract: Errors and versions: An error is a JSON object with `message`, `error` and `statusCode`
+  // Contract: Errors and versions: An error has `message`, `error` and `statusCode`
   it.each(sampleCalls.map((sample) => [sample.name, sample] as const))(
     "that refuse %s match the document",
     async (_, sample) => {

@@ -17,7 +17,7 @@ afterAll(() => world.stop());
 
 const on = (workspaceId: string) => ({ headers: { "x-service-workspace": workspaceId } });
 describe("the workspace header", () => {
-  // Contract: Authentication: `X-Service-Workspace` names the board; it is optional when the credential reaches only one
+  // Contract: Authentication: `X-Service-Workspace` names the board; optional for a single board
   it("is optional if the credential reaches one board", async () => {
     await one.api.card({ title: "On one" });
     const api = await one.as({});
@@ -27,7 +27,7 @@ describe("the workspace header", () => {
     expect((await api.get("/v1/backlog", on(""))).status).toBe(200);
   });
 
-  // Contract: Authentication: `X-Service-Workspace` names the board; it is optional when the credential reaches only one
+  // Contract: Authentication: `X-Service-Workspace` names the board; optional for a single board
   it("names the board if the credential reaches several", async () => {
     const api = await one.as({ boards: [one, two] });
     const created = await api.post("/v1/cards", { title: "On two" }, on(two.workspaceId));
@@ -54,7 +54,7 @@ describe("the workspace header", () => {
     ["an id that does not exist", () => UNKNOWN_ID, /does not reach the workspace/],
     ["the id of something else", () => one.projectId, /does not reach the workspace/],
   ];
-  // Contract: Authentication: With several boards, a missing or wrong workspace id is 400 and lists the reachable ids
+  // Contract: Authentication: With several boards, a missing or wrong workspace id is 400 with the reachable ids
   it.each(refusals)(
     "%s is refused with the list of boards if the credential reaches several",
     async (_, header, why) => {

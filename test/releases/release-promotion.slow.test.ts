@@ -68,7 +68,7 @@ describe("POST /v1/releases/{id}/promote", () => {
     expect(column).toBeGreaterThan((await own.api.readCard(merged.number)).position);
   });
 
-  // Contract: Releases: `taskNumbers` limits a promotion to these cards; without it all cards are promoted
+  // Contract: Releases: `taskNumbers` limits a promotion to these cards; by default all
   it("moves only the cards in `taskNumbers`, and none if one of them is not in the release", async () => {
     const [a, b, outside] = [await board.api.card(), await board.api.card(), await board.api.card()];
     const id = await makeRelease(board.api, "Some", [a.number, b.number]);
