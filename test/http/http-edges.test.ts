@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { eventually } from "../support/api.ts";
 import { boardCalls, sampleCalls } from "../support/routes.ts";
 import { sendRaw } from "../support/raw-http.ts";
@@ -10,7 +11,7 @@ import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts"
 let world: TestWorld;
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ limits: { ...DEFAULT_LIMITS, failedKeysPerMinute: 10_000 } });
   board = await world.board();
 });
 afterAll(() => world.stop());

@@ -45,8 +45,9 @@ const actorSql = (workspaceId: string, login: string): string =>
                      'login', ${login})`;
 
 /**
- * SQL that adds to the feed what a statement adds to the timeline. `items` is a CTE with rows of
- * `timeline_items`; the other arguments are expressions of its alias `t`, never input.
+ * SQL that adds to the feed what a statement adds to the timeline. `items` is a CTE with at most one
+ * row of `timeline_items`; the other arguments are expressions of its alias `t`, never input. The
+ * subqueries make a plan that reads one card, also if it was made while the tables were empty.
  */
 export const feedTimelineItems = (
   items: string,
@@ -54,7 +55,8 @@ export const feedTimelineItems = (
 ): string => `
   insert into events (workspace_id, card_number, card_title, kind, actor, data, at)
   select c.workspace_id, c.number, c.title, ${kind}, ${actorSql("c.workspace_id", "t.login")}, ${data}, ${at}
-    from ${items} t join cards c on c.id = t.card_id join users u on u.id = t.actor_id`;
+    from ${items} t join cards c on c.id = (select card_id from ${items})
+    join users u on u.id = (select actor_id from ${items})`;
 
 interface Change {
   readonly kind: ChangeKind;
