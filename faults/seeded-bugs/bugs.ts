@@ -43,7 +43,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     invariant: "I3",
     edits: [
       {
-        file: "http/route.js",
+        file: "http/write-route.js",
         find: "return start.answer;",
         replace: `return { ...start.answer, body: start.answer.body && start.answer.body + " ".repeat(1 + Math.random() * 9) };`,
       },

@@ -1,5 +1,4 @@
 import type { Response } from "express";
-import type { Forge } from "../forge/forge.ts";
 import { tooMany } from "../errors.ts";
 
 /** The limits of one process. */
@@ -69,14 +68,14 @@ export class CallScheduler {
   }
 
   /**
-   * The forge for one call. A call leaves its place when it first asks the forge, which may take
-   * minutes and needs no database connection.
+   * Something outside the service, for one call: GitHub, or a receiver of webhooks. The call leaves
+   * its place when it first uses it, because that may take minutes and needs no connection.
    */
-  forgeFor(response: Response, forge: Forge): Forge {
-    return new Proxy(forge, {
-      get: (target, name) => {
+  outside<Target extends object>(response: Response, target: Target): Target {
+    return new Proxy(target, {
+      get: (all, name) => {
         this.leave(response);
-        return Reflect.get(target, name) as unknown;
+        return Reflect.get(all, name) as unknown;
       },
     });
   }

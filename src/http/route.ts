@@ -1,22 +1,11 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
-import { startWrite, type Write } from "../actions/write.ts";
 import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
-import type { Db } from "../store/db/connect.ts";
-import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import { RenderedAnswer } from "../store/cards/cached-boards.ts";
-import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
-import {
-  fingerprintOf,
-  idempotencyKeyOf,
-  KEY_HEADER,
-  keyReused,
-  keyRunning,
-  requestIdOf,
-} from "./idempotency.ts";
-import { readBody, requireNoBody, requireNoBodySent, JsonText, sendJson } from "./json.ts";
+import { boardOf, requireRole, WORKSPACE_HEADER } from "./resolve.ts";
+import { requireNoBodySent, JsonText, sendJson } from "./json.ts";
 import { validate, validateQuery } from "./validate.ts";
 
 /** The declaration of a route. The OpenAPI document is generated from these. */
@@ -69,16 +58,8 @@ interface Exchange {
   readonly response: Response;
 }
 
-interface WriteCall<Params, Query, Body, Subject> {
-  readonly write: Write;
-  readonly params: Params;
-  readonly query: Query;
-  readonly body: Body;
-  /** The result of `find`. */
-  readonly subject: Subject;
-}
-
-type Definition<Params, Query, Body> = Omit<
+/** A definition whose schemas have known types. */
+export type Definition<Params, Query, Body> = Omit<
   RouteDefinition,
   "method" | "about" | "role" | "params" | "query" | "body"
 > & {
@@ -178,11 +159,18 @@ export function streamRoute<Query extends MaybeObject = undefined>(
   };
 }
 
-/** Waits for the turn of a call of `board`. It leaves its place when it first asks the forge. */
-async function schedule(deps: Deps, response: Response, { workspaceId }: BoardRole): Promise<Deps> {
+/**
+ * Waits for the turn of a call of `board`. It leaves its place when it first asks the forge or a
+ * receiver of webhooks.
+ */
+export async function schedule(deps: Deps, response: Response, { workspaceId }: BoardRole): Promise<Deps> {
   const { schedule: scheduler } = response.locals.gate;
   await scheduler.enter(response, workspaceId);
-  return { ...deps, forge: scheduler.forgeFor(response, deps.forge) };
+  return {
+    ...deps,
+    forge: scheduler.outside(response, deps.forge),
+    webhookClient: scheduler.outside(response, deps.webhookClient),
+  };
 }
 
 function sendRead(response: Response, answer: unknown): void {
@@ -190,100 +178,8 @@ function sendRead(response: Response, answer: unknown): void {
   else sendJson(response, answer instanceof JsonText ? answer.text : JSON.stringify(answer));
 }
 
-/**
- * A write on a board, run once per idempotency key. The order of the checks is part of the
- * contract: API key, board, scope, idempotency key, role, replay, subject (404), stored answers
- * (429), body (400), action.
- */
-export function writeRoute<
-  Params extends MaybeObject = undefined,
-  Query extends MaybeObject = undefined,
-  Body extends z.ZodType | undefined = undefined,
-  Subject = undefined,
->(
-  route: Definition<Params, Query, Body> & {
-    readonly method: Exclude<RouteDefinition["method"], "get">;
-    readonly role: Role;
-    /** Finds the resource in the path, or throws `not_found`. */
-    readonly find?: (db: Db, board: BoardRole, params: Output<Params>) => Promise<Subject>;
-    readonly handle: (
-      deps: Deps,
-      call: WriteCall<Output<Params>, Output<Query>, Output<Body>, Subject>,
-    ) => Promise<StoredAnswer>;
-  },
-): Route {
-  const { handle, find, method, role, ...rest } = route;
-  return {
-    definition: defined(rest, method, role),
-    serve: async (deps, request, response) => {
-      let reading: Promise<unknown> | undefined;
-      const { gate } = response.locals;
-      const answer = await gate.admit(deps, request, response, async (cached) => {
-        const { credential } = cached;
-        const { id: credentialId, userId } = credential;
-        const board = boardOf(credential, request.get(WORKSPACE_HEADER));
-        requireWriteScope(credential);
-        const key = idempotencyKeyOf(request.get(KEY_HEADER));
-        requireRole(board.role, role);
-        const params = pathOf(rest.params, request) as Output<Params>;
-        const query = validateQuery(rest.query, request.query) as Output<Query>;
-        // A body can be read only once, and this function may restart.
-        const input = await (reading ??= readBody(request, response));
-        const fingerprint = fingerprintOf({
-          method,
-          route: rest.path,
-          params: request.params,
-          query: request.query,
-          workspaceId: board.workspaceId,
-          body: input,
-        });
-        const requestId = requestIdOf(credentialId, key, fingerprint);
-        const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
-        const scheduled = await schedule(deps, response, board);
-        const start = await startWrite(
-          scheduled,
-          response.locals.log,
-          { caller, cached, key, fingerprint },
-          async (trx) => (await find?.(trx, board, params)) as Subject,
-        );
-        switch (start.state) {
-          case "other_request":
-            throw keyReused();
-          case "running":
-            throw keyRunning();
-          case "replay":
-            response.set("Idempotent-Replay", "true");
-            return start.answer;
-          case "claimed":
-        }
-        const { write, subject } = start;
-        try {
-          gate.requireSpace(credentialId);
-          if (!rest.body) requireNoBody(input);
-          const body = (
-            rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
-          ) as Output<Body>;
-          const stored = await handle(scheduled, { write, params, query, body, subject });
-          gate.countStored(credentialId, stored.body);
-          return stored;
-        } catch (error) {
-          await write.abandon();
-          throw error;
-        }
-      });
-      sendStored(response, answer);
-    },
-  };
-}
-
-/** Sends the answer of a write, new or replayed. */
-function sendStored(response: Response, { status, body }: StoredAnswer): void {
-  response.status(status);
-  if (body === null) response.end();
-  else sendJson(response, body);
-}
-
-const defined = (
+/** The definition of a route of a board. */
+export const defined = (
   route: Definition<MaybeObject, MaybeObject, z.ZodType | undefined>,
   method: RouteDefinition["method"],
   role: Role,
@@ -300,5 +196,6 @@ const defined = (
   };
 };
 
-const pathOf = (schema: MaybeObject, request: Request): unknown =>
+/** Validates the path's parameters. */
+export const pathOf = (schema: MaybeObject, request: Request): unknown =>
   schema && validate(schema, request.params, "path");

@@ -5,7 +5,8 @@ import { findComment, type CommentHead } from "../../store/events/comments.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
 import { cardOf, cardParams } from "../resolve.ts";
-import { writeRoute, type Route } from "../route.ts";
+import type { Route } from "../route.ts";
+import { writeRoute } from "../write-route.ts";
 import { id, text } from "../validate.ts";
 import { actor, timestamp } from "./shapes.ts";
 

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { changePage, createPage, deletePage } from "../../actions/pages/pages.ts";
 import { findPage, listPages, readPage } from "../../store/cards/pages.ts";
 import { listRoute } from "../list-route.ts";
-import { readRoute, writeRoute, type Route } from "../route.ts";
+import { readRoute, type Route } from "../route.ts";
+import { writeRoute } from "../write-route.ts";
 import { id, text } from "../validate.ts";
 import { byId } from "./lookups.ts";
 

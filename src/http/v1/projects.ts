@@ -7,7 +7,8 @@ import type { BoardRole } from "../../store/tenancy/credentials.ts";
 import { listProjectPage, type Project, type ProjectPlace } from "../../store/cards/projects.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
-import { readRoute, type Route, writeRoute } from "../route.ts";
+import { readRoute, type Route } from "../route.ts";
+import { writeRoute } from "../write-route.ts";
 import { id, text } from "../validate.ts";
 import { problem, role, rule, timestamp } from "./shapes.ts";
 

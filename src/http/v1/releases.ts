@@ -11,7 +11,8 @@ import {
 } from "../../store/releases/releases.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
-import { readRoute, writeRoute, type Route } from "../route.ts";
+import { readRoute, type Route } from "../route.ts";
+import { writeRoute } from "../write-route.ts";
 import { id, text } from "../validate.ts";
 import { byId, projectQuery } from "./lookups.ts";
 import { problem, timestamp } from "./shapes.ts";

@@ -10,7 +10,8 @@ import {
 import { FEED_KINDS } from "../../store/events/feed.ts";
 import { findWebhook, listDeliveries, listWebhooks, PAUSED_REASONS } from "../../store/events/webhooks.ts";
 import { keyedListRoute, listRoute } from "../list-route.ts";
-import { writeRoute, type Route } from "../route.ts";
+import type { Route } from "../route.ts";
+import { writeRoute } from "../write-route.ts";
 import { id, text } from "../validate.ts";
 import { gone, position } from "./events.ts";
 import { byId } from "./lookups.ts";
