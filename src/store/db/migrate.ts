@@ -46,16 +46,21 @@ const MIGRATION_LOCK = 7_411_206_001;
  * Applies the pending migrations and those of the job queue. Returns the names of the former. If
  * none is pending, the database role needs no permission to change the schema.
  */
-export async function migrate(db: Db, connectionString: string): Promise<string[]> {
+export async function migrate(db: Db, connectionString: string, attempts = 5): Promise<string[]> {
   try {
     return await applyMigrations(db, connectionString);
   } catch (error) {
+    // During an upgrade the previous version reads the same tables, perhaps in another order.
+    if (isDeadlock(error) && attempts > 1) return migrate(db, connectionString, attempts - 1);
     if (!isForbidden(error)) throw error;
     const message =
       "This database role may not apply migrations. Run `trunkline migrate` with a role that may.";
     throw Object.assign(new Error(message, { cause: error }), { code: error.code });
   }
 }
+
+const isDeadlock = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "40P01";
 
 const isForbidden = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && "code" in error && error.code === "42501";

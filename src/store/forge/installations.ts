@@ -35,11 +35,20 @@ export async function saveInstallation(
   const before = await firstRow<{ installationId: number | null; isBroken: boolean; missing: string[] }>(
     trx,
     `select installation_id as "installationId", broken_at is not null as "isBroken", missing_permissions as missing
-       from organizations where forge_account_id = :forgeId for update`,
+       from organizations where forge_account_id = :forgeId for no key update`,
     { forgeId: account.forgeId },
   );
   const isBroken = suspended || refused !== null;
   const missing = [...missingPermissions];
+  // Apart from the statement below: one that may set a key locks out transactions that refer to the
+  // organization, such as a change of its repositories, which would be a deadlock.
+  await rows(
+    trx,
+    `update organizations set slug = :slug, installation_id = :installationId
+      where forge_account_id = :forgeId and (slug <> :slug or installation_id is distinct from :installationId)
+        and (asked_at is null or asked_at <= :askedAt)`,
+    { slug, installationId, forgeId: account.forgeId, askedAt },
+  );
   const saved = await firstRow<{ id: string }>(
     trx,
     `insert into organizations as o (id, slug, name, forge_account_id, installation_id, suspended, refused,
@@ -47,8 +56,7 @@ export async function saveInstallation(
      values (:newId, :slug, :slug, :forgeId, :installationId, :suspended, :refused, :missing, :askedAt,
              case when :isBroken then now() end)
      on conflict (forge_account_id) do update
-       set slug = excluded.slug, name = excluded.name, installation_id = excluded.installation_id,
-           suspended = excluded.suspended, refused = excluded.refused, asked_at = excluded.asked_at,
+       set name = excluded.name, suspended = excluded.suspended, refused = excluded.refused, asked_at = excluded.asked_at,
            missing_permissions = excluded.missing_permissions,
            broken_at = case when :isBroken then coalesce(o.broken_at, now()) end
        where o.asked_at is null or o.asked_at <= excluded.asked_at
