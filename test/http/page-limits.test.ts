@@ -74,7 +74,10 @@ const LONG_LISTS: readonly LongList[] = [
     path: "/v1/projects",
     fill: ({ api }) => many((nth) => api.post("/v1/projects", { name: `P ${nth}`, description: LONGEST })),
     ids: ({ workspaceId, db }) =>
-      db("projects").where({ workspace_id: workspaceId }).orderBy(["created_at", "id"]).pluck("id"),
+      db("projects")
+        .where({ workspace_id: workspaceId })
+        .orderByRaw("date_trunc('milliseconds', created_at), id")
+        .pluck("id"),
   },
 ];
 
