@@ -77,6 +77,7 @@ export async function startService(
     PORT: "0",
     DRAIN_SECONDS: "0",
     CALLS_PER_SECOND: "1000000",
+    CALLS_AT_ONCE: "10000",
     DATABASE_URL: connectionString,
     APP_ID: String(forge.app.id),
     PRIVATE_KEY: forge.app.privateKey,
