@@ -23,7 +23,7 @@ create unique index on events (workspace_id, seq) where seq is not null;
 create index on events (id) where seq is null;
 create index on events (numbered_at, seq) where numbered_at is not null;
 
--- The number of each board's newest event. A table of its own, because new cards lock `workspaces`
+-- The number of each board's newest event. A separate table, because new cards lock `workspaces`
 -- until they commit and numbering must not wait for them.
 create table feeds (
   workspace_id uuid primary key references workspaces,

@@ -3,24 +3,20 @@ import { randomUUID } from "node:crypto";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { eventually, type Api } from "../support/api.ts";
-import { openStream, readFeed, type ApiEvent, type EventPage } from "../support/stories/event-stream.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import {
+  headOf,
+  openStream,
+  readFeed,
+  type ApiEvent,
+  type EventPage,
+} from "../support/stories/event-stream.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
   world = await startWorld({ keepAliveMs: 300 });
 });
 afterAll(() => world.stop());
-
-/** The newest number of the feed after everything written so far is numbered. */
-async function headOf({ api, db, workspaceId }: TestBoard): Promise<number> {
-  await eventually(
-    () => db("events").where({ workspace_id: workspaceId, seq: null }).select("id"),
-    ({ length }) => length === 0,
-  );
-  const { body } = await api.get<EventPage>("/v1/events");
-  return Number(body.head);
-}
 
 const kindsOf = (events: readonly ApiEvent[]): string[] => events.map(({ kind }) => kind);
 

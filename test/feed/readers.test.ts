@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { eventually, type Api } from "../support/api.ts";
-import { openStream, type EventPage } from "../support/stories/event-stream.ts";
+import { headOf, openStream } from "../support/stories/event-stream.ts";
 import { METRICS_TOKEN, startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -10,15 +10,6 @@ beforeAll(async () => {
   world = await startWorld({ keepAliveMs: 300 });
 });
 afterAll(() => world.stop());
-
-/** The newest number of the feed after everything written so far is numbered. */
-async function headOf({ api, db, workspaceId }: TestBoard): Promise<number> {
-  await eventually(
-    () => db("events").where({ workspace_id: workspaceId, seq: null }).select("id"),
-    ({ length }) => length === 0,
-  );
-  return Number((await api.get<EventPage>("/v1/events")).body.head);
-}
 
 /** Deletes all events and skips numbers, as nobody but an operator does while processes run. */
 async function skipNumbers({ db, workspaceId }: TestBoard): Promise<void> {

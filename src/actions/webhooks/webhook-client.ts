@@ -177,7 +177,7 @@ function secondsOf(header: string | undefined): number | null {
   return Number.isNaN(time) ? null : Math.max(0, Math.ceil((time - Date.now()) / 1_000));
 }
 
-/** Does not name the address: the receiver's network is none of the caller's business. */
+/** Does not name the address, because it would show callers what is in the service's network. */
 function wordsOf(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   const { message, code } = error as NodeJS.ErrnoException;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Api } from "../api.ts";
+import { eventually, type Api } from "../api.ts";
+import type { TestBoard } from "../world.ts";
 
 /** An event as the API and the stream send it. */
 export interface ApiEvent {
@@ -100,4 +101,13 @@ export async function readFeed(api: Api, query = ""): Promise<ApiEvent[]> {
     if (body.next === after) return events;
     after = body.next;
   }
+}
+
+/** The newest number of the feed after everything written so far is numbered. */
+export async function headOf({ api, db, workspaceId }: TestBoard): Promise<number> {
+  await eventually(
+    () => db("events").where({ workspace_id: workspaceId, seq: null }).select("id"),
+    ({ length }) => length === 0,
+  );
+  return Number((await api.get<EventPage>("/v1/events")).body.head);
 }
