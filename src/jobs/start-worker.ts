@@ -11,19 +11,25 @@ import { START_TASKS, TIMETABLE, createTasks } from "./tasks.ts";
 /** The pause before another attempt to start the worker, in milliseconds. */
 const RETRY_MS = 2_000;
 
+/** Settles `promise` when it stops, also by itself. */
+export type RunningPool = Pick<Runner, "promise" | "stop">;
+
 /**
  * Starts a worker, and restarts it when it stops unexpectedly, as it does when PostgreSQL is
  * unreachable while a job ends. Throws when the first start fails. Returns a function that stops
  * it.
  */
-export async function keepRunning(start: () => Promise<Runner>, log: Logger): Promise<() => Promise<void>> {
+export async function keepRunning(
+  start: () => Promise<RunningPool>,
+  log: Logger,
+): Promise<() => Promise<void>> {
   const ending = new AbortController();
   const { signal } = ending;
   const stopped = new Promise<"stopped">((resolve) => {
     signal.addEventListener("abort", () => resolve("stopped"));
   });
 
-  async function restart(): Promise<Runner | null> {
+  async function restart(): Promise<RunningPool | null> {
     while (!signal.aborted) {
       try {
         return await start();
@@ -35,8 +41,8 @@ export async function keepRunning(start: () => Promise<Runner>, log: Logger): Pr
     return null;
   }
 
-  async function watch(first: Runner): Promise<void> {
-    for (let runner: Runner | null = first; runner !== null; runner = await restart()) {
+  async function watch(first: RunningPool): Promise<void> {
+    for (let runner: RunningPool | null = first; runner !== null; runner = await restart()) {
       const end = await Promise.race([runner.promise, stopped]);
       // `stop` rejects for a worker that is already stopping.
       if (end === "stopped") return runner.stop().catch(() => runner?.promise);
@@ -49,6 +55,30 @@ export async function keepRunning(start: () => Promise<Runner>, log: Logger): Pr
     ending.abort();
     return watching;
   };
+}
+
+/**
+ * Resolves when the end of a job could not be recorded and no other job of the pool is running. Such a
+ * pool stops, but its own promise may never settle: graphile-worker 0.17 subtracts each failed
+ * record from a count that includes only the first.
+ */
+function untilBroken(events: WorkerEvents): Promise<void> {
+  const busy = new Set<string>();
+  let isBroken = false;
+  return new Promise((resolve) => {
+    const resolveIfIdle = (): void => {
+      if (isBroken && busy.size === 0) resolve();
+    };
+    events.on("job:start", ({ worker }) => busy.add(worker.workerId));
+    events.on("job:complete", ({ worker }) => {
+      busy.delete(worker.workerId);
+      resolveIfIdle();
+    });
+    events.on("pool:fatalError", () => {
+      isBroken = true;
+      resolveIfIdle();
+    });
+  });
 }
 
 interface RunningWorker {
@@ -79,20 +109,19 @@ export async function startWorker(
   { followsTimetable, retention, pollMs }: WorkerOptions,
 ): Promise<RunningWorker> {
   const log = deps.log.child({ part: "jobs" });
-  const workerIds = new Set<string>();
-  const events: WorkerEvents = new EventEmitter();
   // A job is locked under the id of the pool, not of the worker that runs it.
-  events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
-  // The heartbeat then unlocks jobs that a stopped pool left locked, like those of a dead process.
-  events.on("pool:release", ({ workerPool }) => workerIds.delete(workerPool.id));
+  const workerIds = new Set<string>();
   const lostJobs = trackLostJobs({ db: deps.db, log });
-  events.on("job:start", ({ job }) => lostJobs.received(job));
   const pulse = await startHeartbeat(deps, workerIds, lostJobs);
   const pool = openJobPool(connectionString, CONCURRENCY + 2, (error) =>
     log.warn({ err: error }, "a database connection broke"),
   );
-  const start = () =>
-    run({
+  const start = async (): Promise<RunningPool> => {
+    const events: WorkerEvents = new EventEmitter();
+    events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
+    events.on("job:start", ({ job }) => lostJobs.received(job));
+    const broken = untilBroken(events);
+    const runner = await run({
       pgPool: pool,
       concurrency: CONCURRENCY,
       pollInterval: pollMs,
@@ -107,6 +136,11 @@ export async function startWorker(
         else log.trace(message);
       }),
     });
+    // Ends the timetable of the broken pool.
+    broken.then(() => runner.stop()).catch(() => undefined);
+    const ended = Promise.race([runner.promise, broken]).finally(() => workerIds.clear());
+    return { promise: ended, stop: () => Promise.race([runner.stop(), broken]) };
+  };
   let stopRunner: (() => Promise<void>) | undefined;
   try {
     stopRunner = await keepRunning(start, log);

@@ -8,6 +8,8 @@ import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
 import { trackLostJobs } from "../../src/jobs/heartbeat.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
+import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
+import { REPLAY_DEFERRED } from "../../src/store/forge/lanes.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
@@ -17,7 +19,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { freeze, makeRelease } from "../support/stories/releases.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
-import { transaction } from "../../src/store/db/transaction.ts";
+import { beginTransaction, transaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -196,6 +198,43 @@ it.each([
       await near("graphile_worker._private_jobs").update({ locked_at });
       await eventually(jobs, ({ length }) => length === 0, 30_000);
     }),
+);
+
+/** Waits until this many statements wait for a lock on the table. */
+const untilWaitingFor = (near: Db, table: string, count: number) =>
+  eventually(
+    () => near("pg_locks").where({ granted: false }).whereRaw("relation = cast(? as regclass)", [table]),
+    ({ length }) => length === count,
+  );
+
+it(
+  "a worker that could not store the ends of several jobs is replaced",
+  async () =>
+    withProxiedWorker(async (near, proxy) => {
+      const tables = ["deliveries", "repositories", "cards"];
+      const locks = await Promise.all(tables.map(() => beginTransaction(near)));
+      for (const [at, table] of tables.entries()) await locks[at]?.raw(`lock table ${table}`);
+      await addJob(near, WAKE_WAITING_LANES, {});
+      await addJob(near, REPLAY_DEFERRED, { repositoryId: randomUUID(), number: 1 });
+      await addJob(near, CATCH_UP_CARD, { cardId: randomUUID() });
+      for (const table of tables) await untilWaitingFor(near, table, 1);
+      proxy.cut();
+      // Two jobs succeed, one after the other, and the last one fails.
+      for (const lock of locks.slice(0, 2)) {
+        await lock.commit();
+        await sleep(300);
+      }
+      await near.raw(
+        `select pg_cancel_backend(pid) from pg_locks where not granted and relation = cast('cards' as regclass)`,
+      );
+      await locks[2]?.commit();
+      await sleep(300);
+      proxy.restore();
+      await addJob(near, WAKE_WAITING_LANES, {}, { key: "later" });
+      const later = () => near("graphile_worker.jobs").where({ key: "later" });
+      expect(await eventually(later, ({ length }) => length === 0, 30_000)).toEqual([]);
+    }),
+  60_000,
 );
 
 it("a transaction with a broken connection is 503, unless its own work was refused", async () => {
