@@ -189,7 +189,8 @@ begin
     select count(*), false into above, is_stale
       from (select 1 from cards c
              where c.stage_id = stage and c.deleted_at is null and c.rank < place collate "C"
-             limit 256) few;
+             -- The order keeps the planner on the index of the column before statistics exist.
+             order by c.rank limit 256) few;
     if above < 256 then return; end if;
   end if;
   select f.above, f.is_stale into above, is_stale from place_in_long_column(stage, place) f;
