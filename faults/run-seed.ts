@@ -8,7 +8,7 @@ import { prepareBoard } from "./actors/prepare-board.ts";
 import { runPerson } from "./actors/person.ts";
 import { check, type Violation } from "./checker/check.ts";
 import { isSuccess, type BoardFollower } from "./checker/subject.ts";
-import { makeDice, type Dice } from "./dice.ts";
+import { makeDice, type SeededRandom } from "./seeded-random.ts";
 import { openHistory, countEvents, type History } from "./history.ts";
 import { repairAndWait, waitUntilIdle } from "./idle.ts";
 import { ACCESS_ENDED, endAccess } from "./injected/access.ts";
@@ -44,7 +44,7 @@ export interface SeedResult {
 
 const BOARDS = 2;
 const AGENTS_PER_BOARD = 3;
-const PROLOGUE_MS = 60_000;
+const SETUP_TIMEOUT_MS = 60_000;
 /** Faults go on until this much has happened, for at most `MAX_FACTOR` times `seconds`. */
 const SUCCESSES_PER_SECOND = 3;
 const FAULTS_PER_SECOND = 2;
@@ -64,7 +64,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   try {
     const known = world.boards.map(newKnowledge);
     const prologues = await playPrologues(world, known, dice, history);
-    for (const place of prologues) for (const intrude of foreignRequests(place)) await intrude();
+    for (const place of prologues) for (const useForeignIds of foreignRequests(place)) await useForeignIds();
     const agents = await makeAgents(world, known, dice, history, () => faultPhase.retryUntil());
     const faultPhase = startFaultPhase(history, options);
     const { isOver, retryUntil } = faultPhase;
@@ -127,10 +127,10 @@ async function followFeeds({ boards, processes, secrets }: FaultWorld): Promise<
 function playPrologues(
   world: FaultWorld,
   known: readonly BoardKnowledge[],
-  dice: Dice,
+  dice: SeededRandom,
   history: History,
 ): Promise<AgentPlace[]> {
-  const deadline = Date.now() + PROLOGUE_MS;
+  const deadline = Date.now() + SETUP_TIMEOUT_MS;
   return Promise.all(
     known.map(async (own, at) => {
       const actor = `prologue-${at + 1}`;
@@ -145,7 +145,7 @@ function playPrologues(
 async function startPeople(
   world: FaultWorld,
   known: readonly BoardKnowledge[],
-  dice: Dice,
+  dice: SeededRandom,
   history: History,
   isOver: () => boolean,
 ): Promise<void> {
@@ -198,7 +198,7 @@ function startFaultPhase(
 async function makeAgents(
   world: FaultWorld,
   known: readonly BoardKnowledge[],
-  dice: Dice,
+  dice: SeededRandom,
   history: History,
   retryUntil: () => number,
 ): Promise<AgentPlace[]> {
@@ -218,7 +218,7 @@ async function callerFor(
   { processes, secrets }: FaultWorld,
   { board }: BoardKnowledge,
   actor: string,
-  dice: Dice,
+  dice: SeededRandom,
   history: History,
   retryUntil: () => number,
 ): Promise<Caller> {

@@ -9,7 +9,7 @@ import { createLog, prettyOutput } from "./log.ts";
 import { startService } from "./service.ts";
 
 /** How long running calls and jobs may take during the shutdown, in milliseconds. */
-const DRAIN_MS = 30_000;
+const SHUTDOWN_TIMEOUT_MS = 30_000;
 
 interface Running {
   /** How long new calls are accepted after the signal, in milliseconds. */
@@ -22,7 +22,7 @@ interface Reason {
   readonly code: number;
   readonly signal?: string;
   /** The last output of the embedded PostgreSQL, when it ended unexpectedly. */
-  readonly lastWords?: string;
+  readonly lastOutput?: string;
 }
 
 type End = (reason: Reason) => Promise<void>;
@@ -34,7 +34,7 @@ async function runSandbox(config: SandboxConfig, log: Logger): Promise<End> {
   const sandbox = await startSandbox(config, { pid: process.pid, searchPath: process.env["PATH"] }, log);
   process.stdout.write(`${welcome(sandbox.file, join(config.dataDir, "sandbox.json"))}\n`);
   const end = endOf(sandbox, log);
-  void sandbox.databaseEnded.then((lastWords) => end({ code: 1, lastWords }));
+  void sandbox.databaseEnded.then((lastOutput) => end({ code: 1, lastOutput }));
   endWithNpm(end);
   return end;
 }
@@ -78,20 +78,20 @@ async function runReal(config: RealConfig, log: Logger): Promise<End> {
 function endOf(running: Running, log: Logger): End {
   /** Set while the process is shutting down. */
   let ending: AbortController | undefined;
-  return async ({ code, signal, lastWords }) => {
+  return async ({ code, signal, lastOutput }) => {
     if (signal) log.info({ signal }, ending ? "shutdown requested again" : "shutdown requested");
     if (ending) {
       ending.abort();
       return;
     }
     ending = new AbortController();
-    if (lastWords !== undefined) log.fatal({ lastWords }, "the embedded PostgreSQL ended unexpectedly");
+    if (lastOutput !== undefined) log.fatal({ lastOutput }, "the embedded PostgreSQL ended unexpectedly");
     setTimeout(
       () => {
         log.error("calls or jobs did not finish before the shutdown timeout");
         process.exit(1);
       },
-      DRAIN_MS + (running.drainsForMs ?? 0),
+      SHUTDOWN_TIMEOUT_MS + (running.drainsForMs ?? 0),
     ).unref();
     await running.stop(ending.signal);
     log.info("shutdown complete: all calls are answered and all running jobs have finished");

@@ -87,7 +87,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       sharedLimits: createForgeLimits(db),
       onRefused: (installationId, message) => recordRefusal(deps, installationId, message),
       onUnavailable: (...args) => recordUnavailable(deps, ...args),
-      onLacking: (forgeId, what) => recordMissingFeature(db, forgeId, what, true),
+      onMissingFeature: (forgeId, what) => recordMissingFeature(db, forgeId, what, true),
       observe: observeForgeRequests(metrics),
       log,
     });

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import { uniqueText, type BoardKnowledge } from "./board-knowledge.ts";
 import type { Caller } from "./caller.ts";
 
 export interface AgentPlace {
   readonly caller: Caller;
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly own: BoardKnowledge;
   /** Another tenant's board, whose ids this agent sometimes sends. */
   readonly foreign: BoardKnowledge | undefined;
@@ -20,7 +20,7 @@ const WEIGHTS = {
   read: 2,
   inbox: 2,
   release: 3,
-  intrude: 2,
+  useForeignIds: 2,
 } as const;
 
 type Action = (place: AgentPlace) => Promise<unknown>;
@@ -34,7 +34,7 @@ const ACTIONS: Readonly<Record<keyof typeof WEIGHTS, Action>> = {
   read,
   inbox: actOnInbox,
   release: actOnRelease,
-  intrude,
+  useForeignIds,
 };
 
 /** Performs random actions until `isOver`. */
@@ -151,7 +151,7 @@ async function createRelease({ caller, dice, own }: AgentPlace): Promise<void> {
 }
 
 /** Uses an id of another tenant, which must be answered as unknown and change nothing. */
-async function intrude(place: AgentPlace): Promise<void> {
+async function useForeignIds(place: AgentPlace): Promise<void> {
   await place.dice.pick(foreignRequests(place))?.();
 }
 
@@ -177,4 +177,4 @@ export function foreignRequests({ caller, dice, own, foreign }: AgentPlace): (()
   ];
 }
 
-const someCard = (dice: Dice, { cards }: BoardKnowledge): number => dice.pick(cards) ?? 1;
+const someCard = (dice: SeededRandom, { cards }: BoardKnowledge): number => dice.pick(cards) ?? 1;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
 import type { ServiceProcess } from "../world/service-process.ts";
 
@@ -24,7 +24,7 @@ interface CallerOptions {
   readonly owner: string;
   readonly apiKey: string;
   readonly processes: readonly ServiceProcess[];
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly history: Pick<History, "call">;
   /** Unix time in milliseconds after which nothing is retried. */
   readonly retryUntil: () => number;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { listRefs } from "../../sandbox/forge/git/refs.ts";
 import type { PullRequestRow, RepositoryRow } from "../../sandbox/forge/rows.ts";
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
 import { SHARED } from "../world/shared-repository.ts";
 import type { FaultWorld } from "../world/world.ts";
@@ -10,7 +10,7 @@ import { uniqueText, type BoardKnowledge } from "./board-knowledge.ts";
 interface PersonPlace {
   readonly world: FaultWorld;
   readonly login: "ada" | "grace";
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly own: BoardKnowledge;
   readonly history: History;
 }

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { shipService } from "../../test/support/processes/shipped-service.ts";
-import { makeDice } from "../dice.ts";
+import { makeDice } from "../seeded-random.ts";
 import { startSoakWorld } from "../soak/world.ts";
 import { badInput } from "./attacks/bad-input.ts";
 import { floods } from "./attacks/floods.ts";

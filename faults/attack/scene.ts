@@ -1,11 +1,11 @@
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import type { SoakWorld } from "../soak/world.ts";
 
 /** What an attack gets: the service under attack and a place to report findings. */
 export interface Scene {
   readonly world: SoakWorld;
   /** Decisions of this attack; the same seed makes the same ones. */
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   /** True when the time of the run is over. */
   isOver(): boolean;
   /** Counts one attempt. */

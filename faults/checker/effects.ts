@@ -33,8 +33,8 @@ const UNIX_MS = (column: string): string => `extract(epoch from ${column})::floa
 // Invariant: I9
 /**
  * After a revocation, a lower role or the removal of a member was acknowledged, no call is answered
- * with a success, and no branch, pull request or merge is requested for it. A call that GitHub had
- * been sent before may still take effect.
+ * with a success, and no branch, pull request or merge is requested for it. A call that was
+ * sent to GitHub before may still take effect.
  */
 export const endedAccessHasNoEffects: Invariant = async (subject) => {
   const { history, world } = subject;

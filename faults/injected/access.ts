@@ -3,8 +3,8 @@ import { revokeCredential, setMembership } from "../../src/store/tenancy/credent
 import { runAgent } from "../actors/agent.ts";
 import { uniqueText, type BoardKnowledge } from "../actors/board-knowledge.ts";
 import { makeCaller, type Caller } from "../actors/caller.ts";
-import { persistently } from "../actors/persistently.ts";
-import type { Dice } from "../dice.ts";
+import { retryOnError } from "../actors/retry-on-error.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
 import { secretOf, type FaultWorld } from "../world/world.ts";
 
@@ -20,7 +20,7 @@ export interface AccessEnd {
 interface AccessPlace {
   readonly world: FaultWorld;
   readonly own: BoardKnowledge;
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly history: History;
   readonly retryUntil: () => number;
 }
@@ -38,13 +38,13 @@ const ENDS: Readonly<Record<keyof typeof WEIGHTS, End>> = {
   revoked: ({ deps }, _, { clientId }) => revokeCredential(deps.db, clientId),
   lowered: ({ deps }, { workspaceId }, { userId }) =>
     setMembership(deps.db, { workspaceId, userId, role: "viewer" }),
-  // `trunkline board remove-member` needs a login, which the user of a credential lacks.
+  // `trunkline member remove` needs a login, which the user of a credential lacks.
   removed: ({ deps }, { workspaceId }, { userId }) =>
     deps.db("memberships").where({ workspace_id: workspaceId, user_id: userId }).delete(),
 };
 
 /** How long a member goes on calling after its access has ended. */
-const AFTERWARDS_MS = 1_500;
+const CALLS_AFTER_END_MS = 1_500;
 
 /** Ends the access of one member of a board after the other, while its calls and a promotion run. */
 export async function endAccess(place: AccessPlace, isOver: () => boolean): Promise<void> {
@@ -58,8 +58,8 @@ export async function endAccess(place: AccessPlace, isOver: () => boolean): Prom
     const work = [runAgent(agent, isGone), promoteAll(caller, own)];
     await sleep(dice.between(300, 4_000));
     const how = dice.weighted(WEIGHTS);
-    await persistently(() => ENDS[how](world, own.board, member));
-    end = Date.now() + AFTERWARDS_MS;
+    await retryOnError(() => ENDS[how](world, own.board, member));
+    end = Date.now() + CALLS_AFTER_END_MS;
     const detail: AccessEnd = { actor, userId: member.userId, how };
     history.event("fault", ACCESS_ENDED, detail);
     await Promise.all(work);
@@ -71,10 +71,10 @@ async function newMember(
   actor: string,
 ): Promise<{ readonly caller: Caller; readonly member: Member }> {
   const { board } = own;
-  const { apiKey } = await persistently(() => board.as({ role: "maintainer" }));
+  const { apiKey } = await retryOnError(() => board.as({ role: "maintainer" }));
   world.secrets.set(`the API key of ${actor}`, secretOf(apiKey));
   const clientId = apiKey.split("_")[1] ?? "";
-  const { user_id: userId } = await persistently(() =>
+  const { user_id: userId } = await retryOnError(() =>
     board.db("credentials").where({ client_id: clientId }).first("user_id"),
   );
   const { owner } = board;

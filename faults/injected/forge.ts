@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RateLimit } from "../../sandbox/forge/control/rate-limit.ts";
 import type { Fault, FaultRule } from "../../sandbox/forge/control/faults.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import { addTallies, FAULT_HITS, type History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 
@@ -24,7 +24,7 @@ const WEIGHTS = {
 /** Injects every kind of forge fault, each for a random installation. */
 export async function injectForgeFaults(
   world: FaultWorld,
-  dice: Dice,
+  dice: SeededRandom,
   history: History,
   isOver: () => boolean,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function injectForgeFaults(
   history.event("note", FAULT_HITS, addTallies(hits));
 }
 
-async function suspend({ forge, boards }: FaultWorld, account: string, dice: Dice): Promise<void> {
+async function suspend({ forge, boards }: FaultWorld, account: string, dice: SeededRandom): Promise<void> {
   if (!boards.some(({ owner }) => owner === account)) return;
   const by = `ada-${account.slice(4)}`;
   forge.webUi.setSuspended(account, true, by);
@@ -57,14 +57,18 @@ async function suspend({ forge, boards }: FaultWorld, account: string, dice: Dic
   forge.webUi.setSuspended(account, false, by);
 }
 
-async function readStale({ forge }: FaultWorld, dice: Dice): Promise<void> {
+async function readStale({ forge }: FaultWorld, dice: SeededRandom): Promise<void> {
   forge.control.staleReads({ seconds: dice.between(1, 3) });
   await sleep(dice.between(500, 2_000));
   forge.control.staleReads(null);
 }
 
 /** A rule for the next calls of an installation; null if the fault does not concern calls. */
-function chooseFault(kind: keyof typeof WEIGHTS, installationId: number, dice: Dice): FaultRule | null {
+function chooseFault(
+  kind: keyof typeof WEIGHTS,
+  installationId: number,
+  dice: SeededRandom,
+): FaultRule | null {
   const effect = dice.pick(["before", "after"] as const) ?? "before";
   const times = Number(dice.weighted({ "1": 5, "2": 2, "4": 1 }));
   const match: CallMatch = {
@@ -98,7 +102,7 @@ function chooseFault(kind: keyof typeof WEIGHTS, installationId: number, dice: D
 }
 
 /** Every form in which GitHub reports a limit. Whether it is REST or GraphQL depends on the call. */
-function chooseLimit(dice: Dice): RateLimit {
+function chooseLimit(dice: SeededRandom): RateLimit {
   const seconds = dice.between(2, 4);
   const status = dice.pick([200, 403, 429] as const) ?? 403;
   if (dice.chance(0.5)) {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 
 /** Kills service processes at random moments and starts them again. */
 export async function killProcesses(
   { processes }: FaultWorld,
-  dice: Dice,
+  dice: SeededRandom,
   history: History,
   isOver: () => boolean,
 ): Promise<void> {
@@ -25,7 +25,7 @@ export async function killProcesses(
 /** Crashes PostgreSQL at random moments, as `pg_ctl restart -m immediate` does. */
 export async function crashDatabase(
   { postgres }: FaultWorld,
-  dice: Dice,
+  dice: SeededRandom,
   history: History,
   isOver: () => boolean,
 ): Promise<void> {

@@ -3,20 +3,20 @@ import { syncInstallation } from "../../src/actions/installations/sync-installat
 import { transferRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { onForge } from "../../test/support/forge/installations.ts";
 import { makeCaller, type Caller } from "../actors/caller.ts";
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
-import { installationIdOf, SHARED, type Keeper } from "../world/shared-repository.ts";
+import { installationIdOf, SHARED, type PossibleOwner } from "../world/shared-repository.ts";
 import type { FaultWorld } from "../world/world.ts";
 
 interface HandsPlace {
   readonly world: FaultWorld;
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly history: History;
   readonly retryUntil: () => number;
 }
 
 /** A board with what it has done in the shared repository. */
-interface Hand extends Keeper, HandsPlace {
+interface Hand extends PossibleOwner, HandsPlace {
   readonly caller: Caller;
   readonly cards: { readonly number: number; readonly branch: string }[];
 }
@@ -53,7 +53,7 @@ export async function changeHands(place: HandsPlace, isOver: () => boolean): Pro
   }
 }
 
-function handOf(place: HandsPlace, keeper: Keeper): Hand {
+function handOf(place: HandsPlace, keeper: PossibleOwner): Hand {
   const { world, dice, history, retryUntil } = place;
   const { name, apiKey } = keeper;
   const actor = `keeper-${name}`;

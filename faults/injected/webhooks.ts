@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeliveryFault } from "../../sandbox/forge/control/delivery-faults.ts";
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
 import type { FaultWorld } from "../world/world.ts";
 
 /** Drops, duplicates, delays, reorders, corrupts and holds webhooks. */
 export async function injectWebhookFaults(
   { forge }: FaultWorld,
-  dice: Dice,
+  dice: SeededRandom,
   history: History,
   isOver: () => boolean,
 ): Promise<void> {
@@ -21,7 +21,7 @@ export async function injectWebhookFaults(
   }
 }
 
-function chooseFault(dice: Dice): DeliveryFault {
+function chooseFault(dice: SeededRandom): DeliveryFault {
   const weights = { drop: 2, unlogged: 2, duplicate: 3, delay: 2, reorder: 2, corrupt: 1, hold: 2 };
   const kind = dice.weighted(weights);
   switch (kind) {

@@ -104,8 +104,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       },
       {
         file: "store/ops/instances.js",
-        find: "interval '${SILENCE_SECONDS} seconds')`;",
-        replace: "interval '${SILENCE_SECONDS} seconds'))`;",
+        find: "interval '${HEARTBEAT_TIMEOUT_SECONDS} seconds')`;",
+        replace: "interval '${HEARTBEAT_TIMEOUT_SECONDS} seconds'))`;",
       },
     ],
   },
@@ -152,8 +152,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       },
       {
         file: "actions/events/push.js",
-        find: "export async function handlePush(deps, event, context) {",
-        replace: "export async function handlePush(deps, event, context) { if (deps) return;",
+        find: "export async function handlePushToCardBranch(deps, event, context) {",
+        replace: "export async function handlePushToCardBranch(deps, event, context) { if (deps) return;",
       },
     ],
   },

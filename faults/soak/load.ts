@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestBoard } from "../../test/support/world.ts";
 import { makeCaller, type Caller } from "../actors/caller.ts";
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
 import type { SoakWorld } from "./world.ts";
 
@@ -22,14 +22,18 @@ const CARDS_PER_AGENT = 20;
 interface Agent {
   readonly board: TestBoard;
   readonly caller: Caller;
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly progress: Progress;
 }
 
 /** Moves cards through the flow of every board, `lives` at a time on each, until `isOver`. */
 export async function runLoad(
   world: SoakWorld,
-  { lives, dice, isOver }: { readonly lives: number; readonly dice: Dice; readonly isOver: () => boolean },
+  {
+    lives,
+    dice,
+    isOver,
+  }: { readonly lives: number; readonly dice: SeededRandom; readonly isOver: () => boolean },
   progress: Progress,
 ): Promise<void> {
   const history = counted(progress);
@@ -153,7 +157,7 @@ const FAULT_INTERVAL_MS = 5_000;
 /** Fails about one call in a hundred to the forge, and drops or duplicates some webhooks. */
 async function injectFaults(
   { forge }: SoakWorld,
-  dice: Dice,
+  dice: SeededRandom,
   progress: Progress,
   isOver: () => boolean,
 ): Promise<void> {

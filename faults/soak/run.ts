@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { shipService } from "../../test/support/processes/shipped-service.ts";
-import { makeDice } from "../dice.ts";
+import { makeDice } from "../seeded-random.ts";
 import { waitUntilIdle } from "../idle.ts";
 import { judgeFlatness, type Sample } from "./flatness.ts";
 import { runLoad, type Progress } from "./load.ts";

@@ -8,7 +8,7 @@ import type { TestBoard } from "../../test/support/world.ts";
 export const SHARED = "shared";
 
 /** A board that the shared repository may belong to. */
-export interface Keeper {
+export interface PossibleOwner {
   /** Names the board in the history. The second board of an organization is another tenant. */
   readonly name: string;
   readonly apiKey: string;
@@ -21,7 +21,7 @@ export interface Keeper {
 /** A repository that changes hands, and the boards that it may belong to; the first is its home. */
 export interface SharedRepository {
   readonly forgeId: number;
-  readonly keepers: readonly [home: Keeper, neighbor: Keeper, foreign: Keeper];
+  readonly keepers: readonly [home: PossibleOwner, neighbor: PossibleOwner, foreign: PossibleOwner];
 }
 
 /** Creates the repository in the first board's organization, which gets a second board. */
@@ -38,7 +38,7 @@ export async function createShared(
     name: string,
     organization: TestBoard,
     { api, projectId }: Pick<TestBoard, "api" | "projectId">,
-  ): Promise<Keeper> => ({
+  ): Promise<PossibleOwner> => ({
     name,
     apiKey: api.apiKey,
     projectId,

@@ -9,7 +9,7 @@ import { connect } from "../../src/store/db/connect.ts";
 import { freePorts } from "../../test/support/free-ports.ts";
 import { outsideDeps } from "../../test/support/processes/outside-deps.ts";
 import { makeBoard, type TestBoard } from "../../test/support/world.ts";
-import type { Dice } from "../dice.ts";
+import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
 import { recordForge, type ForgeRecord } from "./forge-record.ts";
 import type { CrashingPostgres } from "./postgres.ts";
@@ -34,7 +34,7 @@ export interface FaultWorld {
 
 interface WorldOptions {
   readonly seed: number;
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly postgres: CrashingPostgres;
   readonly folder: string;
   /** The folder of the compiled service. */

@@ -22,8 +22,8 @@ export interface ApiCall {
 export type Outcome = ForgeResponse | "hang" | "reset";
 
 /**
- * Wraps every API call. `proceed` runs the call and returns its response; with `view`, on another
- * state of the forge, such as a snapshot. The result may differ from what `proceed` returned.
+ * Wraps every API call. `proceed` runs the call and returns its response; `proceed(view)` runs
+ * it on another state of the forge, such as a snapshot. The result may differ from what `proceed` returned.
  */
 export type AroundCall = (
   call: ApiCall,

@@ -25,7 +25,7 @@ export interface WebUi {
     granted: boolean,
     by?: string,
   ): InstallationRow;
-  /** Like the next one, a rule of a ruleset. */
+  /** Adds a ruleset with a merge queue. */
   setMergeQueue(fullName: string, branch: string, isOn: boolean): void;
   requireSignatures(fullName: string, branch: string): void;
   /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */

@@ -29,7 +29,7 @@ export interface TiedCommand {
  * reads a pipe that only this process can write to. When it closes, this process has ended, even by
  * SIGKILL, and the watcher sends SIGINT, for PostgreSQL a fast shutdown. The working directory is
  * the cluster, so a missing postmaster.pid shows that the server has ended even if nobody reaps it.
- * The watcher is forked twice, so that the program has no unknown child. Removing is retried,
+ * The watcher is forked twice, because PostgreSQL logs the end of a child that it did not start. Removing is retried,
  * because initdb has no postmaster.pid and may still write files.
  */
 const script = `

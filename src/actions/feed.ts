@@ -32,7 +32,7 @@ export interface Feed {
   stop(): Promise<void>;
 }
 
-/** The pause between two looks while somebody waits, in milliseconds. */
+/** The pause between two queries for new events while a reader waits, in milliseconds. */
 const BUSY_PAUSE_MS = 40;
 const IDLE_PAUSE_MS = 250;
 /** The pause after a failure, in milliseconds: a database that is away would fill the log. */

@@ -2,8 +2,8 @@ import MarkdownIt from "markdown-it";
 import type { Token } from "./markdown-prose.ts";
 
 /**
- * Invisible. Stands inside a token: before `#14` it may count as the end of a word, but no pattern
- * matches `#`, joiner, `14`. Renovate separates them in the same way (`sanitizeMarkdown`), with
+ * An invisible character. It is inserted inside a token (`#`, joiner, `14`), so that GitHub does
+ * not recognize the token. Before the token it would only end the previous word. Renovate separates them in the same way (`sanitizeMarkdown`), with
  * another invisible character. Words stay searchable. Not verified on GitHub.com.
  */
 export const JOINER = "\u200D";

@@ -33,7 +33,7 @@ export interface Revert {
 }
 
 /**
- * The landings of a line that is given newest first, oldest first. The newest commit of a pull
+ * Returns the landings oldest first. `line` is newest first. The newest commit of a pull
  * request gives its title and time.
  */
 export function landingsOf(line: readonly LineCommit[]): Landing[] {
@@ -70,8 +70,8 @@ const undoneBy = (message: string): string | null =>
   /^This reverts commit ([0-9a-f]{40})\b/m.exec(message)?.[1] ?? null;
 
 /**
- * The landings, given oldest first, that are reverts. A revert of a revert is not one of them: the work is back.
- * `isRevert` answers for commits that landed earlier.
+ * Which of these landings, oldest first, are reverts. A revert of a revert is not: the work is
+ * back. `isRevert` answers for commits that landed earlier.
  */
 export function revertsAmong(
   landings: readonly Landing[],
@@ -86,7 +86,7 @@ export function revertsAmong(
   return new Set([...found].filter(([, is]) => is).map(([sha]) => sha));
 }
 
-/** To two decimals; null for no numbers. */
+/** Rounded to two decimals; null for an empty list. */
 export function median(numbers: readonly number[]): number | null {
   const sorted = numbers.toSorted((a, b) => a - b);
   const high = sorted[Math.floor(sorted.length / 2)];

@@ -38,7 +38,7 @@ export interface RepositoryState {
   /** A refusal when the repository cannot be read. */
   readonly facts: BranchFacts | Refusal;
   /** `facts` lack a pull request that a webhook has reported. */
-  readonly isLagging?: boolean;
+  readonly isBehindWebhooks?: boolean;
   /** Nobody pushed to the branch yet. It may still be ahead of a target it was not created from. */
   readonly isBare?: boolean;
 }
@@ -60,13 +60,13 @@ export interface MovePlan {
   /** If there is any, no step runs. */
   readonly reasons: readonly BlockedReason[];
   /** What GitHub will probably refuse. GitHub decides. */
-  readonly doubts: readonly BlockedReason[];
+  readonly likelyRefusals: readonly BlockedReason[];
   /** GitHub still computes whether a pull request can be merged. */
   readonly isUndecided: boolean;
   /** The target has all commits of an open pull request: GitHub may soon report it as merged. */
   readonly isLanding: boolean;
   /** GitHub does not return a pull request yet that a webhook has reported. */
-  readonly isLagging: boolean;
+  readonly isBehindWebhooks: boolean;
   /** What follows these steps can only be planned after they have run. */
   readonly needsReplan: boolean;
   /** Of a merge stage: what its target contains already. */
@@ -81,10 +81,10 @@ export interface MergedWork {
   readonly prNumber: number | null;
 }
 
-interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "doubts" | "landed">> {
+interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "likelyRefusals" | "landed">> {
   readonly steps: readonly MoveStep[];
   readonly reasons?: readonly Refusal[];
-  readonly doubts?: readonly Refusal[];
+  readonly likelyRefusals?: readonly Refusal[];
   readonly landed?: MergedWork;
 }
 
@@ -95,7 +95,7 @@ export function planMove(question: MoveQuestion): MovePlan {
     plan: planRepository(question, repository),
   }));
   const steps = plans.flatMap(({ plan }) => plan.steps);
-  const blocked = (kind: "reasons" | "doubts"): BlockedReason[] =>
+  const blocked = (kind: "reasons" | "likelyRefusals"): BlockedReason[] =>
     plans.flatMap(({ repository, plan }) =>
       (plan[kind] ?? []).map((refusal) => blockedReason(repository.fullName, refusal)),
     );
@@ -105,10 +105,10 @@ export function planMove(question: MoveQuestion): MovePlan {
       ...steps.filter((step) => step.action === "merge"),
     ],
     reasons: blocked("reasons"),
-    doubts: blocked("doubts"),
+    likelyRefusals: blocked("likelyRefusals"),
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
     isLanding: plans.some(({ plan }) => plan.isLanding ?? false),
-    isLagging: plans.some(({ plan }) => plan.isLagging ?? false),
+    isBehindWebhooks: plans.some(({ plan }) => plan.isBehindWebhooks ?? false),
     needsReplan: plans.some(({ plan }) => plan.needsReplan ?? false),
     mergedWork: plans.flatMap(({ plan }) => plan.landed ?? []),
   };
@@ -122,7 +122,7 @@ export const roleToEnter = ({ minRole }: Stage): Role => (minRole === "viewer" ?
 
 const NOTHING: RepositoryPlan = { steps: [] };
 
-const landedBy = (
+const mergedWorkOf = (
   rule: Rule,
   { fullName, targetBranch }: CardBranch,
   prNumber: number | null,
@@ -149,14 +149,14 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
     branchName: repository.branchName,
     targetBranch,
   };
-  const pull = pullRequestThatCounts(facts);
+  const pull = currentPullRequest(facts);
   // Also when the branch was deleted after the merge.
-  if (pull?.state === "merged") return landedBy(rule, where, pull.number);
+  if (pull?.state === "merged") return mergedWorkOf(rule, where, pull.number);
   if (facts.headSha === null) return planLostBranch(where, facts);
   if (rule.type === "branch") return NOTHING;
-  if (repository.isLagging) return { steps: [], isLagging: true };
+  if (repository.isBehindWebhooks) return { steps: [], isBehindWebhooks: true };
   if (pull?.state === "closed") return refused(pullRequestClosed(pull.number));
-  if (!pull && rule.type === "merge" && isMergedElsewhere(facts)) return landedBy(rule, where, null);
+  if (!pull && rule.type === "merge" && isMergedElsewhere(facts)) return mergedWorkOf(rule, where, null);
   if (!pull) return planFirstPullRequest(question, where, facts, repository.isBare ?? false);
   if (rule.type === "draft_pull_request") return NOTHING;
   if (rule.type === "pull_request") return { steps: readySteps(where, pull) };
@@ -167,7 +167,7 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
  * The pull request for the branch's present commits: an open one into the target, else the newest
  * one into it, unless the branch has unmerged commits that were pushed after its merge.
  */
-function pullRequestThatCounts(facts: BranchFacts): PullRequestFacts | undefined {
+function currentPullRequest(facts: BranchFacts): PullRequestFacts | undefined {
   const intoTarget = facts.pullRequests.filter((pull) => pull.targetBranch === facts.target.name);
   const open = intoTarget.find((pull) => pull.state === "open");
   if (open) return open;
@@ -180,7 +180,7 @@ function pullRequestThatCounts(facts: BranchFacts): PullRequestFacts | undefined
 
 /** The head of the branch, or its last one if GitHub deleted it after a merge. */
 const headOf = (facts: BranchFacts): string | null =>
-  facts.headSha ?? pullRequestThatCounts(facts)?.headSha ?? newestMerged(facts)?.headSha ?? null;
+  facts.headSha ?? currentPullRequest(facts)?.headSha ?? newestMerged(facts)?.headSha ?? null;
 
 const newestMerged = ({ pullRequests }: BranchFacts): PullRequestFacts | undefined =>
   pullRequests.find(({ state }) => state === "merged");
@@ -254,12 +254,12 @@ function planMerge(
   if (isLanding) reasons.push(noCommits(where));
   if (pull.mergeable === "conflicting") reasons.push(conflicting(where, pull));
   if (flow.checks === "required") reasons.push(...checkBlockers(where, pull));
-  const doubts = reviewBlockers(pull);
+  const likelyRefusals = reviewBlockers(pull);
   const isUndecided = pull.mergeable === "unknown";
-  if (reasons.length > 0) return { steps: [], reasons, doubts, isUndecided, isLanding };
+  if (reasons.length > 0) return { steps: [], reasons, likelyRefusals, isUndecided, isLanding };
   return {
     steps: [...readySteps(where, pull), merge],
-    doubts,
+    likelyRefusals,
     isUndecided,
   };
 }

@@ -1,7 +1,7 @@
 const MAX_BRANCH_SLUG = 50;
 
 /** Separates letters from their accents, and spells out letters such as ß that do not decompose. */
-const spelledOut = (text: string): string =>
+const toBaseLetters = (text: string): string =>
   text
     .normalize("NFKD")
     .replaceAll("ß", "ss")
@@ -11,7 +11,7 @@ const spelledOut = (text: string): string =>
 
 /** A title in at most 50 ASCII letters, digits and hyphens; empty if it has no such characters. */
 export function slugOf(title: string): string {
-  const ascii = spelledOut(title)
+  const ascii = toBaseLetters(title)
     .replaceAll(/\p{Mark}/gu, "")
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-");
@@ -30,7 +30,7 @@ export function branchNameFor(pattern: string, number: number, title: string, at
   return attempt === 1 ? name : `${name}-${attempt}`;
 }
 
-/** The longest title, so that titles which differ only at the end have different slugs. */
+/** Equal to the longest title: titles that differ only at the end have different slugs. */
 const MAX_PAGE_SLUG = 200;
 
 /**
@@ -38,7 +38,7 @@ const MAX_PAGE_SLUG = 200;
  * scripts unchanged; `page` for a title without letters and digits. The slug of a slug is itself.
  */
 export function pageSlugOf(title: string): string {
-  const words = spelledOut(title.normalize("NFKD").toLowerCase())
+  const words = toBaseLetters(title.normalize("NFKD").toLowerCase())
     .replaceAll(/(?<=\p{Script=Latin})\p{Mark}+/gu, "")
     .normalize("NFC")
     .replaceAll(/[^\p{Letter}\p{Number}\p{Mark}]+/gu, "-");

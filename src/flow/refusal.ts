@@ -63,7 +63,7 @@ export const blockedReason = (repository: string, refusal: Refusal): BlockedReas
   details: refusal.details ?? {},
 });
 
-/** Why the App cannot use a repository, or a card its link to one. */
+/** Why the App cannot use a repository, or a card cannot use its link. */
 export const BROKEN_KINDS = [
   "uninstalled",
   "suspended",

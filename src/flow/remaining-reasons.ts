@@ -24,20 +24,20 @@ const PLANNED: ReadonlySet<RefusalReason> = new Set([
   "branch_missing",
   "pull_request_closed",
 ]);
-/** A plan shows these as doubts. */
+/** A plan shows these as likelyRefusals. */
 const DOUBTED: ReadonlySet<RefusalReason> = new Set(["review_required", "changes_requested"]);
 
 /**
- * The reasons that still block a card. Those that only GitHub's answer to a write revealed come
- * first: no plan shows them, so each stays until that write succeeds or is no longer needed.
+ * The reasons that still block a card. First come those that only a write reveals, such as
+ * `protected`: a plan cannot show them, so they stay until the write succeeds or is not needed.
  */
 export function remainingReasons(blocked: Blocked, inspection: LaterInspection): BlockedReason[] {
   const { plan } = inspection;
-  if (plan.isUndecided) return blocked.reasons.filter((each) => !isForgiven(each, inspection));
+  if (plan.isUndecided) return blocked.reasons.filter((each) => !isPermittedNow(each, inspection));
   const answered = blocked.reasons.filter(
     (each) => isOnlyAnswered(each) && stillApplies(each, blocked, inspection),
   );
-  const doubted = plan.doubts.flatMap((doubt) => {
+  const doubted = plan.likelyRefusals.flatMap((doubt) => {
     const earlier = blocked.reasons.filter(
       ({ reason, repository }) => DOUBTED.has(reason) && repository === doubt.repository,
     );
@@ -59,7 +59,7 @@ const isOnlyAnswered = (each: BlockedReason): boolean =>
   !(PLANNED.has(each.reason) || DOUBTED.has(each.reason) || isConnectionRefusal(each));
 
 function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterInspection): boolean {
-  if (isForgiven(each, inspection)) return false;
+  if (isPermittedNow(each, inspection)) return false;
   if (each.reason === "queue_rejected" && inspection.isQueued) return false;
   const method = each.details["mergeMethod"];
   if (method !== undefined && method !== inspection.mergeMethod) return false;
@@ -69,7 +69,7 @@ function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterIn
   return "attempts" in each.details || isAnythingLeft(each, inspection);
 }
 
-const isForgiven = (each: BlockedReason, { isPermitted }: LaterInspection): boolean =>
+const isPermittedNow = (each: BlockedReason, { isPermitted }: LaterInspection): boolean =>
   isPermitted && each.reason === "not_permitted" && !isConnectionRefusal(each);
 
 /** False when a person has done what was refused. A plan with other reasons cannot show that. */

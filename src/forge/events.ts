@@ -12,7 +12,7 @@ interface FromRepository {
   readonly sender: ForgeAccount | null;
   readonly at: string | null;
   /** Found by comparing the stored state with the forge, not by a webhook; happened by `at`. */
-  readonly isFound?: true;
+  readonly isFromComparison?: true;
 }
 
 export interface Pushed extends FromRepository {
@@ -54,7 +54,7 @@ export interface PullRequestEvent extends FromRepository {
   readonly mergeSha: string | null;
   readonly mergedBy: ForgeAccount | null;
   /** The payload contradicts itself, for example closed and open: read the pull request instead. */
-  readonly isDoubtful: boolean;
+  readonly isContradictory: boolean;
   /** Only of `dequeued`: the forge's reason for removing it from the merge queue. */
   readonly reason: string | null;
 }

@@ -41,7 +41,7 @@ export interface Forge extends ReleaseForge {
    * The same forge, which asks `mayWrite` directly before it sends a write: a write may wait for its
    * turn for many seconds. Throws `ForgeUnavailable` instead of sending when the answer is false.
    */
-  onlyWhile(mayWrite: () => Promise<boolean>): Forge;
+  withWriteGuard(mayWrite: () => Promise<boolean>): Forge;
   /** Cached after the first answer. */
   identity(): Promise<ForgeIdentity>;
   /** Succeeds only with a valid App id and key. */
@@ -91,8 +91,8 @@ export interface Forge extends ReleaseForge {
   /** A branch that exists at the commit is a success (`created` false), else `{ taken: sha }`. */
   createBranch(repository: RepositoryRef, branchName: string, sha: string): Promise<CreatedRef>;
   /**
-   * Opens a pull request. One that is open for the same head and target is a success, and so is one
-   * from an earlier attempt that was closed or merged since. Opens it ready, and returns that as
+   * Opens a pull request. Succeeds if one is open for the same head and target, or if one from an
+   * earlier attempt was closed or merged since. Opens it ready, and returns that as
    * `isDraft`, when the repository has no drafts.
    */
   openPullRequest(

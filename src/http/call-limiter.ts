@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem, tooMany } from "../errors.ts";
-import { MAX_CONNECTIONS, type Db } from "../store/db/connect.ts";
+import { POOL_SIZE, type Db } from "../store/db/connect.ts";
 import { StaleCredential, type CachedCredential } from "../store/tenancy/credentials.ts";
 import { Authentication, FailedKeys, TokenBuckets } from "./authenticate.ts";
 import { CallScheduler } from "./call-scheduler.ts";
@@ -36,7 +36,7 @@ export const DEFAULT_LIMITS: CallLimits = {
 const STORED_ROW_BYTES = 500;
 
 /** Running calls of all boards. The other connections of the pool serve webhooks, jobs and checks. */
-const RUNNING_CALLS = MAX_CONNECTIONS - 2;
+const RUNNING_CALLS = POOL_SIZE - 2;
 
 /** Authenticates calls, limits their rate, and schedules them. */
 export class CallLimiter {
@@ -63,9 +63,9 @@ export class CallLimiter {
   }
 
   /**
-   * Runs `work` with the credential of the request. If the cached credential is stale, it is read
-   * again and `work` restarts, so `work` must not send an answer, and must not write before it has
-   * confirmed the credential. Throws `unauthenticated`, or `too_many` for too many invalid keys and
+   * Runs `work` with the credential of the request. If the cached credential is stale, `work` runs
+   * a second time with the current one. Therefore `work` must not send an answer, and must confirm
+   * the credential before it writes. Throws `unauthenticated`, or `too_many` for too many invalid keys and
    * for a credential at its limit. Invalid keys that others send never block a valid key.
    */
   async admit<T>(

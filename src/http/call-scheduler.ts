@@ -18,8 +18,7 @@ interface BoardCalls {
 }
 
 /**
- * Runs a few calls at a time, below the number of database connections, and only some of them for
- * one board. The other calls wait; boards take turns. See docs/adr/0012-boards-take-turns.md.
+ * Limits the running calls, in total and per board. The other calls wait; boards take turns. See docs/adr/0012-boards-take-turns.md.
  */
 export class CallScheduler {
   readonly #limits: ScheduleLimits;
@@ -68,8 +67,8 @@ export class CallScheduler {
   }
 
   /**
-   * Something outside the service, for one call: GitHub, or a receiver of webhooks. The call leaves
-   * its place when it first uses it, because that may take minutes and needs no connection.
+   * Wraps a client of GitHub or of webhook receivers for one call. Its first use frees the call's
+   * place, because that may take minutes and needs no connection.
    */
   outside<Target extends object>(response: Response, target: Target): Target {
     return new Proxy(target, {

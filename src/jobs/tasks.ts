@@ -25,8 +25,8 @@ import {
 } from "../actions/moves/resume-move.ts";
 import { RESUME_RELEASE_ACTION } from "../actions/releases/release-action.ts";
 import { resumeReleaseAction } from "../actions/releases/resume-release-action.ts";
-import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/stray-branch.ts";
-import { SWEEP_PICK_LEFTOVERS, sweepPickLeftovers } from "../actions/releases/pick-card.ts";
+import { SUGGEST_BRANCH, suggestBranch } from "../actions/events/unassigned-branch.ts";
+import { SWEEP_PICK_BRANCHES, sweepPickBranches } from "../actions/releases/pick-card.ts";
 import { syncInstallations } from "../actions/installations/sync-installation.ts";
 import { listWaitingLanes } from "../store/forge/deliveries.ts";
 import { dropOldBoardChanges } from "../store/cards/cached-boards.ts";
@@ -47,12 +47,12 @@ import {
   type Retention,
 } from "../store/ops/retention.ts";
 import { addJob, deleteFailedJobs, retryFailedJobs } from "../store/db/jobs.ts";
-import { REPLAY_DEFERRED, replayDeferred, WORK_LANE, addLaneJobs } from "../store/forge/lanes.ts";
+import { REPLAY_DEFERRED, replayDeferred, PROCESS_LANE, addLaneJobs } from "../store/forge/lanes.ts";
 import { RECOVER_MISSED_DELIVERIES, recoverMissedDeliveries } from "../webhooks/recover-missed-deliveries.ts";
 import { processLane } from "../webhooks/process-lane.ts";
 import { waitForLimits } from "./wait-for-limits.ts";
 
-const DROP_OLD = "drop-what-is-old";
+const DELETE_OLD_ROWS = "delete-old-rows";
 
 /** Deletes rows past their retention, and logs how many. */
 export async function deleteOldRows(
@@ -109,7 +109,7 @@ export const createTasks = (deps: Deps, retention: Retention): TaskList =>
 
 /** Tasks that an event or a call adds. */
 const eventTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
-  [WORK_LANE]: (payload) => processLane(deps, lanePayload.parse(payload).lane),
+  [PROCESS_LANE]: (payload) => processLane(deps, lanePayload.parse(payload).lane),
   [REPLAY_DEFERRED]: (payload) => {
     const { repositoryId, number } = pullPayload.parse(payload);
     return replayDeferred(deps.db, repositoryId, number);
@@ -147,13 +147,13 @@ const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<strin
     // The key is its own: it must not delay a reconciliation that is due now.
     if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: `${RECONCILE}:away`, delayMs: 60_000 });
   },
-  [SWEEP_PICK_LEFTOVERS]: () => sweepPickLeftovers(deps),
+  [SWEEP_PICK_BRANCHES]: () => sweepPickBranches(deps),
   [SWEEP_BACK_MERGES]: () => sweepBackMerges(deps),
   [RECONCILE]: (payload) => reconcile(deps, pacePayload.parse(payload)),
   [SYNC_INSTALLATIONS]: () => syncInstallations(deps),
   [CHECK_GRAPHQL]: () => checkGraphql(deps),
   [FOLLOW_TRUNKS]: (payload) => followTrunks(deps, accountPayload.parse(payload).installationId),
-  [DROP_OLD]: () => deleteOldRows(deps, retention),
+  [DELETE_OLD_ROWS]: () => deleteOldRows(deps, retention),
   "drop-old-board-changes": async () => {
     await dropOldBoardChanges(deps.db);
     await dropOldPlaceChanges(deps.db);
@@ -189,7 +189,7 @@ export const TIMETABLE = `
 29 * * * * reconcile ?max=1
 17 * * * * sync-installations ?max=3
 43 * * * * follow-trunks ?max=3
-41 * * * * drop-what-is-old ?max=3
+41 * * * * delete-old-rows ?max=3
 11 * * * * drop-old-board-changes ?max=3
 `;
 
@@ -207,7 +207,7 @@ const REPAIRS = [
   WAKE_WAITING_LANES,
   FOLLOW_TRUNKS,
   SWEEP_BACK_MERGES,
-  SWEEP_PICK_LEFTOVERS,
+  SWEEP_PICK_BRANCHES,
 ] as const;
 
 /** Adds all repair jobs, for recent changes too, and retries failed ones. Returns their names. */

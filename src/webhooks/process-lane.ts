@@ -14,7 +14,7 @@ import {
   type Delivery,
 } from "../store/forge/deliveries.ts";
 import { unlockDeadWorkers, listQueuesOfDeadWorkers, lockDeadWorkers } from "../store/ops/instances.ts";
-import { WORK_LANE, delayLaneJob } from "../store/forge/lanes.ts";
+import { PROCESS_LANE, delayLaneJob } from "../store/forge/lanes.ts";
 import { recordWebhookTime } from "../store/forge/repositories.ts";
 import { transaction } from "../store/db/transaction.ts";
 
@@ -114,23 +114,25 @@ async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unkno
 }
 
 /**
- * Unlocks the jobs of dead processes, also those of lanes. A delivery with which processes died
- * again and again may be the cause: it is parked, so that it does not block its lane or the
- * service.
+ * Unlocks the jobs of dead processes. A delivery during which processes crashed repeatedly is
+ * parked, so that it does not block its lane or the service.
  */
 export async function unlockDeadJobs({ db, log }: Deps, graceSeconds?: number): Promise<void> {
-  const lanes = await listQueuesOfDeadWorkers(db, WORK_LANE, graceSeconds);
+  const lanes = await listQueuesOfDeadWorkers(db, PROCESS_LANE, graceSeconds);
   if (lanes.length === 0) return unlockDeadWorkers(db, graceSeconds);
   const parked = await transaction(db, async (trx) => {
     if (!(await lockDeadWorkers(trx))) return [];
     const counted = await countDeaths(
       trx,
-      await listQueuesOfDeadWorkers(trx, WORK_LANE, graceSeconds),
+      await listQueuesOfDeadWorkers(trx, PROCESS_LANE, graceSeconds),
       MAX_DEATHS,
     );
     await unlockDeadWorkers(trx, graceSeconds);
     return counted;
   });
   for (const delivery of parked)
-    log.error({ delivery }, "a delivery ended the process each time and was parked");
+    log.error(
+      { delivery },
+      "a delivery was parked because the process crashed repeatedly while processing it",
+    );
 }

@@ -48,7 +48,7 @@ describe("a revert", () => {
     expect(revertsOf([work, commit("x", { message: "Do not say This reverts commit abc" })])).toEqual([]);
   });
 
-  it("of a revert does not count, and a revert of that one counts", () => {
+  it("a revert of a revert is not counted as a revert", () => {
     const redone = commit("redone", { message: reverting("undone") });
     const again = commit("again", { message: reverting("redone") });
     expect(revertsOf([work, undone, redone, again])).toEqual(['Revert "work"', 'Revert "redone"']);

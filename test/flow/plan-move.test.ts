@@ -136,17 +136,17 @@ describe("planMove", () => {
     ["draft_pull_request", true],
     ["pull_request", true],
     ["merge", true],
-  ])("for the rule %s, waits for reads that show a known pull request: %s", (type, isLagging) => {
+  ])("for the rule %s, waits for reads that show a known pull request: %s", (type, isBehindWebhooks) => {
     const behind = {
       repositoryId: "r1",
       fullName: "acme/web",
       branchName: "b",
       facts: pushed,
-      isLagging: true,
+      isBehindWebhooks: true,
     };
     const card = { number: 7, title: "Say hello" };
     const planned = planMove({ flow, stage: stageWith(type), card, repositories: [behind] });
-    expect(planned).toMatchObject({ steps: [], reasons: [], isLagging });
+    expect(planned).toMatchObject({ steps: [], reasons: [], isBehindWebhooks });
   });
 
   it("has nothing to merge if the branch has only commits of its start", () => {
@@ -274,7 +274,7 @@ describe("the merge blockers of planMove", () => {
   it("do not include a missing review, which is a doubt that GitHub decides", () => {
     const planned = plan("merge", withPull({ reviewDecision: "review_required" }));
     expect(actionsOf(planned)).toEqual(["merge"]);
-    expect(planned.doubts.map(({ reason }) => reason)).toEqual(["review_required"]);
+    expect(planned.likelyRefusals.map(({ reason }) => reason)).toEqual(["review_required"]);
   });
 });
 

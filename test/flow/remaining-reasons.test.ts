@@ -31,10 +31,10 @@ const step = (fullName = "acme/web"): MoveStep => ({
 const NOTHING: MovePlan = {
   steps: [],
   reasons: [],
-  doubts: [],
+  likelyRefusals: [],
   isUndecided: false,
   isLanding: false,
-  isLagging: false,
+  isBehindWebhooks: false,
   needsReplan: false,
   mergedWork: [],
 };
@@ -112,15 +112,15 @@ describe("the remaining blockers of a card", () => {
     [
       "a doubt that was a blocker, for any head",
       blockedBy(review),
-      shows({ doubts: [review] }, { headSha: "later" }),
+      shows({ likelyRefusals: [review] }, { headSha: "later" }),
       [review],
     ],
     ["none of a doubt that is gone", blockedBy(review), shows({}), []],
-    ["no doubt that was not a blocker before", blockedBy(failing), shows({ doubts: [review] }), []],
+    ["no doubt that was not a blocker before", blockedBy(failing), shows({ likelyRefusals: [review] }), []],
     [
       "the new doubt in place of the earlier one",
       blockedBy(review),
-      shows({ doubts: [blocker("changes_requested")] }),
+      shows({ likelyRefusals: [blocker("changes_requested")] }),
       [blocker("changes_requested")],
     ],
   ])("are %s", (_name, blocked, later, remaining) => {

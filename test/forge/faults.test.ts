@@ -251,7 +251,7 @@ describe("lagging reads", () => {
 
   test("show the state of a chosen time, also for pushes", async () => {
     world.forge.control.staleReads({ seconds: 30 });
-    await world.forge.control.keepStale();
+    await world.forge.control.freezeReads();
     await world.forge.commit("acme/web", "pushed", { "pushed.txt": "pushed\n" });
     expect((await world.api("GET", "/repos/acme/web/git/ref/heads/pushed")).status).toBe(404);
   });
@@ -261,14 +261,14 @@ describe("lagging reads", () => {
     const reading = async (): Promise<void> => {
       for (let times = 0; times < 20; times++) await world.api("GET", "/repos/acme/web");
     };
-    await Promise.all([world.forge.control.keepStale(), reading()]);
+    await Promise.all([world.forge.control.freezeReads(), reading()]);
     await world.forge.commit("acme/web", "meanwhile", { "meanwhile.txt": "meanwhile\n" });
     expect((await world.api("GET", "/repos/acme/web/git/ref/heads/meanwhile")).status).toBe(404);
   });
 
   test("do not apply to secrets: a new token works immediately", async () => {
     world.forge.control.staleReads({ seconds: 5 });
-    await world.forge.control.keepStale();
+    await world.forge.control.freezeReads();
     expect((await world.graphql(ME, {}, world.installationToken())).status).toBe(200);
   });
 });

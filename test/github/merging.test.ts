@@ -167,7 +167,7 @@ describe("a synchronous merge, without asynchronous ones", () => {
   // Fault: C21
   test("is used after the first refusal of an asynchronous one for the repository", async () => {
     const notAvailable: unknown[] = [];
-    github = openGitHubDouble({ onLacking: async (...output) => void notAvailable.push(output) });
+    github = openGitHubDouble({ onMissingFeature: async (...output) => void notAvailable.push(output) });
     notOffered();
     github.on("PUT", SYNC, 200, { sha: MERGED, merged: true, message: "Merged" });
     expect(await merge()).toEqual(merged);

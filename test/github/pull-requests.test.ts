@@ -84,7 +84,7 @@ describe("opening a pull request", () => {
     ["in the errors", invalid("Draft pull requests are not supported in this repository.")],
   ])("opens it as ready if the repository has no drafts (%s), and remembers it", async (_, refusal) => {
     const notAvailable: unknown[] = [];
-    github = openGitHubDouble({ onLacking: async (...output) => void notAvailable.push(output) });
+    github = openGitHubDouble({ onMissingFeature: async (...output) => void notAvailable.push(output) });
     github.on("POST", PULLS, 422, refusal);
     github.on("POST", PULLS, 201, pull({ draft: false }));
     const value = { ...opened, isDraft: false };

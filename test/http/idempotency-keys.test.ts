@@ -194,7 +194,7 @@ describe("a stored response", () => {
     await age(running, "25 hours");
     const holder = world.service.deps.instanceId;
     await db()("idempotency_keys").where({ key: running }).update({ state: "running", holder });
-    await addJob(db(), "drop-what-is-old", {});
+    await addJob(db(), "delete-old-rows", {});
     const left = () =>
       db()<{ key: string }>("idempotency_keys").whereIn("key", [done, young, running]).select("key");
     const rows = await eventually(left, ({ length }) => length < 3);

@@ -173,7 +173,7 @@ describe("while reads do not show the opened pull request", () => {
     const { board, number, push } = await cardWithStaleReads();
     await pushWithoutWebhook(push);
     world.forge.control.webhooks.clear();
-    await world.forge.control.keepStale();
+    await world.forge.control.freezeReads();
     const { branchName: head } = (await board.api.readCard(number)).repositories[0] ?? {};
     const pull = { title: "By hand", head, base: "main" };
     await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, pull);

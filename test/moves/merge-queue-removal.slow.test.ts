@@ -108,7 +108,7 @@ describe("a pull request that the merge queue removed", () => {
   it("is refused although reads lag behind its webhook", async () => {
     await toDone();
     world.forge.control.staleReads({ seconds: 2 });
-    await world.forge.control.keepStale();
+    await world.forge.control.freezeReads();
     await dequeue("CI_FAILURE");
     expect(await blocked()).toMatchObject({ reasons: [{ details: { reason: "CI_FAILURE" } }] });
   });
@@ -175,7 +175,7 @@ describe("an outdated removal from the merge queue", () => {
     const { id: cardId } = await board.api.readCard(number);
     const where = { cardId, repositoryId: board.repositories["web"], prNumber: 1 };
     // The payload of the previous version.
-    await addJob(board.db, RESUME_QUEUED_MOVE, { ...where, thrownOut: "CI_FAILURE" });
+    await addJob(board.db, RESUME_QUEUED_MOVE, { ...where, removedFromQueue: "CI_FAILURE" });
     expect((await done()).blocked).toBeNull();
     const merged = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
     expect(merged).toMatchObject([{ actor: { user: { kind: "machine" } } }]);

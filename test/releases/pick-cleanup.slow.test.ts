@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
-import { sweepPickLeftovers } from "../../src/actions/releases/pick-card.ts";
+import { sweepPickBranches } from "../../src/actions/releases/pick-card.ts";
 import { mergedCard } from "../support/stories/merged-card.ts";
 import { frozenRelease, pick } from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -19,7 +19,7 @@ const temporaryBranches = async (board: TestBoard): Promise<unknown> =>
 async function callsOfCleanup(): Promise<number> {
   const { calls } = world.forge.control;
   calls.reset();
-  await sweepPickLeftovers(world.service.deps);
+  await sweepPickBranches(world.service.deps);
   return calls.read().total;
 }
 
@@ -50,10 +50,10 @@ it("the temporary branch of a finished pick is deleted, that of a running pick i
     match: { operation: "UpdateRefs" },
     fault: { kind: "answer", status: 403, effect: "before" },
   });
-  await sweepPickLeftovers(world.service.deps);
+  await sweepPickBranches(world.service.deps);
   expect(await temporaryBranches(board)).toMatchObject([ours, theirs]);
   faults.clear();
-  await sweepPickLeftovers(world.service.deps);
+  await sweepPickBranches(world.service.deps);
   expect(await temporaryBranches(board)).toMatchObject([theirs]);
   expect(await callsOfCleanup()).toBe(0);
 });

@@ -199,7 +199,7 @@ describe("a pull request", () => {
       targetBranch: "main",
       mergeSha: null,
       mergedBy: null,
-      isDoubtful: false,
+      isContradictory: false,
       reason: null,
     });
   });
@@ -221,7 +221,7 @@ describe("a pull request", () => {
     // A recorded payload: action closed, state open, `merged` missing.
     expect(translated("pull_request", pullRequest("closed", { merged: null }))).toMatchObject({
       action: "closed",
-      isDoubtful: true,
+      isContradictory: true,
     });
   });
 

@@ -32,7 +32,7 @@ export interface ForgeControl {
   /** Makes reads lag behind writes; null stops it. */
   staleReads(settings: StaleReads | null): void;
   /** Makes reads lag from now on, for a change that is no API call, such as a push. */
-  keepStale(): Promise<void>;
+  freezeReads(): Promise<void>;
   /** The App's installations with the logins of their accounts. */
   installations(): { readonly id: number; readonly account: string }[];
   /** Revokes all tokens of an installation; returns their number. */
@@ -129,7 +129,7 @@ function controlOf(
       }
     },
     staleReads: (settings) => lagging.set(settings),
-    keepStale: () => lagging.takeSnapshot(forge),
+    freezeReads: () => lagging.takeSnapshot(forge),
     installations: () =>
       installations.all().map(({ id, accountId }) => ({ id, account: accounts.need(accountId).login })),
     revokeTokens(installationId) {

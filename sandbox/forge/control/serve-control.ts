@@ -48,7 +48,7 @@ export function serveControl(control: ForgeControl, token: string): Router {
     sendNoContent(response, control.staleReads(parseBody(staleReadsSchema, body))),
   );
   router.post("/keep-stale", async (_request, response) =>
-    sendNoContent(response, await control.keepStale()),
+    sendNoContent(response, await control.freezeReads()),
   );
   router.get("/installations", (_request, response) => void response.json(control.installations()));
   router.post("/revoke-tokens", ({ body }, response) => {

@@ -17,7 +17,10 @@ import { reviewRoutes } from "./reviews.ts";
 import { statusRoutes } from "./statuses.ts";
 import { userRoutes } from "./users.ts";
 
-/** All REST routes. The first that matches a path wins. */
+/**
+ * All REST routes. The first that matches a path wins. A new route also needs a line in
+ * `scripts/github-contract/rest.mjs` and a call in `test/forge/tours`.
+ */
 export const restRoutes: readonly Route[] = [
   ...appRoutes,
   ...deliveryRoutes,

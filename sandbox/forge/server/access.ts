@@ -72,7 +72,7 @@ export function assertPermitted(
   if (!isRead && role === "read") throw new ApiError(403, "Must have push access to the repository.");
   if (route.isAdmin && caller.kind === "person" && role !== "admin")
     throw new ApiError(403, "Must have admin rights to Repository.");
-  if (repository.archived && !route.worksArchived)
+  if (repository.archived && !route.isAllowedOnArchived)
     throw new ApiError(403, "Repository was archived so is read-only.");
 }
 

@@ -41,7 +41,7 @@ export interface Route {
   /** Requires a user to have the role admin. */
   readonly isAdmin: boolean;
   /** Allowed on an archived repository. */
-  readonly worksArchived: boolean;
+  readonly isAllowedOnArchived: boolean;
   readonly handle: (call: RepositoryCall) => Promise<ForgeResponse> | ForgeResponse;
 }
 
@@ -51,11 +51,11 @@ export const route = (
   path: string,
   access: Exclude<Route["access"], "repository">,
   handle: (call: RestCall) => Promise<ForgeResponse> | ForgeResponse,
-): Route => ({ method, path, access, permissions: [], isAdmin: false, worksArchived: true, handle });
+): Route => ({ method, path, access, permissions: [], isAdmin: false, isAllowedOnArchived: true, handle });
 
 interface RepositoryRouteOptions {
   readonly isAdmin?: boolean;
-  readonly worksArchived?: boolean;
+  readonly isAllowedOnArchived?: boolean;
 }
 
 /** A route below `/repos/{owner}/{repo}`. */
@@ -71,7 +71,7 @@ export const repositoryRoute = (
   access: "repository",
   permissions: typeof permissions === "string" ? [permissions] : permissions,
   isAdmin: options.isAdmin ?? false,
-  worksArchived: options.worksArchived ?? method === "GET",
+  isAllowedOnArchived: options.isAllowedOnArchived ?? method === "GET",
   handle,
 });
 

@@ -18,7 +18,7 @@ import { addJob } from "../../store/db/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { recordGiveUpOnCard } from "../events/give-up.ts";
-import { whileLinked } from "../while-linked.ts";
+import { forgeWhileLinked } from "../forge-while-linked.ts";
 import type { Write } from "../write.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
 
@@ -121,7 +121,7 @@ async function tryMirror(
   let isUnsure = false;
   let limitedFor = 0;
   try {
-    const linked = whileLinked(deps, mirror.cardId, mirror.repositoryId);
+    const linked = forgeWhileLinked(deps, mirror.cardId, mirror.repositoryId);
     const written = await writeMirror(linked, secret, mirror, waitMs);
     if (!written.ok) {
       const { reason, message } = written.refusal;

@@ -16,7 +16,7 @@ export interface InspectionTime {
   readonly quietSince: string;
 }
 
-type Origin = Pick<Pushed, "installationId" | "repository" | "isFound">;
+type Origin = Pick<Pushed, "installationId" | "repository" | "isFromComparison">;
 
 /**
  * The events that no webhook has reported and that explain what GitHub shows. `at` is GitHub's time
@@ -30,7 +30,7 @@ export async function* foundEvents(
 ): AsyncGenerator<ForgeEvent> {
   const { ref } = known;
   const { installationId } = ref;
-  const origin: Origin = { installationId, repository: shown.repository, isFound: true };
+  const origin: Origin = { installationId, repository: shown.repository, isFromComparison: true };
   const pulls = shown.pullRequests.toReversed().flatMap((pull) => eventsOf(known, pull, origin));
   yield* pulls.filter(isOpening);
   yield* pushOf(known, shown, origin, when.askedAt);
@@ -77,7 +77,7 @@ function eventsOf(known: KnownBranch, pull: InspectedPullRequest, origin: Origin
     targetBranch: pull.targetBranch,
     mergeSha: pull.mergeSha,
     mergedBy: pull.mergedBy,
-    isDoubtful: false,
+    isContradictory: false,
     reason: null,
   });
   const opened = before ? [] : [event("opened", pull.openedAt, pull.author)];

@@ -23,8 +23,8 @@ import { handleChecks } from "./checks.ts";
 import { handleComment, handleEditedReview, handleReview } from "./conversation.ts";
 import { handleProposal } from "./proposal.ts";
 import { handlePullRequest, handleAnyPullRequest } from "./pull-request.ts";
-import { handlePush, handleAnyPush } from "./push.ts";
-import { handleStrayPush } from "./stray-branch.ts";
+import { handlePushToCardBranch, handlePushForBackMerges } from "./push.ts";
+import { handlePushToOtherBranch } from "./unassigned-branch.ts";
 
 /** A pull request whose deferred events may have to be replayed. */
 interface HandledPullRequest {
@@ -87,12 +87,12 @@ async function handleInRepository(
       await handleChecks(deps, event, repository);
       return null;
     case "pushed": {
-      await handleAnyPush(deps, event, repository);
+      await handlePushForBackMerges(deps, event, repository);
       const card = await findBranchOwner(deps.db, repository.id, event.branchName);
-      if (!card) await handleStrayPush(deps, event, repository);
+      if (!card) await handlePushToOtherBranch(deps, event, repository);
       else {
         const actor = await forgeActor(deps, deps.db, event.sender);
-        await handlePush(deps, event, { repository, card, actor });
+        await handlePushToCardBranch(deps, event, { repository, card, actor });
       }
       return null;
     }

@@ -64,14 +64,14 @@ export async function handlePullRequest(
 ): Promise<void> {
   const { repository, card, actor } = context;
   const shown = await inspectIfUncertain(deps, repository, delivered);
-  const isCorrected = delivered.isDoubtful && shown !== null;
+  const isCorrected = delivered.isContradictory && shown !== null;
   const event = isCorrected ? correctedBy(shown, delivered) : delivered;
   if (isCorrected) await handleAnyPullRequest(deps, event, repository);
   const isClosedByAgent = await closesOwnPullRequest(deps.db, card.workspaceId, event);
   const intent = await ourIntent(deps, repository, event);
   await transaction(deps.db, async (trx) => {
     const locked = await lockPullRequest(trx, repository.id, event.number);
-    const isNew = !event.isFound || isStillNew(event, locked?.state ?? null);
+    const isNew = !event.isFromComparison || isStillNew(event, locked?.state ?? null);
     if (isNew) await savePullRequestOf(trx, event, context, isCorrected ? null : shown);
     await recordPullRequestTurn(trx, repository.id, delivered, actor);
     // Last, to keep the time between inserting a timeline item and committing it short.
@@ -143,8 +143,8 @@ async function scheduleFollowUps(
     await deleteInboxItems(trx, "branch_deleted", branchKey(repository.id, headBranch));
   }
   if (action === "enqueued" || action === "dequeued") {
-    const thrownOut = action === "dequeued" ? (reason ?? "unknown") : null;
-    await recordQueueEvent(trx, intentKey(pull, "merge"), { thrownOut, at });
+    const removedFromQueue = action === "dequeued" ? (reason ?? "unknown") : null;
+    await recordQueueEvent(trx, intentKey(pull, "merge"), { removedFromQueue, at });
   }
   if (action === "merged" || action === "dequeued") await resumeQueuedSoon(trx, pull);
   await recheckIfBlocked(trx, card.id);
@@ -164,7 +164,7 @@ function naturalKeyOf(
 ): string {
   const once = effectKey(kind, repository.id, event.number);
   if (kind === "pull_request_opened" || kind === "pull_request_merged") return once;
-  if (event.isFound && MAY_REPEAT.has(kind)) return `${once}:found:${event.at ?? ""}`;
+  if (event.isFromComparison && MAY_REPEAT.has(kind)) return `${once}:found:${event.at ?? ""}`;
   return intent ? effectKey(kind, repository.id, event.number, intent.round) : `${once}:${event.at ?? ""}`;
 }
 
@@ -186,7 +186,7 @@ async function isFoundAlready(
   repository: Repository,
   event: PullRequestEvent,
 ): Promise<boolean> {
-  if (event.isFound || !MAY_REPEAT.has(kind) || event.at === null) return false;
+  if (event.isFromComparison || !MAY_REPEAT.has(kind) || event.at === null) return false;
   return hasEventSince(trx, cardId, `${effectKey(kind, repository.id, event.number)}:found:`, event.at);
 }
 
@@ -200,7 +200,7 @@ async function inspectIfUncertain(
   repository: Repository,
   event: PullRequestEvent,
 ): Promise<InspectedPullRequest | null> {
-  if (event.isFound || event.action === "merged" || !repository.ref) return null;
+  if (event.isFromComparison || event.action === "merged" || !repository.ref) return null;
   const known = await findPullRequest(deps.db, repository.id, event.number);
   const isAsOld = known !== null && event.at !== null && known.heardAt === event.at;
   // Opening comes before everything else in the same second.
@@ -209,7 +209,7 @@ async function inspectIfUncertain(
     known?.state === stateOf(event) &&
     known.headSha === event.headSha &&
     known.targetBranch === event.targetBranch;
-  if (!event.isDoubtful && (!isAsOld || isAsKnown || isInOrder)) return null;
+  if (!event.isContradictory && (!isAsOld || isAsKnown || isInOrder)) return null;
   const question = { repository: repository.ref, branchName: event.headBranch, targetBranch: null };
   const [answer] = await deps.forge.inspect([question]);
   if (!answer || answer.refusal) return null;
@@ -222,7 +222,7 @@ function correctedBy(shown: InspectedPullRequest, event: PullRequestEvent): Pull
   const action = state === "open" ? "synchronized" : state;
   const times = { merged: shown.mergedAt, closed: shown.closedAt, open: shown.updatedAt };
   const now = { isDraft, headSha, targetBranch, mergeSha, mergedBy };
-  return { ...event, ...now, action, at: times[state], isDoubtful: false };
+  return { ...event, ...now, action, at: times[state], isContradictory: false };
 }
 
 const rowOf = (

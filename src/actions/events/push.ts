@@ -34,7 +34,7 @@ import { transaction } from "../../store/db/transaction.ts";
 const MAX_COMMITS = 20;
 
 /** A push to any branch may contain a back-merge, or create a branch that blocked cards need. */
-export async function handleAnyPush(
+export async function handlePushForBackMerges(
   { db }: Deps,
   { branchName, after }: Pushed,
   { id: repositoryId }: Repository,
@@ -50,7 +50,11 @@ export async function handleAnyPush(
  * possible. GitHub's `create` and `delete` events are not needed: each comes with a push event
  * (https://docs.github.com/en/webhooks/webhook-events-and-payloads).
  */
-export async function handlePush(deps: Deps, event: Pushed, context: EventContext): Promise<void> {
+export async function handlePushToCardBranch(
+  deps: Deps,
+  event: Pushed,
+  context: EventContext,
+): Promise<void> {
   const { repository, card } = context;
   const link = (await listLinks(deps.db, card.id)).find(({ repository: { id } }) => id === repository.id);
   if (!link) return;
@@ -81,7 +85,7 @@ export async function handlePush(deps: Deps, event: Pushed, context: EventContex
     if (isNew) await recordPush(trx, event, context, { from: link.headSha, to: headSha });
     return true;
   });
-  if (!isDone) await handlePush(deps, event, context);
+  if (!isDone) await handlePushToCardBranch(deps, event, context);
 }
 
 async function recordPush(
@@ -102,7 +106,8 @@ async function recordPush(
   const key = branchKey(repository.id, branchName);
   if (head.to !== null) await deleteInboxItems(trx, "branch_deleted", key);
   else if (after === null && isNew) await upsertInboxItem(trx, deletedBranchItem(event, card, recorded));
-  if (event.isFound && at !== null) await recordFoundChange(trx, card.id, repository.id, { at, sha: after });
+  if (event.isFromComparison && at !== null)
+    await recordFoundChange(trx, card.id, repository.id, { at, sha: after });
   if (head.to !== null && head.to !== head.from)
     await recordEarlierChecks(trx, recorded, branchName, head.to);
   if (after !== null) await catchUpSoon(trx, card.id);
@@ -114,10 +119,10 @@ type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
   readonly naturalKey: string;
 };
 
-/** A push found by a comparison replaces all pushes before it. */
+/** Whether the state already has the push. A comparison replaces all pushes before it. */
 function isKnown({ headSha, foundAt, foundSha }: LockedBranch, event: Pushed): boolean {
   if (event.before === headSha) return false;
-  if (event.isFound) return true;
+  if (event.isFromComparison) return true;
   return foundAt !== null && ((event.at !== null && event.at <= foundAt) || event.after === foundSha);
 }
 
@@ -164,10 +169,10 @@ const deletedBranchItem = (
  */
 async function turnOf(
   deps: Deps,
-  { isFound, newest, at: foundAt }: Pushed,
+  { isFromComparison, newest, at: foundAt }: Pushed,
   { actor: { userId } }: EventContext,
 ): Promise<{ readonly userId: string; readonly at: string | null } | null> {
-  if (!isFound) return { userId, at: foundAt };
+  if (!isFromComparison) return { userId, at: foundAt };
   const { authorId, at } = newest ?? { authorId: null, at: null };
   if (authorId === null || authorId === (await deps.forge.identity()).botId) return null;
   const user = await findForgeUser(deps.db, authorId);

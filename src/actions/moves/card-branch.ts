@@ -130,20 +130,20 @@ interface Relink {
 }
 
 /**
- * `none`: the card needs a new branch, not named `spentName`: GitHub would show the pull requests
- * of the earlier branch as its own.
+ * `none`: the card needs a new branch. It must not be called `unusableName`, because GitHub would
+ * list the earlier branch's pull requests for it.
  */
 type Readoption =
   | { readonly state: "taken" }
-  | { readonly state: "none"; readonly spentName: string | null }
+  | { readonly state: "none"; readonly unusableName: string | null }
   | { readonly state: "refused"; readonly refusal: Refusal };
 
-const NONE = { state: "none", spentName: null } as const satisfies Readoption;
+const NONE = { state: "none", unusableName: null } as const satisfies Readoption;
 
 /**
  * Gives a card that was unlinked from a repository, and linked again, its former branch there if
- * the branch exists or its work was merged, and no other card has it. Does nothing else that the
- * card's stage requires. Throws `ForgeUnavailable`.
+ * the branch exists or its work was merged, and no other card has it. Opens and merges
+ * no pull request. Throws `ForgeUnavailable`.
  */
 export async function readoptBranch(deps: Deps, relink: Relink): Promise<Readoption> {
   const { card, project, repositoryId, repository } = relink;
@@ -156,7 +156,7 @@ export async function readoptBranch(deps: Deps, relink: Relink): Promise<Readopt
   if (answer.refusal) return { state: "refused", refusal: answer.refusal };
   const { headSha, pullRequests } = answer;
   if (headSha === null && !pullRequests.some(({ state }) => state === "merged")) {
-    return { state: "none", spentName: pullRequests.length > 0 ? name : null };
+    return { state: "none", unusableName: pullRequests.length > 0 ? name : null };
   }
   const openPullRequests = pullRequests.filter(({ state }) => state === "open");
   const isTaken = await readopt(deps, relink, { name, headSha, openPullRequests, askedAt });

@@ -40,7 +40,7 @@ export async function inspectCard(deps: Deps, transition: Transition): Promise<I
       fullName: link.repository.fullName,
       branchName: link.branchName,
       facts: answer ? (answer.refusal ?? answer) : brokenRefusal(link.repository.broken ?? "not_granted"),
-      isLagging: isLagging(link, answer),
+      isBehindWebhooks: isBehindWebhooks(link, answer),
       isBare: isBare(fromStart.get(link)),
     };
   });
@@ -78,7 +78,7 @@ async function inspectLinks(
 }
 
 /** Whether webhooks have reported a newer pull request of the branch than GitHub shows. */
-function isLagging({ branchName, pullRequests }: Link, answer: BranchAnswer | undefined): boolean {
+function isBehindWebhooks({ branchName, pullRequests }: Link, answer: BranchAnswer | undefined): boolean {
   if (answer === undefined || answer.refusal !== undefined) return false;
   const shownUpTo = Math.max(0, ...answer.pullRequests.map(({ number }) => number));
   return pullRequests.some(
@@ -221,7 +221,7 @@ export async function listOutOfQueue(deps: Deps, { repositories }: Inspection): 
       if (state !== "open" || isInMergeQueue) continue;
       const intent = await findIntent(deps.db, intentKey({ repositoryId, prNumber }, "merge"));
       if (!intent?.queued || intent.done) continue;
-      left.push({ repositoryId, fullName, targetBranch, prNumber, headSha, reason: intent.thrownOut });
+      left.push({ repositoryId, fullName, targetBranch, prNumber, headSha, reason: intent.removedFromQueue });
     }
   }
   return left;

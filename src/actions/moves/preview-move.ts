@@ -78,13 +78,13 @@ async function previewGit(deps: Deps, transition: Transition): Promise<Preview> 
 
 function previewOf(transition: Transition, plan: MovePlan): Preview {
   const steps = stepsOf(transition, plan);
-  if (plan.doubts.length > 0) {
+  if (plan.likelyRefusals.length > 0) {
     // Several repositories: the move refuses a doubt itself. A single one: GitHub decides.
     const isOurRule = steps.filter(({ action }) => action === "merge").length > 1;
     const certainty = isOurRule ? "certain" : "likely";
-    return { wouldMove: false, certainty, steps: isOurRule ? [] : steps, reasons: plan.doubts };
+    return { wouldMove: false, certainty, steps: isOurRule ? [] : steps, reasons: plan.likelyRefusals };
   }
-  if (plan.isUndecided || plan.isLagging || plan.needsReplan) {
+  if (plan.isUndecided || plan.isBehindWebhooks || plan.needsReplan) {
     return { wouldMove: true, certainty: "unknown", steps, reasons: [] };
   }
   return { wouldMove: true, certainty: steps.length === 0 ? "certain" : "likely", steps, reasons: [] };

@@ -70,7 +70,7 @@ export async function resumeQueuedMove(deps: Deps, pull: QueuedPull): Promise<vo
   // GitHub may still show a removed pull request in its queue, or it was queued again.
   const pauseMs = REMOVED_PAUSES_MS[looks];
   const intent = await findIntent(deps.db, intentKey(pull, "merge"));
-  if (pauseMs === undefined || !intent?.thrownOut) return;
+  if (pauseMs === undefined || !intent?.removedFromQueue) return;
   await resumeQueuedSoon(deps.db, { ...pull, looks: looks + 1 }, pauseMs);
 }
 
@@ -100,7 +100,10 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
   if (deaths >= MAX_DEATHS) {
     const why = `The service ended ${deaths} times in a row while it ran this move.`;
     await abandonAsRefused(deps, transition, move, why);
-    log.error({ attempt, deaths, isHopeless: true }, "abandoned a move that ended the process each time");
+    log.error(
+      { attempt, deaths, isHopeless: true },
+      "abandoned a move after the process crashed repeatedly while running it",
+    );
     return;
   }
   try {
@@ -143,7 +146,7 @@ async function abandonAsRefused(
     const link = links.find(({ repository }) => repository.id === undone) ?? links[0];
     const refusal = {
       reason: "unknown",
-      message: `${why} It was left as it is: move the card again to try once more.`,
+      message: `${why} Its finished steps stay. Move the card again to continue.`,
       details: { attempts: move.attempt },
     } as const;
     const outcome: MoveOutcome = {

@@ -68,7 +68,10 @@ export async function runMove(deps: Deps, transition: Transition, move: MoveAtte
 }
 
 async function inspectAndRun(all: Deps, entered: Transition, move: MoveAttempt): Promise<MoveOutcome> {
-  const deps: Deps = { ...all, forge: all.forge.onlyWhile(() => mayEnter(all.db, move.actorId, entered)) };
+  const deps: Deps = {
+    ...all,
+    forge: all.forge.withWriteGuard(() => mayEnter(all.db, move.actorId, entered)),
+  };
   const transition: Transition = { ...entered, headShas: move.headShas };
   const until = performance.now() + MERGE_WAIT_MS;
   const context: Context = { ...transition, actorId: move.actorId, operation: move };
@@ -122,14 +125,16 @@ async function runPlan(
 ): Promise<RunResult> {
   const { plan } = inspection;
   if (plan.reasons.length > 0) return runEarlierStages(deps, context, inspection);
-  if (plan.isLagging) return "inspect_again";
+  if (plan.isBehindWebhooks) return "inspect_again";
   const blocker = await runSteps(deps, context, inspection);
   if (blocker === "changed") return "inspect_again";
   if (blocker) return refuse(deps, context, inspection, [blocker]);
   if (plan.needsReplan) return "inspect_again";
   const merges = plan.steps.filter((step) => step.action === "merge");
-  // GitHub may accept a doubtful merge. It is not tried as one of several: they cannot be undone.
-  if (merges.length > 1 && plan.doubts.length > 0) return refuse(deps, context, inspection, plan.doubts);
+  // GitHub may accept a merge that it will probably refuse, but not as one of several: the earlier
+  // ones could not be undone.
+  if (merges.length > 1 && plan.likelyRefusals.length > 0)
+    return refuse(deps, context, inspection, plan.likelyRefusals);
   return mergeAll(deps, context, inspection, merges, until);
 }
 

@@ -96,7 +96,7 @@ async function createBranch(
   );
   // The card's title may have changed since the unconfirmed attempt.
   for (const branchName of new Set(unconfirmed ? [unconfirmed.branchName, ...names] : names)) {
-    if (branchName === earlier.spentName) continue;
+    if (branchName === earlier.unusableName) continue;
     const intent = intentOf(context, repositoryId, "create_branch", branchName);
     const declared = await recordBranchIntent(deps.db, intent, context.operation);
     if (declared === "not_held") throw beingMoved(card);

@@ -119,7 +119,7 @@ export async function startMove(
   if (open && !open.isHeld && open.stageId === stage.id) {
     const isOtherHead = headShas !== null && !isDeepStrictEqual(headShas, open.headShas);
     if (open.state === "queued" && isOtherHead) throw inMergeQueue(card);
-    // A revoked user's unfinished move goes on as that of the caller who repeats it.
+    // If the first caller may no longer move the card, the caller who repeats the move becomes its actor.
     const mover = (await mayEnter(trx, open.actorId, transition)) ? open.actorId : actorId;
     const by = { holder: deps.instanceId, requestId, headShas, actorId: mover };
     const taken = await takeOverOperation(trx, open, by);
@@ -160,7 +160,7 @@ export async function enterStage(
   ]);
 }
 
-/** Runs a move. If that throws, releases the move, so that a retry or the sweep resumes it. */
+/** Runs a move. If that throws, releases the move, so that a retry or the job for orphaned moves resumes it. */
 export async function runOrReleaseMove<T>(
   deps: Deps,
   move: { readonly id: string; readonly attempt: number },

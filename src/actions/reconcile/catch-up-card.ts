@@ -8,7 +8,7 @@ import { findLastActor } from "../../store/events/timeline.ts";
 import { setHeadSha } from "../../store/forge/branches.ts";
 import { findOpenOperation, findLastMover } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { whileLinked } from "../while-linked.ts";
+import { forgeWhileLinked } from "../forge-while-linked.ts";
 import type { Transition } from "../moves/start-move.ts";
 import { readoptBranch } from "../moves/card-branch.ts";
 import { inspectCard, inspectStoredState } from "../moves/inspect-card.ts";
@@ -30,7 +30,7 @@ export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> 
 };
 
 /**
- * Does what a card's stage requires and could not be done when the card entered it. Never merges.
+ * Runs the steps of a card's stage that were not possible when the card entered it. Never merges.
  * - Creates the branch in a repository that was linked since.
  * - Opens the draft pull request of a branch that has got its first commits.
  * - Restores a branch that GitHub deleted after a merge, if a later stage merges it too.
@@ -86,7 +86,7 @@ async function restoreBranches(deps: Deps, transition: Transition): Promise<void
     const link = links.find(({ repository }) => repository.id === step.repositoryId);
     if (!link || step.action !== "restore_branch") continue;
     await runStep(
-      whileLinked(deps, card.id, step.repositoryId),
+      forgeWhileLinked(deps, card.id, step.repositoryId),
       { ...transition, actorId, operation: null },
       link,
       step,
@@ -99,7 +99,7 @@ async function runLateSteps(deps: Deps, transition: Transition): Promise<void> {
   const { card } = transition;
   const { links, plan } =
     (await inspectStoredState(deps, transition)) ?? (await inspectCard(deps, transition));
-  if (plan.isLagging) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
+  if (plan.isBehindWebhooks) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
   const moverId = (await findLastMover(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
     const { action } = step;
@@ -108,12 +108,12 @@ async function runLateSteps(deps: Deps, transition: Transition): Promise<void> {
     if (!link || step.action === "merge" || step.action === "mark_ready") continue;
     const linkerId = action === "create_branch" && (await linkerOf(deps, card.id, step.repositoryId));
     const context = { ...transition, actorId: linkerId || moverId, operation: null };
-    const outcome = await runStep(whileLinked(deps, card.id, step.repositoryId), context, link, step);
+    const outcome = await runStep(forgeWhileLinked(deps, card.id, step.repositoryId), context, link, step);
     // The card has got its former branch, which may have commits for a pull request.
     if (outcome === "changed" && action === "create_branch") await catchUpSoon(deps.db, card.id);
     // A push may leave a branch without commits of its own, which is no reason for a warning.
     if (outcome === null || outcome === "changed" || outcome.reason === "nothing_to_merge") continue;
     const { reason } = outcome;
-    deps.log.warn({ cardId: card.id, step: action, reason }, "GitHub refused a late step");
+    deps.log.warn({ cardId: card.id, step: action, reason }, "GitHub refused a step of a card's stage");
   }
 }

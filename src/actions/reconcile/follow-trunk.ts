@@ -41,7 +41,7 @@ const followTrunkSoon = (db: Db, repositoryId: string, branchName: string): Prom
   return addJob(db, FOLLOW_TRUNK, { repositoryId, branchName }, { key, queue: key });
 };
 
-/** Schedules it for branches that a change has made trunks of a project. */
+/** Schedules the job for branches that a change has made trunks of a project. */
 export async function followNewTrunksSoon(db: Db, projectId: string): Promise<void> {
   for (const { repositoryId, branchName } of await listNewTrunks(db, projectId)) {
     await followTrunkSoon(db, repositoryId, branchName);
@@ -65,7 +65,7 @@ export async function followTrunk(deps: Deps, repositoryId: string, branchName: 
   if (trunk) await readNew(deps, trunk, "head");
 }
 
-/** Schedules it for one account, under another key than the job for all accounts. */
+/** Schedules the job for one account, under another key than the job for all accounts. */
 export const followTrunksLater = (db: Db, installationId: number, seconds: number): Promise<void> =>
   addJob(
     db,

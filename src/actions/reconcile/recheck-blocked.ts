@@ -27,12 +27,12 @@ const LAG_PAUSE_MS = 5_000;
 export const recheckSoon = (db: Db, cardId: string, delayMs = 200): Promise<void> =>
   addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs });
 
-/** Schedules it for a card that is blocked, or may be blocked by a move that is running. */
+/** Schedules the recheck for a card that is blocked, or may be blocked by a move that is running. */
 export async function recheckIfBlocked(db: Db, cardId: string): Promise<void> {
   if (await mayBeBlocked(db, cardId)) await recheckSoon(db, cardId);
 }
 
-/** Schedules it for cards that were refused because one of these branches was missing. */
+/** Schedules the recheck for cards that were refused because one of these branches was missing. */
 export async function recheckMissingBranches(
   db: Db,
   branches: readonly { readonly repositoryId: string; readonly branchName: string }[],
@@ -40,7 +40,7 @@ export async function recheckMissingBranches(
   for (const cardId of await listCardsLacking(db, branches)) await recheckSoon(db, cardId);
 }
 
-/** Schedules it for cards that were refused for a permission, after an account has granted more. */
+/** Schedules the recheck for cards that were refused for a permission, after an account has granted more. */
 export async function recheckForbidden(trx: Trx, organizationId: string): Promise<void> {
   for (const { cardId, at } of await listForbiddenCards(trx, organizationId))
     await recheckPermitted(trx, cardId, at, 0);
@@ -77,7 +77,7 @@ export async function recheckBlocked(
   const stage = stageOf(project.flow, blocked.statusId);
   if (!stage) return changeBlocked(deps, cardId, blocked, []);
   const inspection = await inspectUntilDecided(deps, { card, project, stage });
-  if (inspection.plan.isLagging) return later(LAG_PAUSE_MS);
+  if (inspection.plan.isBehindWebhooks) return later(LAG_PAUSE_MS);
   const isPermitted = permittedAfter === blocked.at;
   const left = remainingReasons(blocked, laterLook(blocked, project, inspection, isPermitted));
   if (areSameReasons(left, blocked.reasons)) return;

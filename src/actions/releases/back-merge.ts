@@ -28,7 +28,7 @@ import {
   type Backmerge,
 } from "../../store/releases/release-cards.ts";
 import type { Deps } from "../deps.ts";
-import { whileLinked } from "../while-linked.ts";
+import { forgeWhileLinked } from "../forge-while-linked.ts";
 
 export const BACK_MERGE = "back-merge-hotfix";
 export const SWEEP_BACK_MERGES = "sweep-back-merges";
@@ -66,7 +66,7 @@ export async function backMergeCard(deps: Deps, cardId: string): Promise<void> {
     const link = links.find(({ repository }) => repository.id === backmerge.repositoryId);
     if (!link?.repository.ref) continue;
     await runBackmerge(
-      whileLinked(deps, cardId, backmerge.repositoryId),
+      forgeWhileLinked(deps, cardId, backmerge.repositoryId),
       card,
       link,
       link.repository.ref,

@@ -206,7 +206,7 @@ export async function runAndFinish<T>(
     const isAllowed = () => mayContinue(deps.db, head, action);
     // What is undone is no effect of the user.
     const stop = (await isAllowed()) ? null : NO_LONGER_ALLOWED;
-    const forge = stop === null ? deps.forge.onlyWhile(isAllowed) : deps.forge;
+    const forge = stop === null ? deps.forge.withWriteGuard(isAllowed) : deps.forge;
     const outcome = await run({ ...deps, forge }, { release: head, project, action, stop });
     return await transaction(deps.db, async (trx) => {
       const release = await lockOpenRelease(trx, head);

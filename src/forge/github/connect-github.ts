@@ -47,7 +47,7 @@ export interface GitHubForgeOptions extends GitHubAppOptions {
   readonly requestTimeoutMs?: number;
   readonly onRefused?: OnRefused;
   readonly onUnavailable?: OnUnavailable;
-  readonly onLacking?: RepositoryDeps["onLacking"];
+  readonly onMissingFeature?: RepositoryDeps["onMissingFeature"];
   /** Called after every HTTP request. */
   readonly observe?: (request: ForgeRequest) => void;
 }
@@ -64,7 +64,7 @@ const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
 function connect(options: GitHubForgeOptions): RepositoryDeps {
   const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, clock = systemClock, log, observe } = options;
-  const { turns = null, onRefused = async () => {}, onLacking = async () => {} } = options;
+  const { turns = null, onRefused = async () => {}, onMissingFeature = async () => {} } = options;
   const { onUnavailable = async () => {} } = options;
   const limits = createLimits(clock, options.sharedLimits ?? null, log);
   const sending = { baseUrl, requestTimeoutMs, clock, limits, observe };
@@ -72,7 +72,7 @@ function connect(options: GitHubForgeOptions): RepositoryDeps {
   const octokits = createOctokits(options, transport, clock);
   const client = createClient({ octokits, transport, limits, turns, onRefused, onUnavailable, clock, log });
   const identity = onceAnswered(() => asUnavailable(readIdentity(client)));
-  return { client, clock, identity, onLacking };
+  return { client, clock, identity, onMissingFeature };
 }
 
 /** The port for GitHub.com or a GitHub Enterprise Server. */
@@ -99,7 +99,7 @@ function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
   ]);
   return {
     ...(Object.fromEntries(reporting) as Forge),
-    onlyWhile: (mayWrite) => reportingUnusable(forge.onlyWhile(mayWrite), onUnavailable),
+    withWriteGuard: (mayWrite) => reportingUnusable(forge.withWriteGuard(mayWrite), onUnavailable),
   };
 }
 
@@ -110,7 +110,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
     on(ref, PICK_WITHIN_MS + (commits - 1) * PICK_WITHIN_MS_PER_COMMIT);
 
   return {
-    onlyWhile: (mayWrite) => forgeOf({ ...deps, client: client.onlyWhile(mayWrite) }),
+    withWriteGuard: (mayWrite) => forgeOf({ ...deps, client: client.withWriteGuard(mayWrite) }),
     identity,
     app: () => readApp(client, clock),
     webhook: () => readWebhook(client),

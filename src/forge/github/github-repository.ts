@@ -13,7 +13,7 @@ export interface RepositoryDeps {
   readonly clock: MonotonicClock;
   readonly identity: () => Promise<ForgeIdentity>;
   /** Called with a feature that a repository lacks, for `RepositoryRef.lacks` of later calls. */
-  readonly onLacking: (forgeId: number, what: RepositoryFeature) => Promise<void>;
+  readonly onMissingFeature: (forgeId: number, what: RepositoryFeature) => Promise<void>;
 }
 
 /** Access to one repository for one read or write of the port. */

@@ -53,7 +53,7 @@ export const boardRoutes: readonly Route[] = [
       };
       const ready = await read(projectId ?? null);
       if (ready) return ready;
-      // Throws if the project is missing or ambiguous, unless that changed in between.
+      // Throws if no project or several projects match.
       const project = await projectOf(deps.db, workspaceId, projectId);
       return (
         (await read(project.id)) ??

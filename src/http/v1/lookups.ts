@@ -9,7 +9,7 @@ export const projectQuery = z.object({
   projectId: id().optional().meta({ description: "Required if the board has several projects" }),
 });
 
-/** Finds the resource on the board whose id is in the path, or throws `not_found`. */
+/** Finds the board's resource with the id in the path, or throws `not_found`. */
 export const byId =
   <Name extends string, Found>(
     name: Name,

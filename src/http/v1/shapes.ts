@@ -5,7 +5,7 @@ import { RULE_TYPES } from "../../flow/flow.ts";
 import { ROLES } from "../../flow/roles.ts";
 import { PRIORITIES } from "../../store/cards/cards.ts";
 
-/** Schemas that several answers share. They only describe: answers are built by the store. */
+/** Schemas of answers for the OpenAPI document. Answers are not validated with them. */
 
 export const timestamp = z.iso
   .datetime({ precision: 3 })

@@ -71,7 +71,10 @@ const CARD_JSON = `
          (select f.head from feeds f where f.workspace_id = c.workspace_id) as "feedSeq",
          (select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text as card ${SHOWN_CARD}`;
 
-/** The card as JSON text and the newest event of the feed then, or null. If it is found, the same statement confirms the credential. */
+/**
+ * The card as JSON text and the newest event of the feed at that time, or null. The same statement
+ * confirms the credential.
+ */
 export async function readCardJson(
   db: Db,
   cached: CachedCredential,

@@ -28,7 +28,7 @@ const types: CustomTypesConfig = {
 };
 
 /** Connections of a pool. */
-export const MAX_CONNECTIONS = 10;
+export const POOL_SIZE = 10;
 
 interface ConnectOptions {
   readonly connectionString: string;
@@ -45,7 +45,7 @@ interface ConnectOptions {
 const PLANNING = "-c enable_seqscan=off -c jit=off -c random_page_cost=1.1";
 
 /** Creates a pool, which connects when the first statement runs. */
-export function connect({ connectionString, max = MAX_CONNECTIONS, onError }: ConnectOptions): Knex {
+export function connect({ connectionString, max = POOL_SIZE, onError }: ConnectOptions): Knex {
   const report = (message: unknown): void => onError(new Error(String(message)));
   return knex({
     client: "pg",

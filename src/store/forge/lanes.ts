@@ -3,7 +3,7 @@ import { requeueDeferred, unparkDeliveries } from "./deliveries.ts";
 import { addJob, addJobs } from "../db/jobs.ts";
 import { findForgeId } from "./repositories.ts";
 
-export const WORK_LANE = "process-lane";
+export const PROCESS_LANE = "process-lane";
 export const REPLAY_DEFERRED = "replay-deferred-events";
 
 /**
@@ -18,7 +18,7 @@ export function laneOf(from: {
   return from.installationId === null ? "app" : `installation:${from.installationId}`;
 }
 
-const keyOf = (lane: string): string => `${WORK_LANE}:${lane}`;
+const keyOf = (lane: string): string => `${PROCESS_LANE}:${lane}`;
 
 /**
  * Adds a job for each lane, which processes all its waiting deliveries. A job that was delayed by a
@@ -27,13 +27,13 @@ const keyOf = (lane: string): string => `${WORK_LANE}:${lane}`;
 export const addLaneJobs = (db: Db, lanes: readonly string[]): Promise<void> =>
   addJobs(
     db,
-    WORK_LANE,
+    PROCESS_LANE,
     [...new Set(lanes)].map((lane) => ({ payload: { lane }, key: keyOf(lane), queue: lane })),
   );
 
 /** Delays the job of a lane after a failure. */
 export const delayLaneJob = (db: Db, lane: string, delayMs: number): Promise<void> =>
-  addJob(db, WORK_LANE, { lane }, { key: keyOf(lane), queue: lane, delayMs });
+  addJob(db, PROCESS_LANE, { lane }, { key: keyOf(lane), queue: lane, delayMs });
 
 /** Retries a parked delivery, or all of them (null). Returns their number. */
 export async function retryParked(db: Db, guid: string | null): Promise<number> {

@@ -1,12 +1,12 @@
 import { column, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** A process without a heartbeat for this long is dead, and others take over what it owned. */
-const SILENCE_SECONDS = 15;
+const HEARTBEAT_TIMEOUT_SECONDS = 15;
 export const HEARTBEAT_MS = 4_000;
 
 /** SQL for whether the process in `column` is alive. */
 export const isAliveSql = (column: string): string =>
-  `exists (select 1 from instances i where i.id = ${column} and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')`;
+  `exists (select 1 from instances i where i.id = ${column} and i.seen_at > now() - interval '${HEARTBEAT_TIMEOUT_SECONDS} seconds')`;
 
 /** Records by the database's clock that this process and its job workers are alive. */
 export async function recordHeartbeat(
@@ -25,13 +25,13 @@ const IS_OF_DEAD = `
   j.locked_by is not null and j.locked_at < now() - :graceSeconds * interval '1 second'
   and not exists (select 1 from instances i
                    where j.locked_by = any(i.worker_ids)
-                     and i.seen_at > now() - interval '${SILENCE_SECONDS} seconds')`;
+                     and i.seen_at > now() - interval '${HEARTBEAT_TIMEOUT_SECONDS} seconds')`;
 
 /** Lists the queues in which a dead process was running a job of this task. */
 export async function listQueuesOfDeadWorkers(
   db: Db,
   task: string,
-  graceSeconds = SILENCE_SECONDS,
+  graceSeconds = HEARTBEAT_TIMEOUT_SECONDS,
 ): Promise<string[]> {
   return column<string>(
     db,
@@ -54,7 +54,7 @@ export async function lockDeadWorkers(trx: Trx): Promise<boolean> {
  * Unlocks the jobs and queues of dead workers, which graphile-worker would keep locked for four
  * hours. Keeps locks younger than `graceSeconds`: their worker may not be in `instances` yet.
  */
-export async function unlockDeadWorkers(db: Db, graceSeconds = SILENCE_SECONDS): Promise<void> {
+export async function unlockDeadWorkers(db: Db, graceSeconds = HEARTBEAT_TIMEOUT_SECONDS): Promise<void> {
   await db.raw(
     `select graphile_worker.force_unlock_workers(dead.ids)
        from (select array_agg(distinct j.locked_by) as ids from graphile_worker.jobs j
@@ -77,7 +77,7 @@ export interface TakenJob {
   readonly attempts: number;
 }
 
-/** Lists the jobs that these workers have locked. `isOld`: for more than `SILENCE_SECONDS`. */
+/** Lists the jobs that these workers have locked. `isOld`: for more than `HEARTBEAT_TIMEOUT_SECONDS`. */
 export const listLockedJobs = (
   db: Db,
   workerIds: readonly string[],
@@ -85,7 +85,7 @@ export const listLockedJobs = (
   rows(
     db,
     `select j.id::text as id, j.attempts, j.task_identifier as task,
-            j.locked_at < now() - interval '${SILENCE_SECONDS} seconds' as "isOld"
+            j.locked_at < now() - interval '${HEARTBEAT_TIMEOUT_SECONDS} seconds' as "isOld"
        from graphile_worker.jobs j where j.locked_by = any(cast(:workerIds as text[]))`,
     { workerIds: [...workerIds] },
   );
@@ -121,6 +121,6 @@ export async function deleteOtherInstances(db: Db, instanceId: string): Promise<
 }
 
 export async function countLiveInstances(db: Db): Promise<number> {
-  const live = `select count(*) from instances where seen_at > now() - interval '${SILENCE_SECONDS} seconds'`;
+  const live = `select count(*) from instances where seen_at > now() - interval '${HEARTBEAT_TIMEOUT_SECONDS} seconds'`;
   return (await firstValue<number>(db, live, {})) ?? 0;
 }

@@ -107,20 +107,24 @@ export async function recordAcceptedMerge(
 
 interface QueueEvent {
   /** GitHub's reason for removing the pull request from its merge queue; null when it was added. */
-  readonly thrownOut: string | null;
+  readonly removedFromQueue: string | null;
   /** GitHub's time (ISO 8601), if known. */
   readonly at: string | null;
 }
 
 /** Records the newest merge queue event of an unfinished merge; an older event changes nothing. */
-export async function recordQueueEvent(db: Db, key: IntentKey, { thrownOut, at }: QueueEvent): Promise<void> {
+export async function recordQueueEvent(
+  db: Db,
+  key: IntentKey,
+  { removedFromQueue, at }: QueueEvent,
+): Promise<void> {
   await rows(
     db,
     `update forge_intents
-        set queued = true, queue_removal_reason = :thrownOut, queue_event_at = coalesce(cast(:at as timestamptz), queue_event_at)
+        set queued = true, queue_removal_reason = :removedFromQueue, queue_event_at = coalesce(cast(:at as timestamptz), queue_event_at)
       where repository_id = :repositoryId and kind = :kind and subject = :subject and not done
         and (queue_event_at is null or cast(:at as timestamptz) is null or queue_event_at <= :at)`,
-    { ...key, thrownOut, at },
+    { ...key, removedFromQueue, at },
   );
 }
 
@@ -150,13 +154,13 @@ export interface FoundIntent {
   /** For a merge: whether it is or was in GitHub's merge queue. */
   readonly queued: boolean;
   /** GitHub's reason for removing it from the merge queue, or null. */
-  readonly thrownOut: string | null;
+  readonly removedFromQueue: string | null;
   readonly done: boolean;
   readonly round: number;
 }
 
 const FOUND = `
-  select i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued, i.queue_removal_reason as "thrownOut", i.done, i.round
+  select i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued, i.queue_removal_reason as "removedFromQueue", i.done, i.round
     from forge_intents i`;
 
 /** The newest intent to merge into a branch, or null. */

@@ -49,7 +49,7 @@ export interface GitHubCaller {
 export interface GitHubClient {
   as(account: Account, withinMs?: number): GitHubCaller;
   /** A client that sends a write only if `mayWrite` is true then, and else throws. */
-  onlyWhile(mayWrite: MayWrite): GitHubClient;
+  withWriteGuard(mayWrite: MayWrite): GitHubClient;
 }
 
 export type MayWrite = () => Promise<boolean>;
@@ -89,7 +89,7 @@ export function createClient(deps: Deps): GitHubClient {
       };
       return { read: rest(false), write: rest(true), query: graphql(false), mutate: graphql(true) };
     },
-    onlyWhile: (mayWrite) => createClient({ ...deps, mayWrite }),
+    withWriteGuard: (mayWrite) => createClient({ ...deps, mayWrite }),
   };
 }
 

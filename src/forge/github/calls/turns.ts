@@ -25,7 +25,7 @@ export interface Pacing {
   readonly clock: MonotonicClock;
 }
 
-/** The part of a call's time that is not spent on waiting for its turn. */
+/** The time left for the call itself after its turn, in milliseconds. */
 const CALL_ITSELF_MS = 5_000;
 
 /** Waits for the turn of a write, or throws when that takes too long. */

@@ -102,7 +102,7 @@ function translatePullRequest(payload: unknown): ForgeEvent | null {
     targetBranch: shortName(pull.base.ref),
     mergeSha: action === "merged" ? (pull.merge_commit_sha ?? null) : null,
     mergedBy: pull.merged_by,
-    isDoubtful: action === "closed" && (pull.state === "open" || typeof pull.merged !== "boolean"),
+    isContradictory: action === "closed" && (pull.state === "open" || typeof pull.merged !== "boolean"),
     reason: action === "dequeued" ? (delivered.reason ?? null) : null,
   };
 }

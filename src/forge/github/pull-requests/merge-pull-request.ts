@@ -75,7 +75,7 @@ async function tryMerge(merge: Merge, lacks: Set<RepositoryFeature>): Promise<Me
   const exists = result.ok || result.refusal.reason !== "not_permitted";
   if (exists && !lacks.has("async_merge")) {
     lacks.add("async_merge");
-    await merge.repository.onLacking(merge.repository.ref.forgeId, "async_merge");
+    await merge.repository.onMissingFeature(merge.repository.ref.forgeId, "async_merge");
   }
   return result;
 }

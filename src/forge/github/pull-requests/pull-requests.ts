@@ -33,7 +33,7 @@ export async function openPullRequest(
   repository: GitHubRepository,
   draft: PullRequestDraft,
 ): Promise<Opened> {
-  const { ref, write, runWrite, onLacking } = repository;
+  const { ref, write, runWrite, onMissingFeature } = repository;
   const find = async (): Promise<Opened | null> => {
     const found = await findOpened(repository, draft);
     if (found === null && (await draft.isReported())) throw notListed();
@@ -58,7 +58,7 @@ export async function openPullRequest(
     }
     // Depends on the plan for private repositories.
     if (isDraft && /draft pull requests are not supported/i.test(message)) {
-      await onLacking(ref.forgeId, "drafts");
+      await onMissingFeature(ref.forgeId, "drafts");
       return await open(false);
     }
     return refusedBy(answer);

@@ -4,7 +4,7 @@ import { seededRandom } from "../sandbox/forge/control/random.ts";
  * Random decisions that are the same for the same seed. Each actor has its own generator, so that
  * its decisions do not depend on the timing of other actors.
  */
-export interface Dice {
+export interface SeededRandom {
   /** An integer from `least` to `most`, both included. */
   between(least: number, most: number): number;
   chance(probability: number): boolean;
@@ -13,10 +13,10 @@ export interface Dice {
   /** One of the names, with a probability in proportion to its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
   /** A generator of the same seed for another actor. */
-  for(name: string): Dice;
+  for(name: string): SeededRandom;
 }
 
-export function makeDice(seed: number, name = ""): Dice {
+export function makeDice(seed: number, name = ""): SeededRandom {
   const random = seededRandom(hashOf(seed, name));
   const between = (least: number, most: number): number => least + Math.floor(random() * (most - least + 1));
   return {

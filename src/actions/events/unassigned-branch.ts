@@ -21,7 +21,7 @@ export const SUGGEST_BRANCH = "suggest-branch";
 const CHECK_AGAIN_MS = 60_000;
 
 /** A branch that belongs to no card, and the account that pushed to it, if known. */
-interface StrayBranch {
+interface UnassignedBranch {
   readonly repositoryId: string;
   readonly branchName: string;
   readonly login: string | null;
@@ -33,7 +33,11 @@ interface StrayBranch {
  * because only the current state of the branch counts. If that contradicts the event, a job checks
  * again later.
  */
-export async function handleStrayPush(deps: Deps, event: Pushed, repository: Repository): Promise<void> {
+export async function handlePushToOtherBranch(
+  deps: Deps,
+  event: Pushed,
+  repository: Repository,
+): Promise<void> {
   const { branchName, sender, at } = event;
   if (await isOurBot(deps, sender)) return;
   const isPush = event.after !== null;
@@ -47,7 +51,7 @@ export async function handleStrayPush(deps: Deps, event: Pushed, repository: Rep
   if (exists !== null && exists !== isPush) await suggestLater(deps.db, branch);
 }
 
-const suggestLater = (db: Db, branch: StrayBranch): Promise<void> =>
+const suggestLater = (db: Db, branch: UnassignedBranch): Promise<void> =>
   addJob(
     db,
     SUGGEST_BRANCH,
@@ -59,10 +63,10 @@ const suggestLater = (db: Db, branch: StrayBranch): Promise<void> =>
   );
 
 /** Checks a branch again after GitHub has contradicted an event. */
-export async function suggestBranch(deps: Deps, branch: StrayBranch): Promise<void> {
+export async function suggestBranch(deps: Deps, branch: UnassignedBranch): Promise<void> {
   const repository = await findRepository(deps.db, branch.repositoryId);
-  const isStray = (await findBranchOwner(deps.db, branch.repositoryId, branch.branchName)) === null;
-  if (repository && isStray) await updateSuggestion(deps, repository, branch);
+  const isUnassigned = (await findBranchOwner(deps.db, branch.repositoryId, branch.branchName)) === null;
+  if (repository && isUnassigned) await updateSuggestion(deps, repository, branch);
 }
 
 /**
@@ -73,7 +77,7 @@ export async function suggestBranch(deps: Deps, branch: StrayBranch): Promise<vo
 async function updateSuggestion(
   deps: Deps,
   { id: repositoryId, projectId, ref, defaultBranch }: Repository,
-  branch: StrayBranch,
+  branch: UnassignedBranch,
 ): Promise<boolean | null> {
   const { branchName } = branch;
   if (projectId === null || !ref || branchName === defaultBranch) return null;
