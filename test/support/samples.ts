@@ -121,6 +121,15 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "GET /v1/board": inTheProject,
   "GET /v1/backlog": inTheProject,
 
+  "GET /v1/cards": async (board) => ({
+    query: {
+      projectId: board.projectId,
+      statusId: board.stages["To do"],
+      label: await label(board),
+      feature: await feature(board),
+      assignee: await member(board),
+    },
+  }),
   "POST /v1/cards": async (board) => ({
     body: {
       title: "A card",

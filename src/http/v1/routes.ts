@@ -1,6 +1,7 @@
 import type { Route } from "../route.ts";
 import { accountRoutes, memberRoutes } from "./account.ts";
 import { boardRoutes } from "./board.ts";
+import { cardListRoutes } from "./card-list.ts";
 import { cardRoutes } from "./cards.ts";
 import { checkRoutes } from "./checks.ts";
 import { commentRoutes } from "./comments.ts";
@@ -21,6 +22,7 @@ import { webhookRoutes } from "./webhooks.ts";
 export const routes: readonly Route[] = [
   ...accountRoutes,
   ...boardRoutes,
+  ...cardListRoutes,
   ...cardRoutes,
   ...movePlanRoutes,
   ...commentRoutes,
