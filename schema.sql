@@ -1021,7 +1021,9 @@ begin
   if new.deleted_at is null then
     perform record_text(new.id, new.workspace_id, 'card', new.title, new.description);
   else
-    delete from search_texts where id = new.id;
+    delete from search_texts
+     where id = new.id
+        or id in (select t.id from timeline_items t where t.card_id = new.id and t.type = 'comment');
   end if;
   return null;
 end $function$;
@@ -1124,7 +1126,8 @@ CREATE OR REPLACE FUNCTION public.record_comment_text()
 AS $function$
 begin
   if new.deleted_at is null then
-    perform record_text(new.id, c.workspace_id, 'comment', '', new.body) from cards c where c.id = new.card_id;
+    perform record_text(new.id, c.workspace_id, 'comment', '', new.body)
+       from cards c where c.id = new.card_id and c.deleted_at is null;
   else
     delete from search_texts where id = new.id;
   end if;

@@ -165,6 +165,8 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     return { path: { number, commentId }, body: { body: "Edited" } };
   },
 
+  "GET /v1/search": () => ({ query: { q: "card" } }),
+
   "GET /v1/labels": nothing,
   "POST /v1/labels": () => ({ body: { name: unique("label"), color: "teal" } }),
   "PATCH /v1/labels/{labelId}": async (board) => ({

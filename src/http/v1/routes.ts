@@ -15,6 +15,7 @@ import { projectRoutes } from "./projects.ts";
 import { releaseActionRoutes } from "./release-actions.ts";
 import { releaseRoutes } from "./releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
+import { searchRoutes } from "./search.ts";
 import { trunkRoutes } from "./trunk.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...movePlanRoutes,
   ...commentRoutes,
   ...checkRoutes,
+  ...searchRoutes,
   ...labelRoutes,
   ...featureRoutes,
   ...projectRoutes,

@@ -32,5 +32,5 @@ export const searchBindings = (
   isPrefix: PREFIX.test(query),
   scope: `'=${workspaceId}' & (${kinds.map((kind) => `'=${kind}'`).join(" | ")})`,
   // Card numbers start at 1.
-  cardNumber: Number(CARD_NUMBER.exec(query)?.[1] ?? 0),
+  cardNumber: kinds.includes("card") ? Number(CARD_NUMBER.exec(query)?.[1] ?? 0) : 0,
 });

@@ -97,6 +97,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await get(`/v1/cards/${number}/checks`);
   await get(`/v1/cards/${number}/reviews`);
   const comment = await record("POST", `/v1/cards/${number}/comments`, { body: "Ready to merge." });
+  await get("/v1/search?q=hello&kinds=cards,pages");
   await record("PATCH", `/v1/cards/${number}/comments/${comment.id}`, { body: "Ready for the release." });
 
   // A release with a card that cannot be merged because of a conflict, and one that can.
