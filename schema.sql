@@ -124,7 +124,10 @@ CREATE TRIGGER card_is_blocked AFTER UPDATE OF blocked ON cards FOR EACH ROW WHE
 CREATE TRIGGER record_board_change AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
 CREATE TRIGGER record_board_change_of_fields AFTER UPDATE OF number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
 CREATE TRIGGER record_changed_place AFTER UPDATE OF stage_id, rank, deleted_at ON cards FOR EACH ROW WHEN (old.stage_id IS DISTINCT FROM new.stage_id OR old.rank IS DISTINCT FROM new.rank OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)) EXECUTE FUNCTION record_changed_place();
+CREATE TRIGGER record_changed_text AFTER UPDATE OF title, description, deleted_at ON cards FOR EACH ROW WHEN (old.title IS DISTINCT FROM new.title OR old.description IS DISTINCT FROM new.description OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)) EXECUTE FUNCTION record_card_text();
 CREATE TRIGGER record_place AFTER INSERT OR DELETE ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_place();
+CREATE TRIGGER record_text AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION record_card_text();
+CREATE TRIGGER remove_text AFTER DELETE ON cards FOR EACH ROW EXECUTE FUNCTION remove_text();
 
 CREATE TABLE check_reports (
   repository_id uuid NOT NULL,
@@ -549,6 +552,9 @@ CREATE TABLE pages (
 );
 CREATE INDEX pages_parent_id_idx ON pages USING btree (parent_id) WHERE parent_id IS NOT NULL;
 CREATE UNIQUE INDEX pages_workspace_id_coalesce_rank_idx ON pages USING btree (workspace_id, COALESCE(parent_id, workspace_id), rank);
+CREATE TRIGGER record_changed_text AFTER UPDATE OF title, body ON pages FOR EACH ROW WHEN (old.title IS DISTINCT FROM new.title OR old.body IS DISTINCT FROM new.body) EXECUTE FUNCTION record_page_text();
+CREATE TRIGGER record_text AFTER INSERT ON pages FOR EACH ROW EXECUTE FUNCTION record_page_text();
+CREATE TRIGGER remove_text AFTER DELETE ON pages FOR EACH ROW EXECUTE FUNCTION remove_text();
 
 CREATE TABLE pick_branches (
   action_id uuid NOT NULL,
@@ -768,6 +774,16 @@ CREATE INDEX repositories_organization_id_idx ON repositories USING btree (organ
 CREATE INDEX repositories_project_id_idx ON repositories USING btree (project_id);
 CREATE TRIGGER repository_changes_project AFTER UPDATE OF project_id ON repositories FOR EACH ROW WHEN (old.project_id IS DISTINCT FROM new.project_id) EXECUTE FUNCTION update_links();
 
+CREATE TABLE search_texts (
+  id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  kind text NOT NULL,
+  words tsvector NOT NULL,
+  CONSTRAINT search_texts_kind_check CHECK (kind = ANY (ARRAY['card'::text, 'page'::text, 'comment'::text])),
+  CONSTRAINT search_texts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX search_texts_words_idx ON search_texts USING gin (words) WITH (fastupdate=off);
+
 CREATE TABLE secrets (
   name text NOT NULL,
   value bytea NOT NULL,
@@ -823,6 +839,9 @@ CREATE INDEX timeline_items_card_id_at_idx ON timeline_items USING btree (card_i
 CREATE UNIQUE INDEX timeline_items_card_id_natural_key_idx ON timeline_items USING btree (card_id, natural_key) WHERE natural_key IS NOT NULL;
 CREATE INDEX timeline_items_card_id_seq_idx ON timeline_items USING btree (card_id, seq);
 CREATE INDEX timeline_items_card_id_seq_idx1 ON timeline_items USING btree (card_id, seq) WHERE kind = 'agent_gave_up'::text;
+CREATE TRIGGER record_changed_text AFTER UPDATE OF body, deleted_at ON timeline_items FOR EACH ROW WHEN (new.type = 'comment'::text AND (old.body IS DISTINCT FROM new.body OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL))) EXECUTE FUNCTION record_comment_text();
+CREATE TRIGGER record_text AFTER INSERT ON timeline_items FOR EACH ROW WHEN (new.type = 'comment'::text) EXECUTE FUNCTION record_comment_text();
+CREATE TRIGGER remove_text AFTER DELETE ON timeline_items FOR EACH ROW WHEN (old.type = 'comment'::text) EXECUTE FUNCTION remove_text();
 
 CREATE TABLE trunks (
   repository_id uuid NOT NULL,
@@ -995,6 +1014,21 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_card_text()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.deleted_at is null then
+    perform record_text(new.id, new.workspace_id, 'card', new.title, new.description);
+  else
+    delete from search_texts
+     where id = new.id
+        or id in (select t.id from timeline_items t where t.card_id = new.id and t.type = 'comment');
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_changed_agent()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1087,6 +1121,20 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_comment_text()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.deleted_at is null then
+    perform record_text(new.id, c.workspace_id, 'comment', '', new.body)
+       from cards c where c.id = new.card_id and c.deleted_at is null;
+  else
+    delete from search_texts where id = new.id;
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_member()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1097,6 +1145,44 @@ begin
           jsonb_build_object('userId', coalesce(new.user_id, old.user_id), 'from', old.role, 'to', new.role));
   return null;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_page_text()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform record_text(new.id, new.workspace_id, 'page', new.title, new.body);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_text(id uuid, workspace_id uuid, kind text, title text, body text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into search_texts (id, workspace_id, kind, words)
+  values ($1, $2, $3,
+          setweight(to_tsvector('simple', search_text($4)), 'A')
+          || to_tsvector('simple', search_text(left($5, 65536)))
+          || array_to_tsvector(array['=' || $2, '=' || $3]))
+  on conflict (id) do update set words = excluded.words
+$function$;
+
+CREATE OR REPLACE FUNCTION public.remove_text()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from search_texts where id = old.id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.search_text(text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select translate(normalize($1, nfkc), '/._@:<>&', '        ')
+$function$;
 
 CREATE OR REPLACE FUNCTION public.stamp_credential()
  RETURNS trigger

@@ -80,6 +80,14 @@ export const text = ({ min = 0, max, isTrimmed = false }: TextOptions): z.ZodStr
 /** A UUID in upper or lower case. */
 export const id = (): z.ZodGUID => z.guid("must be an id (a UUID), not a name or slug").toLowerCase();
 
+/** A number from 0 to `max` in a query. */
+export const digits = (max: number, message: string) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, message)
+    .transform(Number)
+    .refine((value) => value <= max, message);
+
 /** A date. PostgreSQL has no year 0. */
 const DATE_FORMAT = "must be a date (YYYY-MM-DD)";
 export const day = (): z.ZodISODate =>

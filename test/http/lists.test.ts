@@ -88,6 +88,7 @@ const LISTS = [
   "/v1/labels",
   "/v1/features",
   "/v1/backlog",
+  "/v1/cards",
   "/v1/cards/1/timeline",
   "/v1/workspaces",
   "/v1/organizations",

@@ -113,7 +113,7 @@ describe("the document", () => {
     walk(generated);
     expect(names.size).toBeGreaterThan(50);
     expect([...names].filter((name) => !/^[a-z][a-zA-Z]*$/.test(name))).toEqual([]);
-    expect([...values].filter((value) => !/^([a-z]+(_[a-z]+)*|\d)$/.test(value))).toEqual([]);
+    expect([...values].filter((value) => !/^(-?[a-z]+(_[a-z]+)*|\d)$/.test(value))).toEqual([]);
   });
 
   // Contract: Conventions: Timestamps are ISO 8601 in UTC with milliseconds

@@ -51,6 +51,12 @@ const LONG_LISTS: readonly LongList[] = [
       db("cards").where({ workspace_id: workspaceId }).orderBy("rank").pluck("id"),
   },
   {
+    path: "/v1/cards",
+    fill: ({ api }) => many(() => api.card({ description: LONGEST })),
+    ids: ({ workspaceId, db }) =>
+      db("cards").where({ workspace_id: workspaceId }).orderBy("number").pluck("id"),
+  },
+  {
     path: "/v1/cards/1/timeline",
     fill: async ({ api }) => {
       await api.card();

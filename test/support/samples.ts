@@ -121,6 +121,15 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "GET /v1/board": inTheProject,
   "GET /v1/backlog": inTheProject,
 
+  "GET /v1/cards": async (board) => ({
+    query: {
+      projectId: board.projectId,
+      statusId: board.stages["To do"],
+      label: await label(board),
+      feature: await feature(board),
+      assignee: await member(board),
+    },
+  }),
   "POST /v1/cards": async (board) => ({
     body: {
       title: "A card",
@@ -155,6 +164,8 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     const commentId = await made(caller, `/v1/cards/${number}/comments`, { body: "A comment" });
     return { path: { number, commentId }, body: { body: "Edited" } };
   },
+
+  "GET /v1/search": () => ({ query: { q: "card" } }),
 
   "GET /v1/labels": nothing,
   "POST /v1/labels": () => ({ body: { name: unique("label"), color: "teal" } }),

@@ -9,18 +9,12 @@ import {
 } from "../../store/events/feed.ts";
 import { closedSignal, streamEvents } from "../event-stream.ts";
 import { readRoute, streamRoute, type Route } from "../route.ts";
+import { digits } from "../validate.ts";
 import { actor, timestamp } from "./shapes.ts";
 
 const MAX_LIMIT = 1_000;
 const DEFAULT_LIMIT = 100;
 const MAX_WAIT_S = 25;
-
-const digits = (max: number, message: string) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, message)
-    .transform(Number)
-    .refine((value) => value <= max, message);
 
 const seq = digits(Number.MAX_SAFE_INTEGER, "must be the `seq` of an event, or 0");
 

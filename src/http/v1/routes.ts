@@ -1,6 +1,7 @@
 import type { Route } from "../route.ts";
 import { accountRoutes, memberRoutes } from "./account.ts";
 import { boardRoutes } from "./board.ts";
+import { cardListRoutes } from "./card-list.ts";
 import { cardRoutes } from "./cards.ts";
 import { checkRoutes } from "./checks.ts";
 import { commentRoutes } from "./comments.ts";
@@ -14,6 +15,7 @@ import { projectRoutes } from "./projects.ts";
 import { releaseActionRoutes } from "./release-actions.ts";
 import { releaseRoutes } from "./releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
+import { searchRoutes } from "./search.ts";
 import { trunkRoutes } from "./trunk.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -21,10 +23,12 @@ import { webhookRoutes } from "./webhooks.ts";
 export const routes: readonly Route[] = [
   ...accountRoutes,
   ...boardRoutes,
+  ...cardListRoutes,
   ...cardRoutes,
   ...movePlanRoutes,
   ...commentRoutes,
   ...checkRoutes,
+  ...searchRoutes,
   ...labelRoutes,
   ...featureRoutes,
   ...projectRoutes,

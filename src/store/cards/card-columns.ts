@@ -28,10 +28,13 @@ const REPOSITORIES = `
 const PARENT_NUMBER =
   "(select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null)";
 
-/** The columns of the card `c` with the creator `b` and the assignee `a`, as the API shows it. */
-export const cardColumns = (position: string): string => `
+/**
+ * The columns of the card `c` with the creator `b` and the assignee `a`, as the API shows it; without
+ * the position if it is null.
+ */
+export const cardColumns = (position: string | null): string => `
   c.id, c.project_id as "projectId", c.number, c.title, c.description, c.stage_id as "statusId",
-         ${position} as position,
+         ${position === null ? "" : `${position} as position,`}
          c.priority, case when a.id is null then null else ${userJsonSql("c.workspace_id", "a")} end as assignee,
          ${userJsonSql("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
          ${REPOSITORIES} as repositories,

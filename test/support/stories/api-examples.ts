@@ -75,6 +75,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   const draft = await api.card({ title: "Say it in French", repositoryIds: [] });
   await record("PATCH", `/v1/cards/${number}`, { dueDate: "2026-02-13" });
   await get("/v1/backlog");
+  await get(`/v1/cards?assignee=${ada?.id}&label=${label.id}&sort=board`);
   await moveTo("In progress", number);
   const sha = await pushTo(board, await branchOf(number), "hello.txt");
   await api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "draft");
@@ -96,6 +97,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await get(`/v1/cards/${number}/checks`);
   await get(`/v1/cards/${number}/reviews`);
   const comment = await record("POST", `/v1/cards/${number}/comments`, { body: "Ready to merge." });
+  await get("/v1/search?q=hello&kinds=cards,pages");
   await record("PATCH", `/v1/cards/${number}/comments/${comment.id}`, { body: "Ready for the release." });
 
   // A release with a card that cannot be merged because of a conflict, and one that can.
