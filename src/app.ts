@@ -3,6 +3,7 @@ import packageJson from "../package.json" with { type: "json" };
 import type { Deps } from "./actions/deps.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
 import { CallLimiter, type CallLimits } from "./http/call-limiter.ts";
+import { MCP_PATH, mcpEndpoint } from "./http/mcp/mcp-endpoint.ts";
 import { openApiDocument, serveOpenApi } from "./http/openapi.ts";
 import { serveReadiness } from "./http/readiness.ts";
 import { serveReference } from "./http/reference/page.ts";
@@ -71,6 +72,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
       }
     });
   }
+  app.post(MCP_PATH, mcpEndpoint(deps));
   app.get("/v1/openapi.json", serveOpenApi(openApi));
   app.get("/", (request, response) => {
     response.vary("Accept");

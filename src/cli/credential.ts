@@ -16,7 +16,7 @@ import {
   type CommandContext,
   UsageError,
 } from "./command.ts";
-import { listSubcommand, withDatabase } from "./open.ts";
+import { listSubcommand, publicUrlOf, withDatabase } from "./open.ts";
 
 const DEFAULT_EXPIRY = "90d";
 const DEFAULT_KEEP = "24h";
@@ -28,7 +28,7 @@ export const credential = commandOf(
     name: "credential",
     about: "Issues, lists, rotates and revokes API keys",
     usage: [
-      "credential issue --name <name> --board <workspaceId>:<role> [--board …] --scopes <scopes> [--expires <days>]",
+      "credential issue --name <name> --board <workspaceId>:<role> [--board …] --scopes <scopes> [--expires <days>] [--for mcp]",
       "credential list",
       "credential rotate <clientId> [--keep <hours>] [--expires <days>]",
       "credential revoke <clientId>",
@@ -40,9 +40,11 @@ export const credential = commandOf(
       "--scopes <scopes>": "read, or read,write",
       "--keep <hours>": `How long the previous key stays valid, from 0h to 24h (default: ${DEFAULT_KEEP})`,
       "--expires <days>": `Days until the key expires (default of issue: ${DEFAULT_EXPIRY}), or never`,
+      "--for mcp": "Also print the configuration of an MCP client",
     },
     examples: [
       `credential issue --name deploy --board ${EXAMPLE_ID}:member --scopes read,write`,
+      `credential issue --name coder --board ${EXAMPLE_ID}:member --scopes read,write --for mcp`,
       "credential list",
       "credential rotate qAidaAxp1xcr --keep 1h",
       "credential revoke qAidaAxp1xcr",
@@ -57,6 +59,7 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
     board: { type: "string", multiple: true },
     scopes: TEXT,
     expires: TEXT,
+    for: TEXT,
   });
   const name = required(values.name, "--name", "the author of what the credential writes");
   if (!values.board?.length) throw new UsageError("--board is required, as <workspaceId>:<role>.");
@@ -66,11 +69,29 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
     scopes: scopesOf(values.scopes),
     expiresAt: expiryOf(values.expires ?? DEFAULT_EXPIRY),
   };
+  if (values.for !== undefined && values.for !== "mcp") throw new UsageError("--for must be mcp.");
+  const baseUrl = values.for && (await publicUrlOf(context, "MCP clients use it"));
   const issued = await withDatabase(context, (db) => issueCredential({ db, newId }, order));
-  printResult(context, values, issued, [
+  const mcp = baseUrl && mcpConfiguration(baseUrl, issued.apiKey, order.boards);
+  printResult(context, values, { ...issued, ...(mcp && { mcp }) }, [
     `API key, shown only once:\n\n  ${issued.apiKey}\n`,
     `Client id: ${issued.clientId}. Expires: ${issued.expiresAt?.toISOString() ?? "never"}.`,
+    ...(mcp ? [`\nConfiguration of an MCP client:\n\n${JSON.stringify(mcp, null, 2)}`] : []),
   ]);
+}
+
+/** As in `.mcp.json` and the files of most clients. A key with several boards must name one. */
+function mcpConfiguration(
+  baseUrl: string,
+  apiKey: string,
+  boards: readonly { workspaceId: string }[],
+): object {
+  const [first] = boards;
+  const headers = {
+    Authorization: `Bearer ${apiKey}`,
+    ...(first && boards.length > 1 && { "X-Service-Workspace": first.workspaceId }),
+  };
+  return { mcpServers: { trunkline: { type: "http", url: `${baseUrl}/v1/mcp`, headers } } };
 }
 
 function boardOf(text: string): { workspaceId: string; role: Role } {

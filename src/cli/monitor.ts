@@ -1,9 +1,7 @@
 import { validate as isUuid } from "uuid";
 import { createMonitor } from "../actions/boards/workspaces.ts";
-import { dataDirOf, EXAMPLE_URL, isServiceUrl, readConfig } from "../config.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
-import { readSandboxFile } from "../../sandbox/state-files.ts";
 import { listMonitors, removeMonitor, setMonitorSecret } from "../store/ops/monitors.ts";
 import {
   commandOf,
@@ -16,11 +14,10 @@ import {
   required,
   requiredId,
   TEXT,
-  type CommandContext,
   UsageError,
   type Subcommand,
 } from "./command.ts";
-import { listSubcommand, withDatabase } from "./open.ts";
+import { listSubcommand, publicUrlOf, withDatabase } from "./open.ts";
 
 const MAX_SECRET = 500;
 /** A shorter secret can be found from a signed report by trying all values. */
@@ -32,7 +29,7 @@ const create: Subcommand = async (args, context) => {
     projectId: requiredId(values.project, "--project", "the id of the project whose inbox shows the errors"),
     name: required(values.name, "--name", "the name of the monitor in the inbox"),
   };
-  const baseUrl = await publicUrlOf(context);
+  const baseUrl = await publicUrlOf(context, "the URL of the monitor starts with it");
   const { id, secret } = await withDatabase(context, (db) => createMonitor({ db, newId }, order));
   const url = `${baseUrl}/monitors/${id}`;
   printResult(context, values, { id, url, secret }, [
@@ -40,19 +37,6 @@ const create: Subcommand = async (args, context) => {
     `If the sender chooses the secret, as Sentry does, set it with: trunkline monitor secret ${id}`,
   ]);
 };
-
-/** The URL at which senders reach the service. */
-async function publicUrlOf({ env, cwd }: CommandContext): Promise<string> {
-  const given = env["PUBLIC_URL"];
-  if (given) {
-    if (isServiceUrl(given)) return given.replace(/\/$/, "");
-    throw new UsageError(`PUBLIC_URL must be the URL of the service, such as ${EXAMPLE_URL}.`);
-  }
-  const isSandbox = readConfig(env, cwd).mode === "sandbox";
-  const file = isSandbox ? await readSandboxFile(dataDirOf(env, cwd)) : null;
-  if (file) return file.baseUrl;
-  throw new UsageError("Set PUBLIC_URL to the URL of the service: the URL of the monitor starts with it.");
-}
 
 const secret: Subcommand = async (args, context) => {
   const { values, positionals } = readArgs(args, {});

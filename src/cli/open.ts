@@ -1,12 +1,19 @@
 import { pino } from "pino";
-import { dataDirOf, readConfig } from "../config.ts";
+import { dataDirOf, EXAMPLE_URL, isServiceUrl, readConfig } from "../config.ts";
 import { Problem } from "../errors.ts";
 import type { Forge } from "../forge/forge.ts";
 import { createGitHubForge } from "../forge/github/connect-github.ts";
 import { findPostgres } from "../../sandbox/postgres/start-postgres.ts";
-import { readForgeFile } from "../../sandbox/state-files.ts";
+import { readForgeFile, readSandboxFile } from "../../sandbox/state-files.ts";
 import { connect, type Db } from "../store/db/connect.ts";
-import { printRows, readOptions, type CommandContext, type Options, type Subcommand } from "./command.ts";
+import {
+  printRows,
+  readOptions,
+  type CommandContext,
+  type Options,
+  type Subcommand,
+  UsageError,
+} from "./command.ts";
 
 /** Runs `work` on the database of DATABASE_URL, or of the running sandbox. */
 export async function withDatabase<T>(
@@ -39,6 +46,19 @@ export const listSubcommand =
     const values = readOptions(args, options);
     printRows(context, values, await withDatabase(context, query(values)));
   };
+
+/** The URL at which others reach the service. `purpose` says who needs it, if it is not known. */
+export async function publicUrlOf({ env, cwd }: CommandContext, purpose: string): Promise<string> {
+  const given = env["PUBLIC_URL"];
+  if (given) {
+    if (isServiceUrl(given)) return given.replace(/\/$/, "");
+    throw new UsageError(`PUBLIC_URL must be the URL of the service, such as ${EXAMPLE_URL}.`);
+  }
+  const isSandbox = readConfig(env, cwd).mode === "sandbox";
+  const file = isSandbox ? await readSandboxFile(dataDirOf(env, cwd)) : null;
+  if (file) return file.baseUrl;
+  throw new UsageError(`Set PUBLIC_URL to the URL of the service: ${purpose}.`);
+}
 
 /** Access to GitHub as the configured App, or to the forge of the sandbox in this folder. */
 export async function openForge({ env, cwd }: CommandContext): Promise<Forge> {

@@ -24,16 +24,42 @@ const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
 
 const MIB = 1024 * 1024;
 
-/** Sends `{ message, error, statusCode }` and the problem's other fields. */
-function sendProblem(response: Response, problem: Problem): void {
-  const [statusCode, error] = STATUS[problem.kind];
-  if (problem.retryAfter !== undefined) response.set("Retry-After", String(Math.ceil(problem.retryAfter)));
-  if (problem.kind === "unauthenticated") response.set("WWW-Authenticate", "Bearer");
-  // A report of an outage can quote the request, as for a 500.
-  const message =
-    statusCode < 500 ? problem.message : `${problem.message} (request ${response.locals.requestId})`;
-  response.status(statusCode).json({ message, error, statusCode, ...problem.body });
+/** The answer to a failed call. */
+export interface Failure {
+  readonly statusCode: number;
+  /** `{ message, error, statusCode }` and the problem's other fields. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Seconds until the call may be repeated. */
+  readonly retryAfter: number | undefined;
 }
+
+/**
+ * Logs an error and returns the answer to its caller. A 500 shows only the request id; the log has
+ * the cause under that id.
+ */
+export function failureOf(error: unknown, { log, requestId }: FailedCall, method: string): Failure {
+  const problem = toProblem(error);
+  if (!problem) {
+    log.error({ err: error, method }, "a request failed");
+    const message = `Internal error. Quote request ${requestId} when you report it.`;
+    const statusCode = 500;
+    return {
+      statusCode,
+      body: { message, error: "Internal Server Error", statusCode },
+      retryAfter: undefined,
+    };
+  }
+  if (problem.kind === "unavailable")
+    log.warn({ err: problem.cause, detail: problem.detail }, problem.message);
+  else log.debug({ kind: problem.kind }, problem.message);
+  const [statusCode, reason] = STATUS[problem.kind];
+  // A report of an outage can quote the request, as for a 500.
+  const message = statusCode < 500 ? problem.message : `${problem.message} (request ${requestId})`;
+  const retryAfter = problem.retryAfter === undefined ? undefined : Math.ceil(problem.retryAfter);
+  return { statusCode, body: { message, error: reason, statusCode, ...problem.body }, retryAfter };
+}
+
+type FailedCall = Pick<Response["locals"], "log" | "requestId">;
 
 /**
  * Converts an error of Express, GitHub or the database into a problem. Null for an unexpected
@@ -70,29 +96,16 @@ export const unknownRoute: RequestHandler = (request) => {
   throw new Problem("not_found", `There is no ${request.method} ${request.path}. See /v1/openapi.json.`);
 };
 
-/**
- * Answers a failed request. A 500 shows only the request id; the log has the cause under that id.
- */
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-  const { log, requestId } = response.locals;
+  const { locals } = response;
   if (response.headersSent) {
     // Closing the connection shows the caller that the answer is incomplete.
-    log.error({ err: error, method: request.method }, "a request failed after its answer was started");
+    locals.log.error({ err: error, method: request.method }, "a request failed after its answer was started");
     request.socket.destroy();
     return;
   }
-  const problem = toProblem(error);
-  if (problem) {
-    if (problem.kind === "unavailable")
-      log.warn({ err: problem.cause, detail: problem.detail }, problem.message);
-    else log.debug({ kind: problem.kind }, problem.message);
-    sendProblem(response, problem);
-    return;
-  }
-  log.error({ err: error, method: request.method }, "a request failed");
-  response.status(500).json({
-    message: `Internal error. Quote request ${requestId} when you report it.`,
-    error: "Internal Server Error",
-    statusCode: 500,
-  });
+  const { statusCode, body, retryAfter } = failureOf(error, locals, request.method);
+  if (retryAfter !== undefined) response.set("Retry-After", String(retryAfter));
+  if (statusCode === 401) response.set("WWW-Authenticate", "Bearer");
+  response.status(statusCode).json(body);
 };

@@ -1,5 +1,4 @@
 import { setImmediate } from "node:timers/promises";
-import type { Request, Response } from "express";
 import { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import { invalid } from "../errors.ts";
@@ -10,6 +9,7 @@ import {
   accountRoute,
   readRoute,
   type AccountCall,
+  type Exchange,
   type MaybeObject,
   type Output,
   type ReadCall,
@@ -113,10 +113,10 @@ export function keyedListRoute<
     ...(params && { params }),
     query: query ? query.extend(listQuery.shape) : listQuery,
     responses: { 200: { ...list, headers: listHeaders } },
-    handle: async (deps, call, { request, response }) => {
-      const window = windowOf(request, call.query, key);
+    handle: async (deps, call, exchange) => {
+      const window = windowOf(exchange, call.query, key);
       const own = call as ReadCall<unknown, unknown> as ReadCall<Output<Params>, Output<Query>>;
-      return sendPart(request, response, await handle(deps, own, window));
+      return renderPart(exchange, await handle(deps, own, window));
     },
   });
 }
@@ -132,9 +132,9 @@ export function accountListRoute(
     ...rest,
     query: listQuery,
     responses: { 200: { ...list, headers: listHeaders } },
-    handle: async (deps, call, { request, response }) => {
-      const window = windowOf(request, call.query, place);
-      return sendPart(request, response, cut(await handle(deps, call), window));
+    handle: async (deps, call, exchange) => {
+      const window = windowOf(exchange, call.query, place);
+      return renderPart(exchange, cut(await handle(deps, call), window));
     },
   });
 }
@@ -162,12 +162,11 @@ function indexAfter(items: readonly Identified[], [id, index]: Place): number {
 }
 
 /** Renders the items of a page, and sets the `Link` header if another page follows. */
-async function sendPart<Key>(
-  request: Request,
-  response: Response,
-  part: ListSlice<unknown, Key>,
-): Promise<JsonText> {
-  if (part.next !== null) response.links({ next: addressOf(request, cursorOf(request.path, part.next)) });
+async function renderPart<Key>(exchange: Exchange, part: ListSlice<unknown, Key>): Promise<JsonText> {
+  if (part.next !== null) {
+    const next = addressOf(exchange, cursorOf(exchange.path, part.next));
+    exchange.setHeader("Link", `<${next}>; rel="next"`);
+  }
   const texts: string[] = [];
   let length = 0;
   for (const item of part.items) {
@@ -186,7 +185,7 @@ async function sendPart<Key>(
 const cursorOf = (path: string, key: unknown): string =>
   Buffer.from(JSON.stringify([path, key])).toString("base64url");
 
-function windowOf<Key>({ path }: Request, query: ListQuery, key: z.ZodType<Key>): ListWindow<Key> {
+function windowOf<Key>({ path }: Exchange, query: ListQuery, key: z.ZodType<Key>): ListWindow<Key> {
   const { cursor } = query;
   const limit = query.limit ?? PAGE_ITEMS;
   if (cursor === undefined) return { after: null, limit };
@@ -208,9 +207,8 @@ function decodeCursor(cursor: string): unknown {
  * The address of the request with this cursor, relative to the service: a caller could choose the
  * Host header, and clients send their API key to the address.
  */
-function addressOf(request: Request, cursor: string): string {
-  const [, search = ""] = request.originalUrl.split("?", 2);
-  const query = new URLSearchParams(search);
-  query.set("cursor", cursor);
-  return `${request.path}?${query.toString()}`;
+function addressOf({ path, query }: Exchange, cursor: string): string {
+  const search = new URLSearchParams(query as Record<string, string>);
+  search.set("cursor", cursor);
+  return `${path}?${search.toString()}`;
 }

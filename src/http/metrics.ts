@@ -8,6 +8,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Db } from "../store/db/connect.ts";
 import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
 import type { CallLimiter } from "./call-limiter.ts";
+import { REPLAY_HEADER } from "./idempotency.ts";
 
 /** The locals of a request. Its logger is created on first use. */
 export class RequestLocals {
@@ -50,7 +51,7 @@ export function observeRequest(
     const route = templateOf(request.route);
     metrics.requests.inc({ method, route, status });
     metrics.requestSeconds.observe({ method, route }, ms / 1_000);
-    if (response.hasHeader("Idempotent-Replay")) metrics.replays.inc();
+    if (response.hasHeader(REPLAY_HEADER)) metrics.replays.inc();
   });
 }
 

@@ -31,7 +31,7 @@ export function boardOf(credential: Credential, header: string | undefined): Boa
 }
 
 /** Refuses a read-only credential. */
-export function requireWriteScope(credential: Credential): void {
+export function requireWriteScope(credential: Pick<Credential, "scopes">): void {
   if (credential.scopes.includes("write")) return;
   throw forbidden("This credential has the scope read only. Use one with the scope write.");
 }

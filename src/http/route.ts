@@ -5,7 +5,8 @@ import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
 import { RenderedAnswer } from "../store/cards/cached-boards.ts";
 import { boardOf, requireRole, WORKSPACE_HEADER } from "./resolve.ts";
-import { requireNoBodySent, JsonText, sendJson } from "./json.ts";
+import { KEY_HEADER } from "./idempotency.ts";
+import { JsonText, readBody, requireNoBodySent, sendJson } from "./json.ts";
 import { validate, validateQuery } from "./validate.ts";
 
 /** The declaration of a route. The OpenAPI document is generated from these. */
@@ -36,7 +37,35 @@ interface RouteResponse {
 
 export interface Route {
   readonly definition: RouteDefinition;
+  /** Answers an HTTP request. */
   readonly serve: (deps: Deps, request: Request, response: Response) => Promise<void>;
+  /** Returns the answer. Throws a `Problem`. Null for a route whose answer does not end. */
+  readonly run: ((deps: Deps, exchange: Exchange) => Promise<Answer>) | null;
+}
+
+/** A call of a route: an HTTP request for it, or the call of a tool that names it. */
+export interface Exchange {
+  /** The HTTP request that carries the call: it has the credential, the limits and the log. */
+  readonly request: Request;
+  readonly response: Response;
+  /** The path with its parameters, as in `/v1/cards/7`. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** The idempotency key of a write. */
+  readonly key: string | undefined;
+  /** Reads the body, undefined if there is none. It can be read only once. */
+  readonly readBody: () => Promise<unknown>;
+  /** Refuses a body, without reading it. */
+  readonly requireNoBody: () => void;
+  readonly setHeader: (name: string, value: string) => void;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** JSON; null if there is no body. */
+  readonly body: string | Buffer | null;
+  readonly etag?: string;
 }
 
 /** A call that concerns the credential, not a board. */
@@ -50,12 +79,6 @@ export interface AccountCall<Query = unknown> {
 export interface ReadCall<Params, Query> extends AccountCall<Query> {
   readonly board: BoardRole;
   readonly params: Params;
-}
-
-/** For reading and setting headers. `handle` returns the body. */
-interface Exchange {
-  readonly request: Request;
-  readonly response: Response;
 }
 
 /** A definition whose schemas have known types. */
@@ -77,19 +100,18 @@ export function accountRoute<Query extends MaybeObject = undefined>(
   },
 ): Route {
   const { handle, ...rest } = route;
-  return {
-    definition: { ...defined(rest, "get", "viewer"), about: "account" },
-    serve: async (deps, request, response) => {
-      const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
-        requireNoBodySent(request);
-        const query = validateQuery(rest.query, request.query) as Output<Query>;
-        await response.locals.gate.schedule.enter(response, cached.credential.id);
-        await cached.revalidate(deps.db);
-        return handle(deps, { credential: cached.credential, cached, query }, { request, response });
-      });
-      sendRead(response, answer);
-    },
-  };
+  return answering({ ...defined(rest, "get", "viewer"), about: "account" }, async (deps, exchange) => {
+    const { request, response } = exchange;
+    const { gate } = response.locals;
+    const result = await gate.admit(deps, request, response, async (cached) => {
+      exchange.requireNoBody();
+      const query = validateQuery(rest.query, exchange.query) as Output<Query>;
+      await gate.schedule.enter(response, cached.credential.id);
+      await cached.revalidate(deps.db);
+      return handle(deps, { credential: cached.credential, cached, query }, exchange);
+    });
+    return answerTo(result);
+  });
 }
 
 /** A read of a board. */
@@ -109,23 +131,21 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
   },
 ): Route {
   const { handle, confirms = false, role = "viewer", ...rest } = route;
-  return {
-    definition: defined(rest, "get", role),
-    serve: async (deps, request, response) => {
-      const answer = await response.locals.gate.admit(deps, request, response, async (cached) => {
-        const { credential } = cached;
-        const board = boardOf(credential, request.get(WORKSPACE_HEADER));
-        requireRole(board.role, role);
-        requireNoBodySent(request);
-        const params = pathOf(rest.params, request) as Output<Params>;
-        const query = validateQuery(rest.query, request.query) as Output<Query>;
-        const scheduled = await schedule(deps, response, board);
-        if (!confirms) await cached.revalidate(deps.db);
-        return handle(scheduled, { credential, cached, board, params, query }, { request, response });
-      });
-      sendRead(response, answer);
-    },
-  };
+  return answering(defined(rest, "get", role), async (deps, exchange) => {
+    const { request, response } = exchange;
+    const result = await response.locals.gate.admit(deps, request, response, async (cached) => {
+      const { credential } = cached;
+      const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+      requireRole(board.role, role);
+      exchange.requireNoBody();
+      const params = pathOf(rest.params, exchange) as Output<Params>;
+      const query = validateQuery(rest.query, exchange.query) as Output<Query>;
+      const scheduled = await schedule(deps, response, board);
+      if (!confirms) await cached.revalidate(deps.db);
+      return handle(scheduled, { credential, cached, board, params, query }, exchange);
+    });
+    return answerTo(result);
+  });
 }
 
 /**
@@ -137,7 +157,7 @@ export function streamRoute<Query extends MaybeObject = undefined>(
     readonly handle: (
       deps: Deps,
       call: { readonly board: BoardRole; readonly query: Output<Query> },
-      exchange: Exchange,
+      exchange: Pick<Exchange, "request" | "response">,
       authorize: () => Promise<unknown>,
     ) => Promise<void>;
   },
@@ -156,6 +176,7 @@ export function streamRoute<Query extends MaybeObject = undefined>(
         });
       await handle(deps, await admit(), { request, response }, admit);
     },
+    run: null,
   };
 }
 
@@ -173,9 +194,33 @@ export async function schedule(deps: Deps, response: Response, { workspaceId }: 
   };
 }
 
-function sendRead(response: Response, answer: unknown): void {
-  if (answer instanceof RenderedAnswer) sendJson(response, answer.body, answer.etag);
-  else sendJson(response, answer instanceof JsonText ? answer.text : JSON.stringify(answer));
+/** A route whose answer is one JSON document. */
+export const answering = (definition: RouteDefinition, run: NonNullable<Route["run"]>): Route => ({
+  definition,
+  run,
+  serve: async (deps, request, response) => {
+    const { status, body, etag } = await run(deps, exchangeOf(request, response));
+    response.status(status);
+    if (body === null) response.end();
+    else sendJson(response, body, etag);
+  },
+});
+
+const exchangeOf = (request: Request, response: Response): Exchange => ({
+  request,
+  response,
+  path: request.path,
+  params: request.params,
+  query: request.query,
+  key: request.get(KEY_HEADER),
+  readBody: () => readBody(request, response),
+  requireNoBody: () => requireNoBodySent(request),
+  setHeader: (name, value) => void response.set(name, value),
+});
+
+function answerTo(result: unknown): Answer {
+  if (result instanceof RenderedAnswer) return { status: 200, body: result.body, etag: result.etag };
+  return { status: 200, body: result instanceof JsonText ? result.text : JSON.stringify(result) };
 }
 
 /** The definition of a route of a board. */
@@ -197,5 +242,5 @@ export const defined = (
 };
 
 /** Validates the path's parameters. */
-export const pathOf = (schema: MaybeObject, request: Request): unknown =>
-  schema && validate(schema, request.params, "path");
+export const pathOf = (schema: MaybeObject, { params }: Pick<Exchange, "params">): unknown =>
+  schema && validate(schema, params, "path");

@@ -1,4 +1,3 @@
-import type { Response } from "express";
 import type { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import { startWrite, type Write } from "../actions/write.ts";
@@ -9,14 +8,15 @@ import type { BoardRole } from "../store/tenancy/credentials.ts";
 import {
   fingerprintOf,
   idempotencyKeyOf,
-  KEY_HEADER,
   keyReused,
   keyRunning,
+  REPLAY_HEADER,
   requestIdOf,
 } from "./idempotency.ts";
-import { readBody, requireNoBody, sendJson } from "./json.ts";
+import { requireNoBody } from "./json.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
+  answering,
   defined,
   pathOf,
   schedule,
@@ -60,72 +60,62 @@ export function writeRoute<
   },
 ): Route {
   const { handle, find, method, role, ...rest } = route;
-  return {
-    definition: defined(rest, method, role),
-    serve: async (deps, request, response) => {
-      let reading: Promise<unknown> | undefined;
-      const { gate } = response.locals;
-      const answer = await gate.admit(deps, request, response, async (cached) => {
-        const { credential } = cached;
-        const { id: credentialId, userId } = credential;
-        const board = boardOf(credential, request.get(WORKSPACE_HEADER));
-        requireWriteScope(credential);
-        const key = idempotencyKeyOf(request.get(KEY_HEADER));
-        requireRole(board.role, role);
-        const params = pathOf(rest.params, request) as Output<Params>;
-        const query = validateQuery(rest.query, request.query) as Output<Query>;
-        // A body can be read only once, and this function may restart.
-        const input = await (reading ??= readBody(request, response));
-        const fingerprint = fingerprintOf({
-          method,
-          route: rest.path,
-          params: request.params,
-          query: request.query,
-          workspaceId: board.workspaceId,
-          body: input,
-        });
-        const requestId = requestIdOf(credentialId, key, fingerprint);
-        const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
-        const scheduled = await schedule(deps, response, board);
-        const start = await startWrite(
-          scheduled,
-          response.locals.log,
-          { caller, cached, key, fingerprint },
-          async (trx) => (await find?.(trx, board, params)) as Subject,
-        );
-        switch (start.state) {
-          case "other_request":
-            throw keyReused();
-          case "running":
-            throw keyRunning();
-          case "replay":
-            response.set("Idempotent-Replay", "true");
-            return start.answer;
-          case "claimed":
-        }
-        const { write, subject } = start;
-        try {
-          gate.requireSpace(credentialId);
-          if (!rest.body) requireNoBody(input);
-          const body = (
-            rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
-          ) as Output<Body>;
-          const stored = await handle(scheduled, { write, params, query, body, subject });
-          gate.countStored(credentialId, stored.body);
-          return stored;
-        } catch (error) {
-          await write.abandon();
-          throw error;
-        }
+  return answering(defined(rest, method, role), async (deps, exchange) => {
+    let reading: Promise<unknown> | undefined;
+    const { request, response } = exchange;
+    const { gate, log } = response.locals;
+    return gate.admit(deps, request, response, async (cached) => {
+      const { credential } = cached;
+      const { id: credentialId, userId } = credential;
+      const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+      requireWriteScope(credential);
+      const key = idempotencyKeyOf(exchange.key);
+      requireRole(board.role, role);
+      const params = pathOf(rest.params, exchange) as Output<Params>;
+      const query = validateQuery(rest.query, exchange.query) as Output<Query>;
+      // A body can be read only once, and this function may restart.
+      const input = await (reading ??= exchange.readBody());
+      const fingerprint = fingerprintOf({
+        method,
+        route: rest.path,
+        params: exchange.params,
+        query: exchange.query,
+        workspaceId: board.workspaceId,
+        body: input,
       });
-      sendStored(response, answer);
-    },
-  };
-}
-
-/** Sends the answer of a write, new or replayed. */
-function sendStored(response: Response, { status, body }: StoredAnswer): void {
-  response.status(status);
-  if (body === null) response.end();
-  else sendJson(response, body);
+      const requestId = requestIdOf(credentialId, key, fingerprint);
+      const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
+      const scheduled = await schedule(deps, response, board);
+      const start = await startWrite(
+        scheduled,
+        log,
+        { caller, cached, key, fingerprint },
+        async (trx) => (await find?.(trx, board, params)) as Subject,
+      );
+      switch (start.state) {
+        case "other_request":
+          throw keyReused();
+        case "running":
+          throw keyRunning();
+        case "replay":
+          exchange.setHeader(REPLAY_HEADER, "true");
+          return start.answer;
+        case "claimed":
+      }
+      const { write, subject } = start;
+      try {
+        gate.requireSpace(credentialId);
+        if (!rest.body) requireNoBody(input);
+        const body = (
+          rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
+        ) as Output<Body>;
+        const stored = await handle(scheduled, { write, params, query, body, subject });
+        gate.countStored(credentialId, stored.body);
+        return stored;
+      } catch (error) {
+        await write.abandon();
+        throw error;
+      }
+    });
+  });
 }

@@ -45,10 +45,10 @@ export const boardRoutes: readonly Route[] = [
     query: projectQuery,
     responses: { 200: { description: "The board", schema: board, headers: feedHeaders } },
     confirms: true,
-    handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }, { response }) => {
+    handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }, { setHeader }) => {
       const read = async (id: string | null) => {
         const found = await deps.boards.read(deps.db, cached, { workspaceId, projectId: id });
-        if (found) response.set(FEED_SEQ_HEADER, String(found.feedSeq));
+        if (found) setHeader(FEED_SEQ_HEADER, String(found.feedSeq));
         return found?.answer;
       };
       const ready = await read(projectId ?? null);

@@ -143,10 +143,10 @@ export const cardRoutes: readonly Route[] = [
     params: cardParams,
     responses: { 200: { description: "The card", schema: card, headers: feedHeaders } },
     confirms: true,
-    handle: async (deps, { cached, board, params: { number } }, { response }) => {
+    handle: async (deps, { cached, board, params: { number } }, { setHeader }) => {
       const found = await readCardJson(deps.db, cached, board.workspaceId, number);
       if (found === null) throw cardNotFound(number);
-      response.set(FEED_SEQ_HEADER, String(found.feedSeq));
+      setHeader(FEED_SEQ_HEADER, String(found.feedSeq));
       return new JsonText(found.card);
     },
   }),

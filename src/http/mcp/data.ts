@@ -1,0 +1,47 @@
+/** The maximum length of one text, in UTF-16 units: that of a card's description. */
+const MAX_TEXT = 20_000;
+
+/**
+ * Characters that show nothing, or that change how their neighbors are shown: controls, directions,
+ * joiners, fillers, variation selectors and tags. Tab and line feed remain.
+ */
+const INVISIBLE = /(?![\t\n])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u2800]/gu;
+
+/**
+ * Data for a model: no text has invisible characters, which people do not see and models read, or
+ * more than `MAX_TEXT` characters.
+ */
+export function cleaned(value: unknown): unknown {
+  if (typeof value === "string") return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [cleanText(name), cleaned(part)]));
+}
+
+function cleanText(text: string): string {
+  const visible = text.replaceAll(INVISIBLE, "");
+  if (visible.length <= MAX_TEXT) return visible;
+  // A surrogate pair stays whole.
+  const end = /[\uD800-\uDBFF]/.test(visible.charAt(MAX_TEXT - 1)) ? MAX_TEXT - 1 : MAX_TEXT;
+  return `${visible.slice(0, end)}…`;
+}
+
+export type Item = Readonly<Record<string, unknown>>;
+
+/** Where a comment or an event was written: GitHub reports those with a login. */
+export function withSource(item: Item): Item {
+  const { login } = (item["author"] ?? item["actor"] ?? { login: null }) as { login: string | null };
+  return { ...item, source: login === null ? "trunkline" : "github" };
+}
+
+/** The inbox items whose texts are not GitHub's. */
+const OTHER_SOURCES: Readonly<Record<string, string>> = {
+  error_reported: "monitor",
+  waiting_stale: "trunkline",
+  webhook_paused: "trunkline",
+};
+
+export const inboxItemWithSource = (item: Item): Item => ({
+  ...item,
+  source: OTHER_SOURCES[String(item["kind"])] ?? "github",
+});

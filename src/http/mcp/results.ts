@@ -1,0 +1,49 @@
+import { REFUSAL_REASONS, type RefusalReason } from "../../flow/refusal.ts";
+import type { Failure } from "../errors.ts";
+
+/** What to do after a refused move. `docs/refusals.md` has more. */
+const AFTER_REFUSAL: Readonly<Record<RefusalReason, string>> = {
+  conflicts: "Merge the target branch into the card's branch, resolve the conflicts and push.",
+  checks_failing: "Read the checks with get_card and `live`, correct what fails and push.",
+  checks_pending: "Wait until the checks have finished.",
+  nothing_to_merge: "Push a commit to the card's branch.",
+  review_required: "Ask a person to review the pull request, and wait for the approval.",
+  changes_requested: "Read the reviews with get_card and `live`, make the changes and push.",
+  behind_base: "Merge the target branch into the card's branch and push.",
+  protected: "A rule of the repository forbids the change. Ask a person.",
+  not_permitted: "GitHub does not permit it, or Trunkline has no access. Ask a person.",
+  pull_request_closed: "The pull request is closed. Ask a person, or reopen it on GitHub.",
+  branch_missing: "The card's branch is missing. Push it again, or ask a person.",
+  head_moved: "The branch has another commit than `headShas`. Review it, and send its commit.",
+  queue_rejected: "GitHub's merge queue removed the pull request. Correct the cause and push.",
+  unknown: "Read `blocked.message`, which is GitHub's, and ask a person if it does not help.",
+};
+
+const AFTER_STATUS: Readonly<Record<number, string>> = {
+  400: "The arguments are not valid: `issues` says which. Correct them and call again.",
+  403: "This credential may not do this. Ask a person, or use another tool.",
+  404: "What the call names does not exist on this board. Check the number or id.",
+  409: "The state of the board does not allow this: `message` says why.",
+  410: "What the call names is not kept any more.",
+  413: "The arguments are too large. Shorten them.",
+  429: "Too many calls.",
+  503: "GitHub or the database could not be reached; the outcome may be open.",
+};
+
+const isReason = (reason: unknown): reason is RefusalReason =>
+  (REFUSAL_REASONS as readonly unknown[]).includes(reason);
+
+/** What happened and what to do next, in words of Trunkline only. */
+export function sayFailure({ statusCode, body, retryAfter }: Failure): string {
+  if ("blocked" in body) {
+    const { reason } = body["blocked"] as { reason: unknown };
+    const next = AFTER_REFUSAL[isReason(reason) ? reason : "unknown"];
+    return `The move was refused and the card stays in its stage. ${next} Then call again with the same arguments. \`blocked\` has every reason.`;
+  }
+  const next = AFTER_STATUS[statusCode] ?? "Trunkline failed; the outcome may be open.";
+  const mayRepeat = retryAfter !== undefined || statusCode >= 500;
+  if (!mayRepeat) return next;
+  return `${next} Make the same call again, with the same requestId, after ${retryAfter ?? 1} s.`;
+}
+
+export const REPLAYED = "This is the stored answer to an earlier call with this requestId; nothing was done.";

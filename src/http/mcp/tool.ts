@@ -1,0 +1,241 @@
+import { z } from "zod";
+import type { Request, Response } from "express";
+import type { Deps } from "../../actions/deps.ts";
+import { invalid } from "../../errors.ts";
+import { mayAct, type Role } from "../../flow/roles.ts";
+import type { Scope } from "../../store/tenancy/credentials.ts";
+import { REPLAY_HEADER } from "../idempotency.ts";
+import { requireRole, requireWriteScope } from "../resolve.ts";
+import type { Exchange, Route, RouteDefinition } from "../route.ts";
+import { routes } from "../v1/routes.ts";
+
+/** The arguments of a call, not validated yet. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** The answer of a route to a tool. */
+export interface RouteAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  /** The cursor of the next page of a list; null on the last page. */
+  readonly nextCursor: string | null;
+  /** Whether it is the stored answer to an earlier call. */
+  readonly isReplay: boolean;
+}
+
+/** Runs a route for the caller of a tool. Throws what the route throws. */
+export type RunRoute = (route: string, input: Arguments) => Promise<RouteAnswer>;
+
+/** What a tool returns: a sentence of Trunkline, and data with texts of other people. */
+export interface Output {
+  readonly text: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A tool of the MCP server. It runs routes of `/v1`, with their checks, answers and refusals. */
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** As in `POST /v1/cards/{number}/move`. Its role and scope are those of the tool. */
+  readonly route: string;
+  /** Further routes that the tool reads. */
+  readonly reads: readonly string[];
+  /** The toolset that has it, null for the default one. */
+  readonly toolset: string | null;
+  readonly input: z.ZodObject;
+  /** Whether it may change what cannot be changed back, such as a branch. */
+  readonly isDestructive: boolean;
+  readonly run: (run: RunRoute, input: Arguments) => Promise<Output>;
+}
+
+const byName = new Map(
+  routes.map((route) => [`${route.definition.method.toUpperCase()} ${route.definition.path}`, route]),
+);
+
+/** The route with this name, as in `GET /v1/cards/{number}`. */
+export function routeNamed(name: string): Route & { readonly run: NonNullable<Route["run"]> } {
+  const route = byName.get(name);
+  if (!route?.run) throw new Error(`there is no route ${name} for a tool`);
+  return { ...route, run: route.run };
+}
+
+const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,200}$/;
+/** Makes a key of at least 16 characters of a request id of one. */
+const KEY_PREFIX = "mcp-request-id:";
+
+const requestId = z.string().regex(REQUEST_ID).meta({
+  description: "A new unique string for each change; the same one to repeat a call",
+});
+
+interface ToolDefinition extends Pick<Tool, "name" | "title" | "description" | "route"> {
+  readonly reads?: readonly string[];
+  readonly toolset?: string;
+  readonly isDestructive?: boolean;
+  /** Arguments besides those of the route. */
+  readonly extra?: z.ZodRawShape;
+  /** Arguments of the route that the tool does not have. */
+  readonly without?: readonly string[];
+  /** By default the answer of the route with the text of `says`. */
+  readonly run?: Tool["run"];
+  readonly says?: (answer: RouteAnswer) => string;
+}
+
+/** A tool with the arguments of its route. */
+export function tool(definition: ToolDefinition): Tool {
+  const { route, says = () => "Done.", extra = {}, without = [], ...rest } = definition;
+  const { method, params, query, body } = routeNamed(route).definition;
+  const shape: z.ZodRawShape = {
+    ...params?.shape,
+    ...query?.shape,
+    ...(body instanceof z.ZodObject && body.shape),
+    ...extra,
+    ...(method !== "get" && { requestId }),
+  };
+  return {
+    reads: [],
+    toolset: null,
+    isDestructive: false,
+    run: async (run, input) => {
+      const answer = await run(route, input);
+      return { text: says(answer), data: dataOf(answer) };
+    },
+    ...rest,
+    route,
+    input: z.object(Object.fromEntries(Object.entries(shape).filter(([name]) => !without.includes(name)))),
+  };
+}
+
+/** Items on a page of a list, unless the call asks for another number. */
+const PAGE = 30;
+
+/** The arguments of a tool that lists. */
+export const listArguments = {
+  limit: z
+    .int()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: `By default ${PAGE}` }),
+  cursor: z.string().optional().meta({ description: "`nextCursor` of the previous page" }),
+};
+
+/** Runs a route that lists. */
+export const runList = (run: RunRoute, route: string, input: Arguments): Promise<RouteAnswer> =>
+  run(route, { limit: PAGE, ...input });
+
+/** A list becomes an object: `structuredContent` is one. */
+export function dataOf({ body, nextCursor }: RouteAnswer): Readonly<Record<string, unknown>> {
+  if (Array.isArray(body)) return { items: body, nextCursor };
+  return (body ?? {}) as Record<string, unknown>;
+}
+
+export const isWrite = ({ route }: Tool): boolean => routeNamed(route).definition.method !== "get";
+
+/** What a credential may do on the board of the call. */
+export interface Rights {
+  readonly role: Role;
+  readonly scopes: readonly Scope[];
+}
+
+/** Throws `forbidden`, as the route of the tool would, unless these rights suffice. */
+export function requireRights(tool: Tool, rights: Rights): void {
+  if (isWrite(tool)) requireWriteScope(rights);
+  requireRole(rights.role, routeNamed(tool.route).definition.role);
+}
+
+export const mayCall = (tool: Tool, { role, scopes }: Rights): boolean =>
+  mayAct(role, routeNamed(tool.route).definition.role) && (!isWrite(tool) || scopes.includes("write"));
+
+/** The HTTP request of a tool's call, which has its credential and limits. */
+export interface Carrier {
+  readonly deps: Deps;
+  readonly request: Request;
+  readonly response: Response;
+  readonly rights: Rights;
+}
+
+/** Runs a tool. Throws what its routes throw, and `invalid` for arguments that it does not have. */
+export async function runTool(carrier: Carrier, called: Tool, input: Arguments): Promise<Output & Replay> {
+  requireRights(called, carrier.rights);
+  const known = Object.keys(called.input.shape);
+  const unknown = Object.keys(input).filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw unknownArguments(unknown, known);
+  const key = isWrite(called) ? keyOf(input["requestId"]) : undefined;
+  let isReplay = false;
+  const run: RunRoute = async (name, fields) => {
+    const answer = await runRoute(carrier, name, fields, key);
+    isReplay ||= answer.isReplay;
+    return answer;
+  };
+  const output = await called.run(run, input);
+  return { ...output, isReplay };
+}
+
+interface Replay {
+  readonly isReplay: boolean;
+}
+
+function unknownArguments(unknown: readonly string[], known: readonly string[]): Error {
+  const message =
+    known.length === 0
+      ? "is unknown; this tool has no arguments"
+      : `is unknown; this tool has ${known.join(", ")}`;
+  const issues = unknown.slice(0, 50).map((path) => ({ path, message }));
+  return invalid(`The call has arguments that the tool does not have.`, issues);
+}
+
+function keyOf(given: unknown): string {
+  if (typeof given === "string" && REQUEST_ID.test(given)) return KEY_PREFIX.padEnd(16, ":") + given;
+  const message = `must have 1 to 200 characters from A-Z a-z 0-9 _ . : -`;
+  throw invalid(`requestId: ${message}`, [{ path: "requestId", message }]);
+}
+
+async function runRoute(
+  { deps, request, response }: Carrier,
+  name: string,
+  input: Arguments,
+  key: string | undefined,
+): Promise<RouteAnswer> {
+  const { definition, run } = routeNamed(name);
+  const headers = new Map<string, string>();
+  const exchange: Exchange = {
+    request,
+    response,
+    ...inputOf(definition, input),
+    key,
+    requireNoBody: () => undefined,
+    setHeader: (header, value) => void headers.set(header, value),
+  };
+  const { status, body } = await run(deps, exchange);
+  const isReplay = headers.has(REPLAY_HEADER);
+  if (isReplay) response.set(REPLAY_HEADER, "true");
+  const [, next] = /<([^>]*)>/.exec(headers.get("Link") ?? "") ?? [];
+  return {
+    status,
+    body: body === null ? null : (JSON.parse(body.toString()) as unknown),
+    nextCursor: new URLSearchParams(next?.split("?")[1]).get("cursor"),
+    isReplay,
+  };
+}
+
+/** Distributes arguments to the path, the query and the body of a route. */
+function inputOf({ path, params, query, body }: RouteDefinition, input: Arguments) {
+  const pick = (schema: z.ZodType | undefined): [string, unknown][] => {
+    const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+    return Object.entries(input).filter(([name]) => names.includes(name));
+  };
+  const texts = (schema: z.ZodType | undefined) =>
+    Object.fromEntries(pick(schema).map(([name, value]) => [name, textOf(value)]));
+  const inPath = texts(params);
+  const fields = body && Object.fromEntries(pick(body));
+  return {
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(inPath[name]))),
+    params: inPath,
+    query: texts(query),
+    readBody: () => Promise.resolve(fields),
+  };
+}
+
+/** As a client would write it in an address. Anything else is left for the route to refuse. */
+const textOf = (value: unknown): unknown =>
+  typeof value === "number" || typeof value === "boolean" ? String(value) : value;

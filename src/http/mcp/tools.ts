@@ -1,0 +1,233 @@
+import { z } from "zod";
+import { releaseTools } from "./release-tools.ts";
+import { inboxItemWithSource, withSource, type Item } from "./data.ts";
+import {
+  dataOf,
+  listArguments,
+  runList,
+  tool,
+  type Arguments,
+  type Output,
+  type RunRoute,
+  type Tool,
+} from "./tool.ts";
+
+/** Cards that `get_board` shows of one column. */
+const COLUMN_CARDS = 50;
+/** Items of the timeline that `get_card` shows. */
+const TIMELINE_ITEMS = 30;
+
+const LISTS = {
+  projects: "GET /v1/projects",
+  members: "GET /v1/members",
+  labels: "GET /v1/labels",
+  features: "GET /v1/features",
+  repositories: "GET /v1/repositories",
+} as const;
+type ListName = keyof typeof LISTS;
+
+interface Column {
+  readonly tasks: readonly unknown[];
+}
+
+async function getBoard(run: RunRoute, { include = [], ...input }: Arguments): Promise<Output> {
+  const names = z.array(z.enum(Object.keys(LISTS) as ListName[])).safeParse(include).data ?? [];
+  const { body } = await run("GET /v1/board", input);
+  const columns = (body as { columns: readonly Column[] }).columns.map(({ tasks, ...column }) => ({
+    ...column,
+    cardCount: tasks.length,
+    tasks: tasks.slice(0, COLUMN_CARDS),
+  }));
+  const lists: Record<string, unknown> = {};
+  for (const name of names) lists[name] = (await run(LISTS[name], input)).body;
+  return {
+    text: `The columns of the board in flow order, each with its first ${COLUMN_CARDS} cards. A move takes the statusId of a column.`,
+    data: { columns, ...lists },
+  };
+}
+
+async function getCard(run: RunRoute, { live = false, ...input }: Arguments): Promise<Output> {
+  const { body: card } = await run("GET /v1/cards/{number}", input);
+  const timeline = await newestItems(run, input);
+  const github = live === true ? await readLive(run, input) : {};
+  return {
+    text: `The card with the newest ${TIMELINE_ITEMS} items of its timeline. Push commits to its branchName.`,
+    data: { card: { ...(card as object), source: "trunkline" }, timeline, ...github },
+  };
+}
+
+async function newestItems(run: RunRoute, input: Arguments): Promise<unknown[]> {
+  let newest: Item[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await run("GET /v1/cards/{number}/timeline", {
+      ...input,
+      limit: 200,
+      ...(cursor !== null && { cursor }),
+    });
+    newest = [...newest, ...(page.body as Item[])].slice(-TIMELINE_ITEMS);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return newest.map(withSource);
+}
+
+async function readLive(run: RunRoute, input: Arguments): Promise<Output["data"]> {
+  const fromGitHub = async (route: string) =>
+    ((await run(route, input)).body as object[]).map((entry) => ({ ...entry, source: "github" }));
+  return {
+    checks: await fromGitHub("GET /v1/cards/{number}/checks"),
+    reviews: await fromGitHub("GET /v1/cards/{number}/reviews"),
+  };
+}
+
+async function readPage(run: RunRoute, input: Arguments): Promise<Output> {
+  if (input["docId"] !== undefined) {
+    const { body } = await run("GET /v1/docs/{docId}", input);
+    return {
+      text: "The page. `createdBy` and `updatedBy` are its authors.",
+      data: { ...(body as object), source: "trunkline" },
+    };
+  }
+  return { text: "The pages of the board.", data: dataOf(await runList(run, "GET /v1/docs", input)) };
+}
+
+async function readInbox(run: RunRoute, input: Arguments): Promise<Output> {
+  const { items, nextCursor } = dataOf(await runList(run, "GET /v1/inbox", input));
+  return {
+    text: "The items of the inbox, newest first.",
+    data: { items: (items as Item[]).map(inboxItemWithSource), nextCursor },
+  };
+}
+
+const boardTools: readonly Tool[] = [
+  tool({
+    name: "get_board",
+    title: "Get the board",
+    description: "The columns of a project with their cards, and on request the ids that cards can refer to.",
+    route: "GET /v1/board",
+    reads: Object.values(LISTS),
+    extra: { include: z.array(z.enum(Object.keys(LISTS) as ListName[])).optional() },
+    run: getBoard,
+  }),
+  tool({
+    name: "get_card",
+    title: "Get a card",
+    description:
+      "A card with its branches, its pull requests, why its last move was refused (`blocked`), and its comments and events.",
+    route: "GET /v1/cards/{number}",
+    reads: [
+      "GET /v1/cards/{number}/timeline",
+      "GET /v1/cards/{number}/checks",
+      "GET /v1/cards/{number}/reviews",
+    ],
+    extra: {
+      live: z.boolean().optional().meta({ description: "Also read check runs and reviews from GitHub" }),
+    },
+    run: getCard,
+  }),
+  tool({
+    name: "plan_move",
+    title: "Preview a move",
+    description: "What a move would do on GitHub and what would refuse it. Changes nothing.",
+    route: "GET /v1/cards/{number}/move-plan",
+    says: ({ body }) =>
+      (body as { wouldMove: boolean }).wouldMove
+        ? "The move would be made: `steps` lists its changes."
+        : "The move would be refused: `reasons` says why.",
+  }),
+  tool({
+    name: "move_card",
+    title: "Move a card",
+    description:
+      "Moves a card to a stage. The stage's rule creates its branch, opens its pull request or merges it into a shared branch. If GitHub refuses, the card stays and `blocked` says why.",
+    route: "POST /v1/cards/{number}/move",
+    isDestructive: true,
+    says: ({ status }) =>
+      status === 202
+        ? "GitHub has queued a merge. The card moves when GitHub merges it: read the card."
+        : "The card has moved. `promoted` lists the merges of this call.",
+  }),
+  tool({
+    name: "create_card",
+    title: "Create a card",
+    description: "Creates a card, by default a draft in the backlog.",
+    route: "POST /v1/cards",
+    says: () => "The card is created.",
+  }),
+  tool({
+    name: "update_card",
+    title: "Update a card",
+    description: "Changes fields of a card. Omitted fields are unchanged; null clears a field.",
+    route: "PATCH /v1/cards/{number}",
+    isDestructive: true,
+    says: () => "The card is updated.",
+  }),
+  tool({
+    name: "comment",
+    title: "Comment on a card",
+    description:
+      "Comments on a card and on its open pull requests, which may be public. `/give-up <reason>` says that you cannot finish.",
+    route: "POST /v1/cards/{number}/comments",
+    says: () => "The comment is written. `mirroredTo` counts the pull requests that show it.",
+  }),
+  tool({
+    name: "inbox",
+    title: "List the inbox",
+    description: "What needs a decision by a person, newest first.",
+    route: "GET /v1/inbox",
+    extra: listArguments,
+    run: readInbox,
+  }),
+  tool({
+    name: "read_page",
+    title: "Read a page",
+    description: "A page of the board's documents. Without docId, the list of pages.",
+    route: "GET /v1/docs",
+    reads: ["GET /v1/docs/{docId}"],
+    extra: { ...listArguments, docId: z.guid().optional() },
+    run: readPage,
+  }),
+  tool({
+    name: "get_operation",
+    title: "Get the progress of a promotion",
+    description: "The result of each card of a promotion so far. Poll it until nothing is pending.",
+    route: "GET /v1/operations/{operationId}",
+    says: () => "The results so far.",
+  }),
+];
+
+/** All tools, in the order of `tools/list`. */
+export const tools: readonly Tool[] = [...boardTools, ...releaseTools];
+
+/**
+ * The writes of `/v1` that no tool has: they decide who may do what, change what the whole board
+ * relies on, delete, or are decisions that the inbox asks a person for.
+ */
+export const NOT_FOR_AGENTS: readonly string[] = [
+  "DELETE /v1/cards/{number}",
+  "PATCH /v1/cards/{number}/comments/{commentId}",
+  "POST /v1/labels",
+  "PATCH /v1/labels/{labelId}",
+  "DELETE /v1/labels/{labelId}",
+  "POST /v1/features",
+  "PATCH /v1/features/{featureId}",
+  "DELETE /v1/features/{featureId}",
+  "POST /v1/projects",
+  "PATCH /v1/projects/{projectId}",
+  "DELETE /v1/projects/{projectId}",
+  "PUT /v1/projects/{projectId}/flow",
+  "PUT /v1/projects/{projectId}/repositories",
+  "POST /v1/docs",
+  "PATCH /v1/docs/{docId}",
+  "DELETE /v1/docs/{docId}",
+  "DELETE /v1/releases/{id}",
+  "DELETE /v1/releases/{id}/freeze",
+  "DELETE /v1/inbox/{itemId}",
+  "POST /v1/inbox/{itemId}/adopt",
+  "POST /v1/webhooks",
+  "PATCH /v1/webhooks/{id}",
+  "DELETE /v1/webhooks/{id}",
+  "POST /v1/webhooks/{id}/ping",
+  "POST /v1/webhooks/{id}/rotate",
+  "POST /v1/webhooks/{id}/replay",
+];

@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type CallToolResult,
+  type VersionNegotiationMode,
+} from "@modelcontextprotocol/client";
+import type { Api } from "../api.ts";
+
+type Key = Pick<Api, "apiKey" | "baseUrl">;
+
+export interface McpOptions {
+  readonly mode?: VersionNegotiationMode;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+}
+
+/** The result of a tool, as a model gets it. */
+export interface ToolResult {
+  readonly isError: boolean;
+  /** What Trunkline says. */
+  readonly text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read deep into the answers of routes
+  readonly data: Readonly<Record<string, any>>;
+}
+
+export interface Mcp {
+  readonly client: Client;
+  /** Calls a tool. A write gets a new `requestId` unless it has one. */
+  call(name: string, input?: Readonly<Record<string, unknown>>): Promise<ToolResult>;
+  write(name: string, input?: Readonly<Record<string, unknown>>): Promise<ToolResult>;
+  names(): Promise<string[]>;
+}
+
+/** An MCP client with the credential of `api`. */
+export async function connectMcp(
+  { apiKey, baseUrl }: Key,
+  { mode = { pin: "2026-07-28" }, query = "", headers = {}, fetch: send }: McpOptions = {},
+): Promise<Mcp> {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const transport = new StreamableHTTPClientTransport(new URL(`${baseUrl}/v1/mcp${query}`), {
+    requestInit: { headers: { authorization: `Bearer ${apiKey}`, ...headers } },
+    ...(send && { fetch: send }),
+  });
+  await client.connect(transport);
+  const call = async (name: string, input: Readonly<Record<string, unknown>> = {}) =>
+    toolResult(await client.callTool({ name, arguments: input }));
+  return {
+    client,
+    call,
+    write: (name, input) => call(name, { requestId: randomUUID(), ...input }),
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+  };
+}
+
+/** Checks that the second text is the data. */
+export function toolResult({ isError, content, structuredContent }: CallToolResult): ToolResult {
+  const [said, shown, ...more] = content.map((part) => (part.type === "text" ? part.text : part.type));
+  if (said === undefined || more.length > 0 || shown !== JSON.stringify(structuredContent))
+    throw new Error(`not a result of a tool: ${JSON.stringify(content)}`);
+  return { isError: isError === true, text: said, data: structuredContent as ToolResult["data"] };
+}
