@@ -34,7 +34,7 @@ describe("the feed of a board", () => {
     expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: head }, (_, at) => at + 1));
     for (const { number } of cards) {
       const own = events.filter(({ card }) => card?.number === number);
-      expect(kindsOf(own)).toEqual(["created", "card_created", "status_changed"]);
+      expect(kindsOf(own)).toEqual(["card_created", "status_changed"]);
     }
   });
 
@@ -45,17 +45,20 @@ describe("the feed of a board", () => {
     await board.api.move(number, board.stages["To do"]);
     await headOf(board);
     const events = await readFeed(board.api, `&card=${number}`);
-    const timeline = await board.api.timeline(number);
+    const [created, ...timeline] = await board.api.timeline(number);
     const shown = timeline.map(({ kind, actor, data }) => ({ kind, actor, data }));
-    expect(events.filter(({ kind }) => kind !== "card_created")).toEqual(
-      shown.map((event) => expect.objectContaining(event)),
+    const { projectId, stages } = board;
+    expect(events).toEqual(
+      [
+        {
+          kind: "card_created",
+          actor: created?.actor,
+          data: { from: null, to: { projectId, statusId: stages.Backlog } },
+        },
+        ...shown,
+      ].map((event) => expect.objectContaining(event)),
     );
-    expect(events.map(({ card }) => card?.title)).toEqual([
-      "Both channels",
-      "Both channels",
-      "Renamed",
-      "Renamed",
-    ]);
+    expect(events.map(({ card }) => card?.title)).toEqual(["Both channels", "Renamed", "Renamed"]);
   });
 
   it("has comments by their id, without their text", async () => {
@@ -98,7 +101,6 @@ describe("the feed of a board", () => {
       ["page_changed", { from: null, to: { id: page.body["id"], title: "Home", parentId: null } }],
       ["project_changed", { from: expect.anything(), to: { id: projectId, name: "Renamed project" } }],
       ["release_changed", { releaseId: release.body["id"], releaseName: "1.0", from: null, to: "open" }],
-      ["created", { number }],
       ["card_created", { from: null, to: expect.objectContaining({ projectId }) }],
       ["release_added", { releaseId: release.body["id"], releaseName: "1.0" }],
       [
@@ -197,6 +199,7 @@ describe("GET /v1/events", () => {
   it("answers 410 with `oldest` and `head` for a position that is not kept or not reached", async () => {
     const board = await world.board();
     await board.api.card();
+    await board.api.card();
     const head = await headOf(board);
     await board.db("events").where({ workspace_id: board.workspaceId }).where("seq", "<=", 2).delete();
     const bounds = { statusCode: 410, head: String(head), oldest: "3" };
@@ -242,10 +245,7 @@ describe("GET /v1/events/stream", () => {
     stream.close();
     const { text } = await board.api.get<EventPage>(`/v1/events?after=${head}`);
     for (const { data } of frames) expect(text).toContain(data);
-    expect(frames.map(({ id, event }) => [Number(id), event])).toEqual([
-      [head + 1, "created"],
-      [head + 2, "card_created"],
-    ]);
+    expect(frames.map(({ id, event }) => [Number(id), event])).toEqual([[head + 1, "card_created"]]);
     expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(stream.headers.get("x-accel-buffering")).toBe("no");
   });
@@ -262,7 +262,7 @@ describe("GET /v1/events/stream", () => {
     const frames = await stream.framesWhen((all) => all.some(({ data }) => data !== null));
     stream.close();
     expect(frames.filter(({ data }) => data !== null)).toEqual([
-      expect.objectContaining({ id: String(head + 4), event: "card_created" }),
+      expect.objectContaining({ id: String(head + 2), event: "card_created" }),
     ]);
   });
 

@@ -7,7 +7,7 @@ import { EVENT_KINDS, type TimelineActor } from "./event-kinds.ts";
 /** What happens to a comment of a card. */
 export const COMMENT_KINDS = ["comment", "comment_edited", "comment_deleted"] as const;
 
-/** Changes that appear in the feed and on no timeline. */
+/** Changes that the feed shows. No timeline does, except that `card_created` is its `created`. */
 export const CHANGE_KINDS = [
   "card_created",
   "card_deleted",
@@ -24,8 +24,12 @@ export const CHANGE_KINDS = [
 ] as const;
 type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** All kinds, each once: some changes are also events of the timeline. */
-export const FEED_KINDS = [...EVENT_KINDS, ...COMMENT_KINDS, ...CHANGE_KINDS] as const;
+/** All kinds. */
+export const FEED_KINDS = [
+  ...EVENT_KINDS.filter((kind) => kind !== "created"),
+  ...COMMENT_KINDS,
+  ...CHANGE_KINDS,
+] as const;
 type FeedKind = (typeof FEED_KINDS)[number];
 
 /** An event of a board, in the field order of the API. */
@@ -58,11 +62,15 @@ export const feedTimelineItems = (
     from ${items} t join cards c on c.id = (select card_id from ${items})
     join users u on u.id = (select actor_id from ${items})`;
 
-interface Change {
+/** What a change puts into the feed. */
+export interface ChangeContent {
   readonly kind: ChangeKind;
-  readonly cardId?: string;
   /** Ids, numbers and names; no bodies. A change has `from` and `to`. */
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+interface Change extends ChangeContent {
+  readonly cardId?: string;
 }
 
 const INSERT_CHANGE = `
