@@ -11,6 +11,7 @@ export const COMMENT_KINDS = ["comment", "comment_edited", "comment_deleted"] as
 export const CHANGE_KINDS = [
   "card_created",
   "card_deleted",
+  "card_reordered",
   "blocked",
   "unblocked",
   "label_changed",
