@@ -82,13 +82,17 @@ const INSERT_CHANGE = `
     left join cards c on c.id = cast(:cardId as uuid)
     left join users u on u.id = cast(:userId as uuid)`;
 
-/**
- * Records a change that appears on no timeline, in the transaction that makes it. `by` names the
- * board and the user, null for a change by an operator.
- */
+/** The board that is changed, and who does it. */
+export interface ChangedBy {
+  readonly workspaceId: string;
+  /** Null for the operator of the service. */
+  readonly userId: string | null;
+}
+
+/** Records a change that appears on no timeline, in the transaction that makes it. */
 export async function recordChange(
   trx: Trx,
-  { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string | null },
+  { workspaceId, userId }: ChangedBy,
   { kind, cardId, data }: Change,
 ): Promise<void> {
   await rows(trx, INSERT_CHANGE, {
