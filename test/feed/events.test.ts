@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
+import { removeMember, setMembership } from "../../src/store/tenancy/memberships.ts";
+import { upsertForgeUser } from "../../src/store/tenancy/users.ts";
 import { eventually, type Api } from "../support/api.ts";
 import {
   headOf,
@@ -115,6 +117,31 @@ describe("the feed of a board", () => {
       ["card_deleted", { from: expect.objectContaining({ projectId }), to: null }],
     ]);
     expect(body.events.every(({ actor }) => actor !== null)).toBe(true);
+  });
+
+  it("has new, changed and former members, with who changed them", async () => {
+    const board = await world.board();
+    const { db, workspaceId } = board;
+    const [maintainer] = (await board.api.get<{ id: string }[]>("/v1/members")).body;
+    const by = maintainer?.id;
+    const account = { forgeId: 4_712, login: "hopper", avatarUrl: null, isBot: false };
+    const { id: userId } = await upsertForgeUser(db, account, "human", randomUUID());
+    const head = await headOf(board);
+    await setMembership(db, { workspaceId, userId, role: "viewer" }, by);
+    await setMembership(db, { workspaceId, userId, role: "viewer" }, by);
+    await setMembership(db, { workspaceId, userId, role: "member" }, by);
+    await removeMember(db, workspaceId, "Hopper", by);
+    await revokeCredential(db, clientIdOf(await board.as({ role: "member" })));
+    await headOf(board);
+    const events = (await readFeed(board.api)).slice(head);
+    const machine = expect.any(String);
+    expect(events.map(({ kind, actor, data }) => [kind, actor?.user.name, data])).toEqual([
+      ["member_changed", "maintainer agent", { userId, from: null, to: "viewer" }],
+      ["member_changed", "maintainer agent", { userId, from: "viewer", to: "member" }],
+      ["member_changed", "maintainer agent", { userId, from: "member", to: null }],
+      ["member_changed", undefined, { userId: machine, from: null, to: "member" }],
+      ["member_changed", undefined, { userId: machine, from: "member", to: null }],
+    ]);
   });
 
   it("has refusals and their end, by reason", async () => {
