@@ -430,7 +430,6 @@ CREATE TABLE memberships (
   CONSTRAINT memberships_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 CREATE INDEX memberships_workspace_id_idx ON memberships USING btree (workspace_id);
-CREATE TRIGGER member_is_changed AFTER INSERT OR DELETE OR UPDATE OF role ON memberships FOR EACH ROW EXECUTE FUNCTION record_member();
 CREATE TRIGGER stamp_credentials AFTER INSERT OR DELETE OR UPDATE ON memberships FOR EACH ROW EXECUTE FUNCTION stamp_credentials_of_member();
 
 CREATE TABLE monitor_reports (
@@ -1132,17 +1131,6 @@ begin
   else
     delete from search_texts where id = new.id;
   end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.record_member()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into events (workspace_id, kind, data)
-  values (coalesce(new.workspace_id, old.workspace_id), 'member_changed',
-          jsonb_build_object('userId', coalesce(new.user_id, old.user_id), 'from', old.role, 'to', new.role));
   return null;
 end $function$;
 

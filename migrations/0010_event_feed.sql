@@ -48,18 +48,6 @@ create trigger card_is_blocked after update of blocked on cards
   for each row when (old.blocked is distinct from new.blocked and new.deleted_at is null)
   execute function record_blocked();
 
--- In SQL, because boards get members by the command line, by credentials and by deleted accounts.
-create function record_member() returns trigger
-language plpgsql as $$
-begin
-  insert into events (workspace_id, kind, data)
-  values (coalesce(new.workspace_id, old.workspace_id), 'member_changed',
-          jsonb_build_object('userId', coalesce(new.user_id, old.user_id), 'from', old.role, 'to', new.role));
-  return null;
-end $$;
-create trigger member_is_changed after insert or delete or update of role on memberships
-  for each row execute function record_member();
-
 -- In SQL, so that no board is without a feed.
 create function create_feed() returns trigger
 language plpgsql as $$

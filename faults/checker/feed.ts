@@ -31,6 +31,7 @@ async function feedOf(api: Api): Promise<ApiEvent[]> {
 /** What the feed must have for an item of a card's timeline. */
 function eventOf(item: TimelineItem): unknown[] {
   if (item.type === "comment") return ["comment", item.author, item.id];
+  if (item.kind === "created") return ["card_created", item.actor];
   return [item.kind, item.actor, item.data];
 }
 
@@ -42,6 +43,7 @@ function itemsOf(events: readonly ApiEvent[]): unknown[][] {
   return events.flatMap((event) => {
     const { kind, actor, data } = event;
     if (kind === "comment") return deleted.has(commentOf(event)) ? [] : [[kind, actor, commentOf(event)]];
+    if (kind === "card_created") return [[kind, actor]];
     return kind.startsWith("comment_") || CHANGES.has(kind) ? [] : [[kind, actor, data]];
   });
 }

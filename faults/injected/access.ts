@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { revokeCredential, setMembership } from "../../src/store/tenancy/credentials.ts";
+import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
+import { setMembership } from "../../src/store/tenancy/memberships.ts";
 import { runAgent } from "../actors/agent.ts";
 import { uniqueText, type BoardKnowledge } from "../actors/board-knowledge.ts";
 import { makeCaller, type Caller } from "../actors/caller.ts";

@@ -200,7 +200,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     invariant: "I14",
     edits: [
       {
-        file: "store/events/feed.js",
+        file: "store/events/number-events.js",
         find: "select pg_advisory_xact_lock(:lock)",
         replace: "select cast(:lock as bigint)",
       },

@@ -2,14 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Db } from "../store/db/connect.ts";
 import { createCoalescer } from "../store/cards/cached-boards.ts";
-import {
-  hasPendingEvents,
-  numberEvents,
-  readEvents,
-  readHeads,
-  type FeedPage,
-  type FeedQuestion,
-} from "../store/events/feed.ts";
+import { readEvents, readHeads, type FeedPage, type FeedQuestion } from "../store/events/feed.ts";
+import { hasPendingEvents, numberEvents } from "../store/events/number-events.ts";
 
 /** Numbers events after their commit and wakes those who wait for them. */
 export interface Feed {

@@ -3,7 +3,8 @@ import { addMember, registerAgent } from "../actions/installations/forge-account
 import { notFound, Problem } from "../errors.ts";
 import { ROLES } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";
-import { listAgents, removeAgent, listMembersWithLogin, removeMember } from "../store/tenancy/users.ts";
+import { removeMember } from "../store/tenancy/memberships.ts";
+import { listAgents, removeAgent, listMembersWithLogin } from "../store/tenancy/users.ts";
 import type { Db } from "../store/db/connect.ts";
 import { findWorkspace, listWorkspaces } from "../store/tenancy/workspaces.ts";
 import {

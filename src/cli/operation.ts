@@ -12,8 +12,9 @@ const cancel: Subcommand = async (args, context) => {
   const outcome = await withDatabase(context, async (db) => {
     const workspaceId = isUuid(operationId) ? await findWorkspaceOfAction(db, operationId) : null;
     if (workspaceId === null) throw notFound(`There is no operation ${operationId}.`);
+    const operator = { workspaceId, userId: null };
     return transaction(db, async (trx) =>
-      cancelAction(trx, await findReleaseAction(trx, { workspaceId }, { operationId })),
+      cancelAction(trx, operator, await findReleaseAction(trx, operator, { operationId })),
     );
   });
   const text = `Cancelled. ${outcome.promoted.length} cards are promoted; a card that is being moved finishes.`;

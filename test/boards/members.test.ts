@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
-import { revokeCredential, setMembership } from "../../src/store/tenancy/credentials.ts";
+import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
+import { setMembership } from "../../src/store/tenancy/memberships.ts";
 import { upsertForgeUser } from "../../src/store/tenancy/users.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 

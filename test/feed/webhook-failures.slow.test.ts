@@ -6,38 +6,26 @@ import {
   isPaused,
   seqsOf,
   skipWait,
-  startReceiver,
+  startWebhookWorld,
   waitOf,
-  webhookTo,
   webhookWhen,
-  type ApiWebhook,
-  type Receiver,
+  type WebhookWorld,
 } from "../support/stories/outgoing-webhooks.ts";
-import { METRICS_TOKEN, startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { METRICS_TOKEN, type TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-const receivers: Receiver[] = [];
+let world: WebhookWorld;
 beforeAll(async () => {
-  world = await startWorld({ webhooks: { allowedAddresses: ["127.0.0.0/8"], timeoutMs: 400 } });
+  world = await startWebhookWorld(2_000);
 });
-afterEach(() => Promise.all(receivers.splice(0).map((receiver) => receiver.close())));
+afterEach(() => world.closeReceivers());
 afterAll(() => world.stop());
-
-async function receiverOf(
-  board: TestBoard,
-  fields: object = {},
-): Promise<{ receiver: Receiver; webhook: ApiWebhook }> {
-  const receiver = await startReceiver();
-  receivers.push(receiver);
-  return { receiver, webhook: await webhookTo(receiver, board, fields) };
-}
 
 const ago = ({ db }: TestBoard, hours: number) => db.raw("now() - ? * interval '1 hour'", [hours]);
 
 describe("a failed delivery", () => {
   it("repeats a failed event on the schedule with the same id, and later events wait", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     receiver.answerWith((response) => response.writeHead(500).end("broken"));
     await board.api.card();
     await board.api.card();
@@ -64,13 +52,12 @@ describe("a failed delivery", () => {
 
   it("fails when the receiver is down, slow or redirects, and follows no redirect", async () => {
     const board = await world.board();
-    const elsewhere = await startReceiver();
-    receivers.push(elsewhere);
-    const down = await receiverOf(board, { kinds: ["card_created"] });
+    const elsewhere = await world.receiver();
+    const down = await world.receiverOf(board, { kinds: ["card_created"] });
     await down.receiver.close();
-    const slow = await receiverOf(board, { kinds: ["card_created"] });
+    const slow = await world.receiverOf(board, { kinds: ["card_created"] });
     slow.receiver.answerWith(() => undefined);
-    const redirecting = await receiverOf(board, { kinds: ["card_created"] });
+    const redirecting = await world.receiverOf(board, { kinds: ["card_created"] });
     redirecting.receiver.answerWith((response) => response.writeHead(307, { location: elsewhere.url }).end());
     await board.api.card();
     for (const { webhook } of [down, slow, redirecting]) await webhookWhen(board, webhook, isFailing);
@@ -81,7 +68,7 @@ describe("a failed delivery", () => {
 describe("a webhook is paused, keeps its position and is in the inbox", () => {
   it("when the receiver answers 410, until it is resumed", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     receiver.answerWith((response) => response.writeHead(410).end());
     await board.api.card();
     const paused = await webhookWhen(board, webhook, isPaused);
@@ -101,7 +88,7 @@ describe("a webhook is paused, keeps its position and is in the inbox", () => {
 
   it("when deliveries have failed for five days, not before", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     receiver.answerWith((response) => response.writeHead(500).end());
     await board.api.card();
     await webhookWhen(board, webhook, isFailing);
@@ -129,11 +116,11 @@ describe("a webhook is paused, keeps its position and is in the inbox", () => {
 describe("a maintainer", () => {
   it("pauses a webhook without an inbox item, and nothing is sent until it is resumed", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     const { body } = await board.api.patch(`/v1/webhooks/${webhook.id}`, { paused: true });
     expect(body).toMatchObject({ paused: true, pausedReason: "maintainer" });
     await board.api.card();
-    const other = await receiverOf(board, { kinds: ["card_created"] });
+    const other = await world.receiverOf(board, { kinds: ["card_created"] });
     await board.api.card();
     await other.receiver.receivedWhen(1);
     expect(receiver.received).toEqual([]);
@@ -152,7 +139,7 @@ describe("Retry-After", () => {
     [500, "90", 5],
   ])("of a %i with %s makes the next attempt after %i seconds", async (status, header, seconds) => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     receiver.answerWith((response) => response.writeHead(status, { "retry-after": header }).end());
     await board.api.card();
     const found = await webhookWhen(board, webhook, isFailing);
@@ -166,7 +153,7 @@ describe("processes", () => {
     const second = await startSecondService(world);
     try {
       const board = await world.board();
-      const { receiver } = await receiverOf(board, { kinds: ["updated"] });
+      const { receiver } = await world.receiverOf(board, { kinds: ["updated"] });
       const { number } = await board.api.card();
       for (let at = 0; at < 30; at++) await board.api.patch(`/v1/cards/${number}`, { title: `Title ${at}` });
       const received = await receiver.receivedWhen(30);
@@ -180,13 +167,16 @@ describe("processes", () => {
 
   it("is delivered by another process after the lease of a dead one", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["created", "card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, {
+      kinds: ["card_created", "status_changed"],
+    });
     const row = board.db("webhooks").where({ id: webhook.id });
     const lease = "019a0000-0000-7000-8000-000000000000";
     await row.clone().update({ lease, leased_until: board.db.raw("now() + interval '1 hour'") });
-    await board.api.card();
+    const { number } = await board.api.card();
+    await board.api.move(number, board.stages["To do"]);
     await row.clone().update({ leased_until: board.db.raw("now() - interval '1 second'") });
     await receiver.receivedWhen(2);
-    expect(receiver.received.map(({ event }) => event.kind)).toEqual(["created", "card_created"]);
+    expect(receiver.received.map(({ event }) => event.kind)).toEqual(["card_created", "status_changed"]);
   });
 });

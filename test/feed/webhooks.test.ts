@@ -3,31 +3,19 @@ import { Webhook } from "standardwebhooks";
 import { readFeed } from "../support/stories/event-stream.ts";
 import {
   seqsOf,
-  startReceiver,
-  webhookTo,
+  startWebhookWorld,
   webhookWhen,
   type ApiWebhook,
   type Received,
-  type Receiver,
+  type WebhookWorld,
 } from "../support/stories/outgoing-webhooks.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
-let world: TestWorld;
-const receivers: Receiver[] = [];
+let world: WebhookWorld;
 beforeAll(async () => {
-  world = await startWorld({ webhooks: { allowedAddresses: ["127.0.0.0/8"], timeoutMs: 400 } });
+  world = await startWebhookWorld();
 });
-afterEach(() => Promise.all(receivers.splice(0).map((receiver) => receiver.close())));
+afterEach(() => world.closeReceivers());
 afterAll(() => world.stop());
-
-async function receiverOf(
-  board: TestBoard,
-  fields: object = {},
-): Promise<{ receiver: Receiver; webhook: ApiWebhook }> {
-  const receiver = await startReceiver();
-  receivers.push(receiver);
-  return { receiver, webhook: await webhookTo(receiver, board, fields) };
-}
 
 interface ApiDelivery {
   readonly eventId: string;
@@ -47,10 +35,10 @@ function isSignedWith(secret: string, request: Received | undefined): boolean {
 describe("a webhook", () => {
   it("receives each event once, in order, signed, with the bytes of the feed", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board);
+    const { receiver, webhook } = await world.receiverOf(board);
     const cards = await Promise.all(Array.from({ length: 12 }, () => board.api.card()));
     await Promise.all(cards.map(({ number }) => board.api.move(number, board.stages["To do"])));
-    const received = await receiver.receivedWhen(36);
+    const received = await receiver.receivedWhen(24);
     const feed = await readFeed(board.api);
     expect(received.map(({ text }) => text)).toEqual(
       feed.slice(-received.length).map((event) => JSON.stringify(event)),
@@ -65,7 +53,7 @@ describe("a webhook", () => {
 
   it("receives only its kinds, and its position passes the others", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     const { number } = await board.api.card();
     await board.api.patch(`/v1/cards/${number}`, { title: "Renamed" });
     await board.api.card();
@@ -77,7 +65,7 @@ describe("a webhook", () => {
 
   it("shows its secret when it is created and never again", async () => {
     const board = await world.board();
-    const { webhook } = await receiverOf(board);
+    const { webhook } = await world.receiverOf(board);
     expect(webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const answers = [
       await board.api.get("/v1/webhooks"),
@@ -90,17 +78,17 @@ describe("a webhook", () => {
 
   it("receives nothing after it was deleted", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board);
+    const { receiver, webhook } = await world.receiverOf(board);
     expect((await board.api.delete(`/v1/webhooks/${webhook.id}`)).status).toBe(204);
-    const other = await receiverOf(board);
+    const other = await world.receiverOf(board);
     await board.api.card();
-    await other.receiver.receivedWhen(2);
+    await other.receiver.receivedWhen(1);
     expect(receiver.received).toEqual([]);
   });
 
   it("signs with the old secret too for 24 hours after a rotation", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     const { body } = await board.api.post<ApiWebhook>(`/v1/webhooks/${webhook.id}/rotate`);
     expect(body.secret).not.toBe(webhook.secret);
     await board.api.card();
@@ -115,7 +103,7 @@ describe("a webhook", () => {
 
   it("is pinged while it is paused, and the answer says how it went", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board);
+    const { receiver, webhook } = await world.receiverOf(board);
     await board.api.patch(`/v1/webhooks/${webhook.id}`, { paused: true });
     const ping = () => board.api.post(`/v1/webhooks/${webhook.id}/ping`);
     receiver.answerWith((response) => response.writeHead(418).end("short and stout"));
@@ -133,7 +121,7 @@ describe("a webhook", () => {
 
   it("sends the events after a position again, and refuses positions that the feed does not have", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     await board.api.card();
     await board.api.card();
     const [first, second] = await receiver.receivedWhen(2);
@@ -151,7 +139,7 @@ describe("a webhook", () => {
 
   it("lists its attempts, the newest first, with the first 1,024 bytes of each answer", async () => {
     const board = await world.board();
-    const { receiver, webhook } = await receiverOf(board, { kinds: ["card_created"] });
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     receiver.answerWith((response, { event }) =>
       response.writeHead(200).end(event.card?.number === 1 ? "x".repeat(300_000) : "a\0b"),
     );

@@ -4,7 +4,7 @@ import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import { acceptPermissions } from "../../sandbox/forge/actions/change-installation.ts";
 import { insertOperation } from "../../src/store/ops/operations.ts";
-import { placeCard } from "../../src/store/cards/placing.ts";
+import { findPlace, placeCard } from "../../src/store/cards/placing.ts";
 import { recordEvents } from "../../src/store/events/timeline.ts";
 import { eventually } from "../support/api.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
@@ -463,9 +463,11 @@ it("a resumed move ends without a refusal if another call moved the card into th
     .first("created_by");
   const actorId = created?.created_by ?? "";
   await transaction(deps.db, async (trx) => {
-    await placeCard(trx, id, to, 0);
+    const place = await findPlace(trx, id, to, 0);
+    await placeCard(trx, id, to, place);
     const actor = { userId: actorId, login: null };
-    await recordEvents(trx, [{ cardId: id, kind: "status_changed", actor, data: { from, to } }]);
+    const data = { from, to, above: place.above };
+    await recordEvents(trx, [{ cardId: id, kind: "status_changed", actor, data }]);
     const started = { workspaceId: board.workspaceId, cardId: id, stageId: to, index: 0, actorId };
     await insertOperation(trx, {
       ...started,

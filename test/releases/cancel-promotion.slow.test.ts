@@ -4,6 +4,7 @@ import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { cardInReview } from "../support/stories/merged-card.ts";
+import { headOf, readFeed } from "../support/stories/event-stream.ts";
 import { freeze, makeRelease, promote, type PromotionAnswer } from "../support/stories/releases.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -66,6 +67,19 @@ describe("POST /v1/operations/{operationId}/cancel", () => {
     const pending = { promoted: [], skipped: [], pending: numbers, operationId };
     expect(await cancel(operationId)).toMatchObject({ status: 200, body: pending });
     expect(await cancel(operationId)).toMatchObject({ status: 200, body: pending });
+    await headOf(board);
+    const events = await readFeed(board.api, "&kinds=release_changed");
+    expect(events.slice(-2)).toMatchObject([
+      { data: { to: { taskNumbers: numbers } } },
+      {
+        actor: { user: { name: "maintainer agent" } },
+        data: {
+          releaseId: id,
+          from: { operationId, state: "running" },
+          to: { operationId, state: "cancelled" },
+        },
+      },
+    ]);
     world.forge.control.faults.clear();
     const ended = { promoted: [{ number: first }], skipped: cancelledOf(others), pending: [] };
     expect((await promoting).body).toMatchObject(ended);

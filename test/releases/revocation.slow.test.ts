@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { resumeReleaseAction } from "../../src/actions/releases/resume-release-action.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
-import { revokeCredential, setMembership } from "../../src/store/tenancy/credentials.ts";
+import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
+import { setMembership } from "../../src/store/tenancy/memberships.ts";
 import { eventually, type Api } from "../support/api.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { leaveConsistent } from "../support/invariants.ts";

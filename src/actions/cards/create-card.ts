@@ -14,7 +14,6 @@ import { countColumn, rankAtEnd } from "../../store/cards/placing.ts";
 import { lockProject, type Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
-import { recordChange } from "../../store/events/feed.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
@@ -146,13 +145,14 @@ async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
     input.labelIds && setCardLabels(trx, cardId, input.labelIds),
     saveCardPages(trx, workspaceId, cardId, input),
     recordEvents(trx, [
-      { cardId, kind: "created", actor: { userId: createdBy, login: null }, data: { number } },
+      {
+        cardId,
+        kind: "created",
+        actor: { userId: createdBy, login: null },
+        data: { number },
+        inFeed: { kind: "card_created", data: { from: null, to: { projectId, statusId: stageId } } },
+      },
     ]),
-    recordChange(
-      trx,
-      { workspaceId, userId: createdBy },
-      { kind: "card_created", cardId, data: { from: null, to: { projectId, statusId: stageId } } },
-    ),
   ]);
   return draft;
 }

@@ -4,12 +4,12 @@ import {
   findCredential,
   insertCredential,
   rotateSecret,
-  setMembership,
   type BoardRole,
   type Rotation,
   type Scope,
 } from "../../store/tenancy/credentials.ts";
 import { transaction } from "../../store/db/transaction.ts";
+import { setMembership } from "../../store/tenancy/memberships.ts";
 import { insertMachineUser } from "../../store/tenancy/users.ts";
 import { listWorkspaces } from "../../store/tenancy/workspaces.ts";
 import type { Deps } from "../deps.ts";

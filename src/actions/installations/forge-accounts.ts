@@ -4,7 +4,7 @@ import type { Role } from "../../flow/roles.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { Actor } from "../../store/events/timeline.ts";
-import { setMembership } from "../../store/tenancy/credentials.ts";
+import { setMembership } from "../../store/tenancy/memberships.ts";
 import { insertAgent, isRegisteredAgent, upsertForgeUser } from "../../store/tenancy/users.ts";
 import { findWorkspace } from "../../store/tenancy/workspaces.ts";
 import type { Deps } from "../deps.ts";

@@ -5,10 +5,11 @@ import { needsGit, type HeadShas } from "../../flow/move.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
-import { placeCard } from "../../store/cards/placing.ts";
+import { findCardAbove, findPlace, placeCard } from "../../store/cards/placing.ts";
 import { lockStage, findProject, type Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import {
   findOpenOperation,
@@ -143,20 +144,40 @@ export async function startMove(
   return { state: "started", move: { id, attempt: 1, actorId, index, headShas } };
 }
 
-/** Places the card. If that changes its stage, records this and clears `blocked`. */
+/**
+ * Places the card and records it: on the timeline and in the feed if its stage changes, which also
+ * clears `blocked`; only in the feed if it has another card above it than before.
+ */
 export async function enterStage(
   trx: Trx,
   { card, stage }: Pick<Transition, "card" | "stage">,
   index: number,
   actorId: string,
 ): Promise<void> {
-  const isChanged = card.stageId !== stage.id;
-  const data = { from: card.stageId, to: stage.id };
+  const { id: cardId, workspaceId, stageId } = card;
+  const isSameStage = stageId === stage.id;
+  const [place, aboveBefore] = await allInOrder([
+    findPlace(trx, cardId, stage.id, index),
+    isSameStage ? findCardAbove(trx, cardId, stageId) : null,
+  ]);
+  const { above } = place;
+  const placing = placeCard(trx, cardId, stage.id, place);
+  if (isSameStage) {
+    const data = { statusId: stageId, from: { above: aboveBefore }, to: { above } };
+    const by = { workspaceId, userId: actorId };
+    const isReordered = above !== aboveBefore;
+    await allInOrder([
+      placing,
+      isReordered && recordChange(trx, by, { kind: "card_reordered", cardId, data }),
+    ]);
+    return;
+  }
+  const data = { from: stageId, to: stage.id, above };
   const actor = { userId: actorId, login: null };
   await allInOrder([
-    placeCard(trx, card.id, stage.id, index),
-    isChanged && card.blocked && setBlocked(trx, card.id, null),
-    isChanged && recordEvents(trx, [{ cardId: card.id, kind: "status_changed", actor, data }]),
+    placing,
+    card.blocked && setBlocked(trx, cardId, null),
+    recordEvents(trx, [{ cardId, kind: "status_changed", actor, data }]),
   ]);
 }
 

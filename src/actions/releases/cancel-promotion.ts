@@ -4,12 +4,14 @@ import { findProject } from "../../store/cards/projects.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { findAction, markCancelled, type ReleaseAction } from "../../store/releases/release-actions.ts";
+import type { ChangedBy } from "../../store/events/feed.ts";
 import { readPromotion, type PromotionOutcome } from "../../store/releases/release-promotions.ts";
 import { findRelease } from "../../store/releases/releases.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Write } from "../write.ts";
 import { promotionInput } from "./promote-cards.ts";
 import { resumeActionSoon } from "./release-action.ts";
+import { recordRelease } from "./releases.ts";
 
 export const noSuchOperation = (): Problem => notFound("There is no operation with this id on this board.");
 
@@ -31,14 +33,27 @@ export async function findReleaseAction(
 export async function cancelPromotion(write: Write, action: ReleaseAction): Promise<StoredAnswer> {
   const stage = await findTargetStage(write.trx, action);
   if (stage) requireRoleFor(write, stage);
-  return write.answer(await cancelAction(write.trx, action));
+  return write.answer(await cancelAction(write.trx, write, action));
 }
 
-/** Cancels a promotion for the operator of the service, who needs no role on the board. */
-export async function cancelAction(trx: Trx, action: ReleaseAction): Promise<PromotionOutcome> {
-  const { kind } = action;
+/** Cancels a promotion, also for the operator of the service, who needs no role on the board. */
+export async function cancelAction(
+  trx: Trx,
+  by: ChangedBy,
+  action: ReleaseAction,
+): Promise<PromotionOutcome> {
+  const { id: operationId, kind, workspaceId, releaseId } = action;
   if (kind !== "promote") throw conflict(`Only a promotion can be cancelled. This operation is a ${kind}.`);
-  if (!(await markCancelled(trx, action.id))) throw conflict("The promotion has ended.");
+  const marked = await markCancelled(trx, action.id);
+  if (!marked) throw conflict("The promotion has ended.");
+  const release = await findRelease(trx, workspaceId, releaseId);
+  if (marked.isNew && release) {
+    const change = {
+      from: { operationId, state: "running" },
+      to: { operationId, state: "cancelled" },
+    } as const;
+    await recordRelease(trx, by, release, change);
+  }
   // Without a process that runs the promotion, a job skips the remaining cards.
   await resumeActionSoon(trx, action.id);
   return readPromotion(trx, action.id);

@@ -22,7 +22,7 @@ import {
   removeRelease,
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
-import { recordChange } from "../../store/events/feed.ts";
+import { recordChange, type ChangedBy } from "../../store/events/feed.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
@@ -112,14 +112,20 @@ export async function setReleaseCards(
 
 type ReleaseState = "open" | "frozen" | "completed" | null;
 
-/** Records the new state of a release; null before it exists and after it is deleted. */
+/** The state of one of its operations. */
+interface OperationState {
+  readonly operationId: string;
+  readonly state: "running" | "cancelled";
+}
+
+/** Records the new state of a release, null before it exists and after it is deleted, or of an operation. */
 export const recordRelease = (
   trx: Trx,
-  by: { readonly workspaceId: string; readonly userId: string },
+  by: ChangedBy,
   { id: releaseId, name: releaseName }: Pick<ReleaseHead, "id" | "name">,
-  change: { readonly from: ReleaseState; readonly to: ReleaseState },
+  { from, to }: Record<"from" | "to", ReleaseState | OperationState>,
 ): Promise<void> =>
-  recordChange(trx, by, { kind: "release_changed", data: { releaseId, releaseName, ...change } });
+  recordChange(trx, by, { kind: "release_changed", data: { releaseId, releaseName, from, to } });
 
 function requireOfProject(
   { projectId }: ReleaseHead,

@@ -57,7 +57,7 @@ const event = z
       .object({ number: z.int(), title: z.string() })
       .nullable()
       .meta({ description: "The card, with its title at that time" }),
-    actor: actor.nullable(),
+    actor: actor.nullable().meta({ description: "Null for what the service itself or its operator did" }),
     data: z.record(z.string(), z.unknown()).meta({
       description: "As on the timeline. A change that is on no timeline has `from` and `to`",
     }),

@@ -13,13 +13,14 @@ async function lockColumn(trx: Trx, stageId: string): Promise<void> {
 
 interface Ranked {
   readonly rank: string;
+  readonly number: number;
 }
 
 /** The rank after the last card of a column. Locks the column until the transaction ends. */
 export async function rankAtEnd(trx: Trx, stageId: string): Promise<string> {
   const [, [last]] = await allInOrder([
     lockColumn(trx, stageId),
-    rows<Ranked>(
+    rows<Pick<Ranked, "rank">>(
       trx,
       "select rank from cards where stage_id = :stageId and deleted_at is null order by rank desc limit 1",
       { stageId },
@@ -28,10 +29,20 @@ export async function rankAtEnd(trx: Trx, stageId: string): Promise<string> {
   return generateKeyBetween(last?.rank ?? null, null);
 }
 
-const OTHERS = "select rank from cards where stage_id = :stageId and deleted_at is null and id <> :cardId";
+const OTHERS =
+  "select rank, number from cards where stage_id = :stageId and deleted_at is null and id <> :cardId";
 
-/** Places a card at `index` of a column (0 is the top) or at its end. Writes one row. */
-export async function placeCard(trx: Trx, cardId: string, stageId: string, index: number): Promise<void> {
+interface Place {
+  readonly rank: string;
+  /** The number of the card above; null at the top. */
+  readonly above: number | null;
+}
+
+/**
+ * The place of a card at `index` of a column (0 is the top) or at its end. Locks the column until
+ * the transaction ends.
+ */
+export async function findPlace(trx: Trx, cardId: string, stageId: string, index: number): Promise<Place> {
   const column = { stageId, cardId };
   const [, [first, second], [last]] = await allInOrder([
     lockColumn(trx, stageId),
@@ -44,9 +55,25 @@ export async function placeCard(trx: Trx, cardId: string, stageId: string, index
   const above = index === 0 ? undefined : (first ?? last);
   const below = index === 0 ? first : first && second;
   const rank = generateKeyBetween(above?.rank ?? null, below?.rank ?? null);
+  return { rank, above: above?.number ?? null };
+}
+
+/** The number of the card above this one in its column; null at the top. */
+export const findCardAbove = (trx: Trx, cardId: string, stageId: string): Promise<number | null> =>
+  firstValue<number>(
+    trx,
+    `select number from cards
+      where stage_id = :stageId and deleted_at is null and rank < (select c.rank from cards c where c.id = :cardId)
+      order by rank desc limit 1`,
+    { cardId, stageId },
+  );
+
+/** Puts a card at a place that `findPlace` returned. Writes one row. */
+export async function placeCard(trx: Trx, cardId: string, stageId: string, { rank }: Place): Promise<void> {
   await busyIfStageRemoved(
     rows(trx, "update cards set stage_id = :stageId, rank = :rank, updated_at = now() where id = :cardId", {
-      ...column,
+      stageId,
+      cardId,
       rank,
     }),
   );

@@ -1,16 +1,16 @@
 import { Problem } from "../../errors.ts";
 import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { allInOrder, transaction } from "../db/transaction.ts";
 import { userKindSql } from "../tenancy/users.ts";
 import { EVENT_KINDS, type TimelineActor } from "./event-kinds.ts";
 
 /** What happens to a comment of a card. */
 export const COMMENT_KINDS = ["comment", "comment_edited", "comment_deleted"] as const;
 
-/** Changes that appear in the feed and on no timeline. */
+/** Changes that the feed shows. No timeline does, except that `card_created` is its `created`. */
 export const CHANGE_KINDS = [
   "card_created",
   "card_deleted",
+  "card_reordered",
   "blocked",
   "unblocked",
   "label_changed",
@@ -24,8 +24,12 @@ export const CHANGE_KINDS = [
 ] as const;
 type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** All kinds, each once: some changes are also events of the timeline. */
-export const FEED_KINDS = [...EVENT_KINDS, ...COMMENT_KINDS, ...CHANGE_KINDS] as const;
+/** All kinds. */
+export const FEED_KINDS = [
+  ...EVENT_KINDS.filter((kind) => kind !== "created"),
+  ...COMMENT_KINDS,
+  ...CHANGE_KINDS,
+] as const;
 type FeedKind = (typeof FEED_KINDS)[number];
 
 /** An event of a board, in the field order of the API. */
@@ -40,7 +44,7 @@ export interface FeedEvent {
 }
 
 /** SQL for the user `u` and the expression `login` as the actor of an event on the board. */
-const actorSql = (workspaceId: string, login: string): string =>
+export const actorSql = (workspaceId: string, login: string): string =>
   `json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', ${userKindSql(workspaceId, "u")}),
                      'login', ${login})`;
 
@@ -58,11 +62,15 @@ export const feedTimelineItems = (
     from ${items} t join cards c on c.id = (select card_id from ${items})
     join users u on u.id = (select actor_id from ${items})`;
 
-interface Change {
+/** What a change puts into the feed. */
+export interface ChangeContent {
   readonly kind: ChangeKind;
-  readonly cardId?: string;
   /** Ids, numbers and names; no bodies. A change has `from` and `to`. */
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+interface Change extends ChangeContent {
+  readonly cardId?: string;
 }
 
 const INSERT_CHANGE = `
@@ -73,13 +81,17 @@ const INSERT_CHANGE = `
     left join cards c on c.id = cast(:cardId as uuid)
     left join users u on u.id = cast(:userId as uuid)`;
 
-/**
- * Records a change that appears on no timeline, in the transaction that makes it. `by` names the
- * board and the user, null for a change by an operator.
- */
+/** The board that is changed, and who does it. */
+export interface ChangedBy {
+  readonly workspaceId: string;
+  /** Null for the operator of the service. */
+  readonly userId: string | null;
+}
+
+/** Records a change that appears on no timeline, in the transaction that makes it. */
 export async function recordChange(
   trx: Trx,
-  { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string | null },
+  { workspaceId, userId }: ChangedBy,
   { kind, cardId, data }: Change,
 ): Promise<void> {
   await rows(trx, INSERT_CHANGE, {
@@ -90,46 +102,6 @@ export async function recordChange(
     data: JSON.stringify(data),
   });
 }
-
-/** An arbitrary lock id: one process numbers events at a time. */
-const NUMBERING_LOCK = 7_411_206_002;
-const BATCH = 1_000;
-
-const NUMBER_EVENTS = `
-  with pending as (
-    select id, workspace_id, row_number() over (partition by workspace_id order by id) as place
-      from (select id, workspace_id from events where seq is null order by id limit :batch) p),
-  counts as (
-    select workspace_id, count(*) as added from pending group by workspace_id),
-  heads as (
-    update feeds f set head = f.head + c.added, numbered_at = greatest(f.numbered_at, statement_timestamp())
-      from counts c where f.workspace_id = c.workspace_id
-    returning f.workspace_id, f.head - c.added as base, f.numbered_at)
-  update events e set seq = h.base + p.place, numbered_at = h.numbered_at
-    from pending p join heads h on h.workspace_id = p.workspace_id
-   where e.id = p.id
-  returning 1`;
-
-/**
- * Numbers the committed events. Only these are visible, so an open transaction delays no other
- * event, and an event that commits later gets a higher number. The lock is taken by an earlier
- * statement, so that the second one sees what the previous holder committed.
- */
-export async function numberEvents(db: Db): Promise<void> {
-  for (let isMore = true; isMore;) {
-    isMore = await transaction(db, async (trx) => {
-      const [, numbered] = await allInOrder([
-        rows(trx, "select pg_advisory_xact_lock(:lock)", { lock: NUMBERING_LOCK }),
-        rows(trx, NUMBER_EVENTS, { batch: BATCH }),
-      ]);
-      return numbered.length === BATCH;
-    });
-  }
-}
-
-/** Whether there are committed events without a number. */
-export const hasPendingEvents = async (db: Db): Promise<boolean> =>
-  (await firstRow(db, "select 1 from events where seq is null limit 1")) !== null;
 
 /** The number of the newest event of each of these boards. */
 export async function readHeads(db: Db, workspaceIds: readonly string[]): Promise<Map<string, number>> {
@@ -177,6 +149,7 @@ export async function readFeedBounds(db: Db, workspaceId: string): Promise<FeedB
 }
 
 const noFeed = (workspaceId: string): Error => new Error(`There is no feed of the board ${workspaceId}.`);
+
 export interface FeedFilter {
   /** Null for all kinds. */
   readonly kinds: readonly string[] | null;

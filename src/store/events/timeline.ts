@@ -4,7 +4,7 @@ import { allInOrder } from "../db/transaction.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { userKindSql } from "../tenancy/users.ts";
 import type { EventKind, TimelineActor } from "./event-kinds.ts";
-import { feedTimelineItems } from "./feed.ts";
+import { feedTimelineItems, type ChangeContent } from "./feed.ts";
 
 export interface Actor {
   readonly userId: string;
@@ -22,7 +22,12 @@ export interface NewEvent {
   readonly at?: string | null;
   /** Identifies the event, so that it is recorded once. */
   readonly naturalKey?: string;
+  /** What the feed shows instead; by default the same. */
+  readonly inFeed?: ChangeContent;
 }
+
+const FEED_KIND = "coalesce(cast(:feedKind as text), t.kind)";
+const FEED_DATA = "coalesce(cast(:feedData as jsonb), t.data)";
 
 const INSERT_EVENT = `
   with added as (
@@ -31,7 +36,7 @@ const INSERT_EVENT = `
             coalesce(cast(:at as timestamptz), now()), :naturalKey)
     on conflict (card_id, natural_key) where natural_key is not null do nothing
     returning *),
-  fed as (${feedTimelineItems("added", { kind: "t.kind", data: "t.data", at: "t.at" })})
+  fed as (${feedTimelineItems("added", { kind: FEED_KIND, data: FEED_DATA, at: "t.at" })})
   select id from added`;
 
 /**
@@ -51,6 +56,8 @@ export async function recordEvents(trx: Trx, events: readonly NewEvent[]): Promi
         data: JSON.stringify(event.data ?? {}),
         at: event.at ?? null,
         naturalKey: event.naturalKey ?? null,
+        feedKind: event.inFeed?.kind ?? null,
+        feedData: event.inFeed ? JSON.stringify(event.inFeed.data) : null,
       }),
     ),
   );

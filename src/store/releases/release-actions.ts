@@ -1,4 +1,4 @@
-import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { isLimitedSql } from "../forge/forge-limits.ts";
 import { isAliveSql } from "../ops/instances.ts";
 import type { Takeover } from "../ops/operations.ts";
@@ -75,13 +75,14 @@ export async function findWorkspaceOfAction(db: Db, actionId: string): Promise<s
   return firstValue<string>(db, workspace, { actionId });
 }
 
-/** Marks an unfinished action as cancelled. False if it has ended. */
-export async function markCancelled(db: Db, actionId: string): Promise<boolean> {
-  const cancelled_at = db.raw("coalesce(cancelled_at, now())");
-  return (
-    (await db("release_actions").where({ id: actionId, state: "running" }).update({ cancelled_at })) === 1
+/** Marks an unfinished action as cancelled. Null if it has ended; `isNew` unless it was marked before. */
+export const markCancelled = (trx: Trx, actionId: string): Promise<{ readonly isNew: boolean } | null> =>
+  firstRow(
+    trx,
+    `update release_actions set cancelled_at = coalesce(cancelled_at, now())
+      where id = :actionId and state = 'running' returning cancelled_at = now() as "isNew"`,
+    { actionId },
   );
-}
 
 /** The name of a release that one of these cards is being picked into, or null. */
 export async function findRunningPick(db: Db, cardIds: readonly string[]): Promise<string | null> {

@@ -1,5 +1,6 @@
 import type { Role } from "../../flow/roles.ts";
 import { exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { feedMemberships, REMOVED } from "./memberships.ts";
 
 export type Scope = "read" | "write";
 
@@ -138,27 +139,17 @@ export async function rotateSecret(
 }
 
 /** Revokes a credential and deletes its memberships. False for an unknown client id. */
-export async function revokeCredential(db: Db, clientId: string): Promise<boolean> {
-  return exists(
+export const revokeCredential = (db: Db, clientId: string, by: string | null = null): Promise<boolean> =>
+  exists(
     db,
     `with revoked as (
        update credentials set revoked_at = coalesce(revoked_at, now()) where client_id = :clientId returning user_id),
-     gone as (delete from memberships where user_id in (select user_id from revoked))
+     changed as (
+       delete from memberships where user_id in (select user_id from revoked) returning ${REMOVED}),
+     fed as (${feedMemberships("changed")})
      select 1 from revoked`,
-    { clientId },
+    { clientId, by },
   );
-}
-
-/** Sets the role of a user on a board. */
-export async function setMembership(
-  db: Db,
-  membership: { workspaceId: string; userId: string; role: Role },
-): Promise<void> {
-  await db("memberships")
-    .insert({ workspace_id: membership.workspaceId, user_id: membership.userId, role: membership.role })
-    .onConflict(["user_id", "workspace_id"])
-    .merge();
-}
 
 export async function isMember(db: Db, workspaceId: string, userId: string): Promise<boolean> {
   const member = "select 1 from memberships where workspace_id = :workspaceId and user_id = :userId";

@@ -89,17 +89,6 @@ export async function listMembersWithLogin(db: Db, workspaceId: string): Promise
   );
 }
 
-/** False if no member has this login. */
-export async function removeMember(db: Db, workspaceId: string, login: string): Promise<boolean> {
-  return exists(
-    db,
-    `delete from memberships m using users u
-      where u.id = m.user_id and m.workspace_id = :workspaceId and lower(u.login) = lower(:login)
-     returning u.id`,
-    { workspaceId, login },
-  );
-}
-
 interface RegisteredAgent {
   readonly workspaceId: string;
   readonly id: string;

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { eventually } from "../api.ts";
-import type { TestBoard } from "../world.ts";
-import type { ApiEvent } from "./event-stream.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../world.ts";
+import { headOf, type ApiEvent } from "./event-stream.ts";
 
 /** A request that a receiver got. */
 export interface Received {
@@ -76,7 +76,7 @@ export interface ApiWebhook {
 }
 
 /** Creates a webhook that leads to the receiver. */
-export async function webhookTo(
+async function webhookTo(
   { url }: Pick<Receiver, "url">,
   { api }: TestBoard,
   fields: object = {},
@@ -84,6 +84,42 @@ export async function webhookTo(
   const { status, body, text } = await api.post<ApiWebhook>("/v1/webhooks", { url, ...fields });
   if (status !== 201) throw new Error(`no webhook: ${text}`);
   return body;
+}
+
+/** A world that sends webhooks to this machine, and the receivers of the running test. */
+export interface WebhookWorld extends TestWorld {
+  receiver(): Promise<Receiver>;
+  /** A receiver and a webhook that gets what happens from now on. */
+  receiverOf(
+    board: TestBoard,
+    fields?: object,
+  ): Promise<{ readonly receiver: Receiver; readonly webhook: ApiWebhook }>;
+  closeReceivers(): Promise<void>;
+}
+
+/** `timeoutMs` is how long a receiver may take to answer. */
+export async function startWebhookWorld(timeoutMs?: number): Promise<WebhookWorld> {
+  const allowedAddresses = ["127.0.0.0/8"];
+  const world = await startWorld({ webhooks: { allowedAddresses, ...(timeoutMs && { timeoutMs }) } });
+  const receivers: Receiver[] = [];
+  const receiver = async (): Promise<Receiver> => {
+    const started = await startReceiver();
+    receivers.push(started);
+    return started;
+  };
+  return {
+    ...world,
+    receiver,
+    receiverOf: async (board, fields = {}) => {
+      // What was written before must not come after the webhook.
+      await headOf(board);
+      const started = await receiver();
+      return { receiver: started, webhook: await webhookTo(started, board, fields) };
+    },
+    closeReceivers: async () => {
+      await Promise.all(receivers.splice(0).map((started) => started.close()));
+    },
+  };
 }
 
 /** Reads a webhook until it is as wanted. */

@@ -1,0 +1,51 @@
+import type { Role } from "../../flow/roles.ts";
+import { exists, rows, type Db } from "../db/connect.ts";
+import { actorSql } from "../events/feed.ts";
+
+/**
+ * SQL that adds to the feed what a statement changes in the memberships. `changed` is a CTE with the
+ * role `before` and `after`, null for none. `:by` is the user who does it, null for the operator.
+ */
+export const feedMemberships = (changed: string): string => `
+  insert into events (workspace_id, kind, actor, data)
+  select m.workspace_id, 'member_changed', case when u.id is not null then ${actorSql("m.workspace_id", "null")} end,
+         jsonb_build_object('userId', m.user_id, 'from', m.before, 'to', m.after)
+    from ${changed} m left join users u on u.id = cast(:by as uuid)`;
+
+/** SQL for what `feedMemberships` reads of deleted memberships. */
+export const REMOVED = "workspace_id, user_id, role as before, cast(null as text) as after";
+
+/** Sets the role of a user on a board. `by` is the user who does it, null for the operator. */
+export async function setMembership(
+  db: Db,
+  membership: { workspaceId: string; userId: string; role: Role },
+  by: string | null = null,
+): Promise<void> {
+  await rows(
+    db,
+    `with known as (select role from memberships where workspace_id = :workspaceId and user_id = :userId),
+     changed as (
+       insert into memberships as m (workspace_id, user_id, role) values (:workspaceId, :userId, :role)
+       on conflict (user_id, workspace_id) do update set role = excluded.role where m.role <> excluded.role
+       returning workspace_id, user_id, (select role from known) as before, role as after)
+     ${feedMemberships("changed")}`,
+    { ...membership, by },
+  );
+}
+
+/** Removes a GitHub account from a board. False if no member has this login. */
+export const removeMember = (
+  db: Db,
+  workspaceId: string,
+  login: string,
+  by: string | null = null,
+): Promise<boolean> =>
+  exists(
+    db,
+    `with changed as (
+       delete from memberships where workspace_id = :workspaceId
+          and user_id in (select u.id from users u where lower(u.login) = lower(:login)) returning ${REMOVED}),
+     fed as (${feedMemberships("changed")})
+     select 1 from changed`,
+    { workspaceId, login, by },
+  );
