@@ -144,7 +144,7 @@ const filesOf = (tags: readonly Tag[]): string[] =>
 export function contractDocument(tags: Tags): string {
   return documentOf(
     "API contract",
-    "What callers can observe, and the test files that cover it.",
+    "What API clients can observe, with the test files in brackets.",
     "Contract: Cards",
     CONTRACT_SECTIONS.map((title) => ({ title, entries: sentencesOf(tags, title) })),
   );
@@ -154,7 +154,7 @@ export function contractDocument(tags: Tags): string {
 export function faultsDocument(tags: Tags): string {
   return documentOf(
     "Faults",
-    "What tests inject, what happens then, and the test files.",
+    "Faults that tests inject, the expected result, and the test files.",
     "Fault: C7",
     FAULT_SECTIONS.map(({ letter, title }) => ({ title, entries: faultsOf(tags, letter) })),
   );
@@ -168,8 +168,8 @@ function documentOf(
 ): string {
   const parts = [
     `# ${title}`,
-    `${opening} \`git grep "${example}"\` finds the tests.`,
-    "Generated from tags in the tests by `npm run test-tables`.",
+    opening,
+    `Generated from tags in the tests by \`npm run test-tables\`.\n\`git grep "${example}"\` finds the tests.`,
     ...sections.flatMap((section) => [`## ${section.title}`, section.entries.map(bulletOf).join("\n")]),
   ];
   return `${parts.join("\n\n")}\n`;

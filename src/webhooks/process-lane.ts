@@ -131,6 +131,5 @@ export async function unlockDeadJobs({ db, log }: Deps, graceSeconds?: number): 
     await unlockDeadWorkers(trx, graceSeconds);
     return counted;
   });
-  for (const delivery of parked)
-    log.error({ delivery }, "a delivery ended the process each time and was parked");
+  for (const delivery of parked) log.error({ delivery }, "a delivery was parked after repeated crashes");
 }

@@ -6,7 +6,7 @@ import { isAliveSql } from "./instances.ts";
 /** How many days finished work is kept. */
 export interface Retention {
   readonly deliveryDays: number;
-  /** For finished moves and failed jobs. */
+  /** For ended moves and release actions, failed jobs, and check reports. */
   readonly historyDays: number;
 }
 
