@@ -102,11 +102,11 @@ function tagOf(file: string, line: string): Tag | null {
   return subject === undefined ? null : { kind: kind as Tag["kind"], subject, sentence, file };
 }
 
-/** A line of a document: a sentence of the contract, or a fault or an invariant with its id. */
+/** A line of a document: a sentence of the contract with its files, or a fault or an invariant with its id. */
 interface Entry {
   readonly id?: string;
   readonly sentence: string;
-  readonly files: readonly string[];
+  readonly files?: readonly string[];
 }
 
 const isOfContract = ({ kind }: Tag): boolean => kind === "Contract";
@@ -133,7 +133,7 @@ function faultsOf({ tags }: Tags, letter: string): Entry[] {
     .map((id) => {
       const own = named.filter(({ subject }) => subject === id);
       const sentence = own.find((tag) => tag.sentence !== "")?.sentence ?? NOT_COVERED[id] ?? "";
-      return { id, sentence, files: filesOf(own) };
+      return { id, sentence };
     });
 }
 
@@ -154,7 +154,7 @@ export function contractDocument(tags: Tags): string {
 export function faultsDocument(tags: Tags): string {
   return documentOf(
     "Faults",
-    "Faults that tests inject, the expected result, and the test files.",
+    "Faults that tests inject, and the expected result.",
     "Fault: C7",
     FAULT_SECTIONS.map(({ letter, title }) => ({ title, entries: faultsOf(tags, letter) })),
   );
@@ -175,7 +175,7 @@ function documentOf(
   return `${parts.join("\n\n")}\n`;
 }
 
-function bulletOf({ id, sentence, files }: Entry): string {
+function bulletOf({ id, sentence, files = [] }: Entry): string {
   const text = id === undefined ? sentence : `**${id}** ${sentence.replace(" => ", ": ")}`;
   const named = files.map((file) => `\`${file}\``).join(", ");
   return wrapped(`- ${text}${named && ` (${named})`}`);
