@@ -102,11 +102,10 @@ function tagOf(file: string, line: string): Tag | null {
   return subject === undefined ? null : { kind: kind as Tag["kind"], subject, sentence, file };
 }
 
-/** A line of a document: a sentence of the contract with its files, or a fault or an invariant with its id. */
+/** A line of a document: a sentence of the contract, or a fault or an invariant with its id. */
 interface Entry {
   readonly id?: string;
   readonly sentence: string;
-  readonly files?: readonly string[];
 }
 
 const isOfContract = ({ kind }: Tag): boolean => kind === "Contract";
@@ -120,7 +119,7 @@ function sentencesOf({ tags }: Tags, section: string): Entry[] {
   const sentences = new Set(own.map(({ sentence }) => sentence));
   return [...sentences]
     .toSorted((one, other) => (plain(one) < plain(other) ? -1 : 1))
-    .map((sentence) => ({ sentence, files: filesOf(own.filter((tag) => tag.sentence === sentence)) }));
+    .map((sentence) => ({ sentence }));
 }
 
 /** The faults or invariants whose ids begin with a letter, by number. */
@@ -137,14 +136,11 @@ function faultsOf({ tags }: Tags, letter: string): Entry[] {
     });
 }
 
-const filesOf = (tags: readonly Tag[]): string[] =>
-  [...new Set(tags.map(({ file }) => file.replace(/\.test\.ts$/, "")))].toSorted();
-
 /** `docs/contract.md` */
 export function contractDocument(tags: Tags): string {
   return documentOf(
     "API contract",
-    "What API clients can observe, with the test files in brackets.",
+    "What API clients can observe. Tests cover each sentence.",
     "Contract: Cards",
     CONTRACT_SECTIONS.map((title) => ({ title, entries: sentencesOf(tags, title) })),
   );
@@ -175,10 +171,9 @@ function documentOf(
   return `${parts.join("\n\n")}\n`;
 }
 
-function bulletOf({ id, sentence, files = [] }: Entry): string {
+function bulletOf({ id, sentence }: Entry): string {
   const text = id === undefined ? sentence : `**${id}** ${sentence.replace(" => ", ": ")}`;
-  const named = files.map((file) => `\`${file}\``).join(", ");
-  return wrapped(`- ${text}${named && ` (${named})`}`);
+  return wrapped(`- ${text}`);
 }
 
 /** Wraps an entry of a list. */
