@@ -106,7 +106,6 @@ function tagOf(file: string, line: string): Tag | null {
 interface Entry {
   readonly id?: string;
   readonly sentence: string;
-  readonly files: readonly string[];
 }
 
 const isOfContract = ({ kind }: Tag): boolean => kind === "Contract";
@@ -120,7 +119,7 @@ function sentencesOf({ tags }: Tags, section: string): Entry[] {
   const sentences = new Set(own.map(({ sentence }) => sentence));
   return [...sentences]
     .toSorted((one, other) => (plain(one) < plain(other) ? -1 : 1))
-    .map((sentence) => ({ sentence, files: filesOf(own.filter((tag) => tag.sentence === sentence)) }));
+    .map((sentence) => ({ sentence }));
 }
 
 /** The faults or invariants whose ids begin with a letter, by number. */
@@ -133,18 +132,15 @@ function faultsOf({ tags }: Tags, letter: string): Entry[] {
     .map((id) => {
       const own = named.filter(({ subject }) => subject === id);
       const sentence = own.find((tag) => tag.sentence !== "")?.sentence ?? NOT_COVERED[id] ?? "";
-      return { id, sentence, files: filesOf(own) };
+      return { id, sentence };
     });
 }
-
-const filesOf = (tags: readonly Tag[]): string[] =>
-  [...new Set(tags.map(({ file }) => file.replace(/\.test\.ts$/, "")))].toSorted();
 
 /** `docs/contract.md` */
 export function contractDocument(tags: Tags): string {
   return documentOf(
     "API contract",
-    "What callers can observe, and the test files that cover it.",
+    "What API clients can observe. Tests cover each sentence.",
     "Contract: Cards",
     CONTRACT_SECTIONS.map((title) => ({ title, entries: sentencesOf(tags, title) })),
   );
@@ -154,7 +150,7 @@ export function contractDocument(tags: Tags): string {
 export function faultsDocument(tags: Tags): string {
   return documentOf(
     "Faults",
-    "What tests inject, what happens then, and the test files.",
+    "Faults that tests inject, and the expected result.",
     "Fault: C7",
     FAULT_SECTIONS.map(({ letter, title }) => ({ title, entries: faultsOf(tags, letter) })),
   );
@@ -168,17 +164,16 @@ function documentOf(
 ): string {
   const parts = [
     `# ${title}`,
-    `${opening} \`git grep "${example}"\` finds the tests.`,
-    "Generated from tags in the tests by `npm run test-tables`.",
+    opening,
+    `Generated from tags in the tests by \`npm run test-tables\`.\n\`git grep "${example}"\` finds the tests.`,
     ...sections.flatMap((section) => [`## ${section.title}`, section.entries.map(bulletOf).join("\n")]),
   ];
   return `${parts.join("\n\n")}\n`;
 }
 
-function bulletOf({ id, sentence, files }: Entry): string {
+function bulletOf({ id, sentence }: Entry): string {
   const text = id === undefined ? sentence : `**${id}** ${sentence.replace(" => ", ": ")}`;
-  const named = files.map((file) => `\`${file}\``).join(", ");
-  return wrapped(`- ${text}${named && ` (${named})`}`);
+  return wrapped(`- ${text}`);
 }
 
 /** Wraps an entry of a list. */

@@ -11,7 +11,7 @@ import {
   type Write,
 } from "./subject.ts";
 
-// Invariant: I1 Everything answered with a success exists
+// Invariant: I1 Everything that the API has acknowledged exists
 export const nothingAcknowledgedIsLost: Invariant = async (subject) => {
   const found: string[] = [];
   for (const { board } of subject.known) {

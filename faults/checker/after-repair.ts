@@ -9,7 +9,7 @@ import type { Invariant } from "./subject.ts";
 /** Long enough for a machine that is busy with other seeds. */
 const IDLE_TIMEOUT_SECONDS = 20;
 
-// Invariant: I8 Nothing stays running, waiting or temporary
+// Invariant: I8 No move, job, delivery or temporary branch is left over
 /** No unfinished work, parked delivery, failed job or temporary branch is left. */
 export const nothingIsLeftOver: Invariant = async ({ world }) => {
   const { db } = world.deps;

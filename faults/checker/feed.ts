@@ -58,7 +58,7 @@ function without(some: readonly unknown[], others: readonly unknown[]): unknown[
   });
 }
 
-// Invariant: I13 The event feed has each item of a timeline once, and invents none
+// Invariant: I13 The event feed has each timeline item once, and no other events
 /** Kind, actor and data of each item of a timeline are in the feed exactly once. */
 export const feedEqualsTimelines: Invariant = async (subject) => {
   const found: string[] = [];

@@ -130,9 +130,5 @@ export async function unlockDeadJobs({ db, log }: Deps, graceSeconds?: number): 
     await unlockDeadWorkers(trx, graceSeconds);
     return counted;
   });
-  for (const delivery of parked)
-    log.error(
-      { delivery },
-      "a delivery was parked because the process crashed repeatedly while processing it",
-    );
+  for (const delivery of parked) log.error({ delivery }, "a delivery was parked after repeated crashes");
 }

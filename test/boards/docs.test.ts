@@ -530,7 +530,7 @@ describe("a wiki link", () => {
 });
 
 describe("a card", () => {
-  // Contract: Pages: `tasks` lists the cards that carry the page
+  // Contract: Pages: `tasks` lists the cards that are linked to the page
   it("has the pages that it was given and those that its description links to", async () => {
     const { api, projectId, stages } = await newBoard();
     const page = await write({ title: "How we ship" }, api);

@@ -77,7 +77,7 @@ const revertsAmong = (landings: readonly LandedByGit[]): number =>
   landings.filter(({ reverts }) => reverts !== null).length;
 
 describe("the trunk report", () => {
-  // Contract: Trunk: `numbers` counts landings, owed cards, refusals and reverts
+  // Contract: Trunk: `numbers` counts landings, promised cards (`owed`), refusals and reverts
   it("equals git's view of merges, pushes, hotfixes, picks and reverts on any day", async () => {
     const work = commitAt(60, "Push at once");
     gitAt(55, "checkout", "-q", "-b", "feature");

@@ -72,7 +72,7 @@ describe("the trunk report", () => {
     expect(delivered).toEqual([]);
   });
 
-  // Contract: Trunk: `numbers` counts landings, owed cards, refusals and reverts
+  // Contract: Trunk: `numbers` counts landings, promised cards (`owed`), refusals and reverts
   it("counts a card that was moved back as not delivered, and each refusal", async () => {
     const { number } = await openCard(world, board);
     await board.api.move(number, board.stages.Done);

@@ -28,7 +28,7 @@ describe("GET /v1/board", () => {
     expect(todo?.tasks.map(({ number }) => number)).toEqual([above.number, first.number]);
   });
 
-  // Contract: Board and projects: A card on the board has the eight fields of a board task
+  // Contract: Board and projects: A card in `GET /v1/board` has `id`, `number`, `title`, `projectId`, `statusId`, `priority`, `assignee`, `labels`
   it("returns the eight fields of a board task for each card", async () => {
     const { id, number } = await board.api.card({
       title: "Shown",
@@ -51,7 +51,7 @@ describe("GET /v1/board", () => {
 });
 
 describe("GET /v1/backlog", () => {
-  // Contract: Board and projects: A card in the backlog has the fields of `GET /v1/cards/{number}`
+  // Contract: Board and projects: A card in `GET /v1/backlog` has the fields of `GET /v1/cards/{number}`
   it("returns a draft with the fields of GET /v1/cards/{number}", async () => {
     const { number } = await board.api.card({ title: "A draft" });
     const backlog = await board.api.get<{ number: number }[]>("/v1/backlog");

@@ -160,7 +160,7 @@ describe("GET /v1/cards/{number}/checks", () => {
 });
 
 describe("GET /v1/cards/{number}/checks without an open pull request", () => {
-  // Contract: Checks and reviews: A card without an open pull request has an empty list
+  // Contract: Checks and reviews: For a card without an open pull request the list is empty
   it("returns an empty list without a call to GitHub", async () => {
     const board = await world.board();
     const { number } = await board.api.card();

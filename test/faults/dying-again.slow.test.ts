@@ -109,7 +109,7 @@ it("a process that dies at each GitHub release publishes one more repository eac
 
 const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
 
-// Fault: A10 Five processes in a row die with the same work => it is abandoned and reported
+// Fault: A10 Five processes in a row crash during the same work => it is abandoned and reported
 it("work that five processes died with is abandoned and does not block other work", async () => {
   const { db, forge } = world;
   const { faults } = forge.control;

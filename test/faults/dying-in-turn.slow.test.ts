@@ -31,7 +31,7 @@ afterAll(async () => {
 }, LONG);
 
 // Fault: A8
-// Fault: A11 Two processes die in turn under load => nothing is lost or done twice
+// Fault: A11 Two processes crash in turn under load => nothing is lost or done twice
 it(
   `nothing is lost or repeated when two processes die in turn during ${CARDS} cards' lives`,
   async () => {

@@ -95,8 +95,8 @@ describe.each(FORGE_WRITES)("a process killed while $doing", (write) => {
     },
   );
 
-  // Fault: A1 Killed at any write to GitHub => a retry finishes the work once
-  // Fault: A3 Killed between GitHub's merge and its record => merged once, recorded as Trunkline's
+  // Fault: A1 The process is killed at any write to GitHub => a retry finishes the work once
+  // Fault: A3 The process is killed between GitHub's merge and its record => merged once, recorded as Trunkline's
   it.each(["before", "after"])("%s the effect leaves a move that its retry finishes once", async (effect) => {
     const { board, number, act, ...story } = storyOf(effect);
     const answer = story.answer();
@@ -121,7 +121,7 @@ describe.each(FORGE_WRITES)("a process killed while $doing", (write) => {
     60_000,
   );
 
-  // Fault: A2 Killed, and the caller does not retry => another process finishes the move
+  // Fault: A2 The process is killed and the caller does not retry => another process finishes the move
   it.each(["alone", "alone, after the second of 3"])(
     "after the effect leaves a move that is finished without a retry (%s)",
     async (name) => {

@@ -42,7 +42,7 @@ const untilTrunkKnown = async ({ db }: KillableWorld, board: TestBoard): Promise
   );
 };
 
-// Fault: A5 Killed while freezing => branches start at the stored commits
+// Fault: A5 The process is killed while freezing => branches start at the stored commits
 describe("a process killed while freezing a release, where", () => {
   const points = aroundEach({
     "the first branch": { match: REFS },
@@ -109,7 +109,7 @@ describe.each(
     },
   );
 
-  // Fault: A6 Killed during a pick => picked once; temporary branches are removed
+  // Fault: A6 The process is killed during a pick => commits are picked once; temporary branches are removed
   it.each(Object.keys(points))(
     "%s: the branches have the pick once and no temporary branch remains",
     async (name) => {
@@ -128,7 +128,7 @@ describe.each(
   );
 });
 
-// Fault: A4 Killed while completing a release => each repository is tagged once
+// Fault: A4 The process is killed while completing a release => each repository is tagged once
 describe("a process killed while completing a release, at", () => {
   const RELEASES: CallMatch = { method: "POST", path: "/repositories/*/releases" };
   const NAMES = ["api", "app", "web"];
@@ -230,7 +230,7 @@ describe("a process killed while completing a release of one repository, at", ()
   );
 });
 
-// Fault: A7 Killed during a promotion => the same call finishes the rest
+// Fault: A7 The process is killed during a promotion => the same call finishes the rest
 describe("a process killed during a promotion", () => {
   const CARDS = 12;
   const FOURTH = { match: REFS, skip: 3 };

@@ -198,7 +198,7 @@ describe("a missing permission", () => {
   });
 });
 
-// Fault: C12 A token is rejected => replaced, at most twice a minute; then 503
+// Fault: C12 A token is rejected => Trunkline gets a new one, at most twice a minute; then 503
 describe("a token that GitHub rejects", () => {
   const bad = { message: "Bad credentials" };
 

@@ -196,7 +196,7 @@ describe("the role of a credential", () => {
 });
 
 describe("an account call", () => {
-  // Contract: Account: `GET /v1/me` returns client id, name, scopes, boards and `answering: null`, without the secret
+  // Contract: Account: `GET /v1/me` returns client id, name, scopes, boards and `answering` (always `null`), no secret
   it("describes the credential without its secret", async () => {
     const other = await world.board();
     const api = await board.as({ role: "member", scopes: ["read"], boards: [board, other] });
@@ -213,7 +213,7 @@ describe("an account call", () => {
     });
   });
 
-  // Contract: Account: `GET /v1/workspaces` lists only reached boards, each with its role
+  // Contract: Account: `GET /v1/workspaces` lists only boards of the credential, each with its role
   it("lists only the boards that the credential reaches, each with its role", async () => {
     await world.board();
     const api = await board.as({ role: "viewer" });
@@ -230,7 +230,7 @@ describe("an account call", () => {
     ]);
   });
 
-  // Contract: Account: `GET /v1/organizations` lists only reached boards in `workspaceIds`, without a role
+  // Contract: Account: `GET /v1/organizations` lists only boards of the credential in `workspaceIds`, without a role
   it("lists the organizations with only the boards that are reached, and without a role", async () => {
     const other = await world.board();
     const api = await board.as({ boards: [board, other] });
@@ -248,7 +248,7 @@ describe("an account call", () => {
     expect((await api.get("/v1/organizations")).body).toEqual([]);
   });
 
-  // Contract: Account: The three account calls are never refused for the workspace header
+  // Contract: Account: `me`, `organizations` and `workspaces` ignore the workspace header
   it.each(["/v1/me", "/v1/workspaces", "/v1/organizations"])(
     "%s ignores the workspace header",
     async (path) => {

@@ -42,7 +42,7 @@ function withHostile(sample: Sample, field: string, value: unknown): Sample {
 }
 
 describe("any value in a field", () => {
-  // Contract: Conventions: Any value is accepted or refused with a readable message, never 5xx
+  // Contract: Conventions: Any input value is accepted or refused with a readable message; none causes a 5xx
   it.each(sampleCalls.map(({ name }) => [name]))(
     "is accepted or refused with a readable message by %s",
     async (name) => {

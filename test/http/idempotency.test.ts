@@ -204,7 +204,7 @@ describe("another request with the same key", () => {
   });
 });
 
-// Contract: Idempotency: A failed attempt releases its key
+// Contract: Idempotency: After a failed attempt its key can be used again
 describe("a failed attempt releases its key", () => {
   it.each<[string, number, (key: string) => Promise<ApiAnswer>]>([
     ["for a wrong body", 400, (key) => board.api.post("/v1/cards", { titel: "x" }, { key })],
@@ -227,7 +227,7 @@ describe("a failed attempt releases its key", () => {
     expect(isReplay(corrected)).toBe(false);
   });
 
-  // Contract: Idempotency: A failed attempt releases its key
+  // Contract: Idempotency: After a failed attempt its key can be used again
   // Fault: C1
   it("while the forge is unavailable; a retry creates no second card", async () => {
     const key = newKey();

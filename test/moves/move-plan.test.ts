@@ -4,6 +4,7 @@ import { leaveConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { protect, reportStatus } from "../support/stories/repairing.ts";
+import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -57,6 +58,18 @@ describe("GET /v1/cards/{number}/move-plan", () => {
     await planOf(board, number, board.stages.Done);
     expect(world.forge.control.calls.read().writes).toBe(0);
     expect(await databaseContent(world.service)).toEqual(before);
+  });
+
+  it("refuses an unknown stage and names the call that lists every stage, with the backlog", async () => {
+    const board = await world.board();
+    const { number, statusId } = await board.api.card({ title: "Say hello" });
+    const { status, body } = await planOf(board, number, UNKNOWN_ID);
+    expect([status, body.message]).toEqual([
+      400,
+      "This card's flow has no stage with this id. GET /v1/projects/{projectId}/flow lists the stages.",
+    ]);
+    const flow = await board.api.get<{ stages: { id: string }[] }>(`/v1/projects/${board.projectId}/flow`);
+    expect(flow.body.stages.map(({ id }) => id)).toContain(statusId);
   });
 
   it("lists the steps of the move", async () => {

@@ -111,7 +111,7 @@ describe("POST /v1/releases/{id}/complete", () => {
     expect(events).toMatchObject([{ data: { releaseId: id, releaseName: "Spring" } }]);
   });
 
-  // Contract: Releases: Open and completed releases are listed
+  // Contract: Releases: `GET /v1/releases` lists open and completed releases
   it("makes the release read-only, and its cards can join another one", async () => {
     const { number } = await board.api.card({ repositoryIds: [] });
     const id = await makeRelease(board.api, "Over", [number]);

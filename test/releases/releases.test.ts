@@ -66,7 +66,7 @@ describe("a release", () => {
     expect((await list()).map(({ id }) => id).slice(0, 2)).toEqual([second, first]);
   });
 
-  // Contract: Releases: Open and completed releases are listed
+  // Contract: Releases: `GET /v1/releases` lists open and completed releases
   it("is listed newest first, and in pages", async () => {
     const own = await world.board();
     const ids: string[] = [];

@@ -41,11 +41,11 @@ describe("a tag of the contract", () => {
     expect(tagsIn("cards.test.ts", text)).toMatchObject({ tags: [], malformed: [expect.any(String)] });
   });
 
-  it("appears once, with all its files", () => {
+  it("appears once for several tests", () => {
     const text = '// Contract: Cards: Every card has a number\nit("works", () => {});\n';
     const more = ["b.test.ts", "a.slow.test.ts", "b.test.ts"].flatMap((file) => tagsIn(file, text).tags);
     const document = contractDocument({ tags: [...tags.tags, ...more], malformed: [] });
-    expect(document).toContain("\n- Every card has a number (`a.slow`, `b`)\n");
+    expect(document.split("\n- Every card has a number\n")).toHaveLength(2);
   });
 
   it.each([

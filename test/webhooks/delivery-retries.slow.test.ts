@@ -58,7 +58,7 @@ describe("deliveries", () => {
     expect(all).toEqual(states.map((state) => words[state]));
   });
 
-  // Fault: A8 Killed after accepting webhooks => each is processed once
+  // Fault: A8 The process is killed after accepting webhooks => each is processed once
   it("that a process stored before it died are found", async () => {
     const guid = randomUUID();
     await db()("deliveries").insert({ guid, event: "ping", lane: "forgotten", payload: "{}" });
@@ -85,7 +85,7 @@ describe("deliveries", () => {
     expect(recorded.map(({ data }) => data["to"])).toEqual(["pending", "passing"]);
   });
 
-  // Fault: B12 Processing a delivery fails => retried; dead-lettered after 8 failures
+  // Fault: B12 Processing a delivery fails => retried; parked after 8 failures
   it("that always fail are parked, and later ones continue", async () => {
     const board = await world.board();
     const { number, status } = await cardWithStatuses(world, board);

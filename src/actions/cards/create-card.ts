@@ -158,9 +158,10 @@ async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
 }
 
 const noSuchStage = (): Problem =>
-  invalid("The project's flow has no stage with this id. GET /v1/board lists the stages.", [
-    { path: "body.statusId", message: "not a stage of this project" },
-  ]);
+  invalid(
+    "The project's flow has no stage with this id. GET /v1/projects/{projectId}/flow lists the stages.",
+    [{ path: "body.statusId", message: "not a stage of this project" }],
+  );
 
 function targetStage(project: Project, caller: Caller, statusId: string | undefined): Stage | undefined {
   if (statusId === undefined) return undefined;

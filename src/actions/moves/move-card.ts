@@ -74,6 +74,6 @@ async function byRepository(
 }
 
 export const noSuchStage = (path: "body.statusId" | "query.statusId"): Problem =>
-  invalid("This card's flow has no stage with this id. GET /v1/board lists the stages.", [
+  invalid("This card's flow has no stage with this id. GET /v1/projects/{projectId}/flow lists the stages.", [
     { path, message: "not a stage of this card's flow" },
   ]);

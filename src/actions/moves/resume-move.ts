@@ -100,10 +100,7 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
   if (deaths >= MAX_DEATHS) {
     const why = `The service ended ${deaths} times in a row while it ran this move.`;
     await abandonAsRefused(deps, transition, move, why);
-    log.error(
-      { attempt, deaths, isHopeless: true },
-      "abandoned a move after the process crashed repeatedly while running it",
-    );
+    log.error({ attempt, deaths, isHopeless: true }, "abandoned a move after repeated crashes");
     return;
   }
   try {

@@ -73,9 +73,10 @@ async function findStage(db: Db, release: ReleaseHead, statusId: string): Promis
   const project = requireFound(found, "release");
   const stage = stageOf(project.flow, statusId);
   if (stage) return stage;
-  throw invalid("The release's flow has no stage with this id. GET /v1/board lists the stages.", [
-    { path: "body.statusId", message: "not a stage of this release's flow" },
-  ]);
+  throw invalid(
+    "The release's flow has no stage with this id. GET /v1/projects/{projectId}/flow lists the stages.",
+    [{ path: "body.statusId", message: "not a stage of this release's flow" }],
+  );
 }
 
 async function beginPromotion(

@@ -40,10 +40,7 @@ export async function resumeReleaseAction(deps: Deps, actionId: string): Promise
   }
   if (deaths >= MAX_DEATHS) {
     await finishAction(deps.db, owned, "abandoned");
-    log.error(
-      { attempt, deaths, isHopeless: true },
-      "abandoned a release action that ended the process each time",
-    );
+    log.error({ attempt, deaths, isHopeless: true }, "abandoned a release action after repeated crashes");
     return;
   }
   try {

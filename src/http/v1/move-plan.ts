@@ -45,7 +45,9 @@ export const movePlanRoutes: readonly Route[] = [
       "Reads GitHub once and makes the same plan as `POST /v1/cards/{number}/move`, without changing anything. Does not check whether another call is moving the card.",
     tag: "Cards",
     params: cardParams,
-    query: z.object({ statusId: id().meta({ description: "The id of a stage of the project's flow" }) }),
+    query: z.object({
+      statusId: id().meta({ description: "The stage, from GET /v1/projects/{projectId}/flow" }),
+    }),
     responses: {
       200: { description: "The plan", schema: movePlan },
       503: { description: "GitHub could not be reached; make the same call again", schema: problem },

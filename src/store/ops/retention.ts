@@ -6,7 +6,7 @@ import { isAliveSql } from "./instances.ts";
 /** How many days finished work is kept. */
 export interface Retention {
   readonly deliveryDays: number;
-  /** For ended moves and release actions, failed jobs and check reports. */
+  /** For ended moves and release actions, failed jobs, and check reports. */
   readonly historyDays: number;
 }
 

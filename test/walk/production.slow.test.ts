@@ -1,0 +1,132 @@
+/** Runs the README's production steps, with the sandbox forge in place of GitHub. */
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { spawn } from "node:child_process";
+import { appendFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { WEBHOOK_PATH } from "../../src/app.ts";
+import { writeAppSettings } from "../../src/cli/setup/env-file.ts";
+import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
+import { startPostgres, type RunningPostgres } from "../../sandbox/postgres/start-postgres.ts";
+import { readForgeFile, type ForgeFile } from "../../sandbox/state-files.ts";
+import { eventually, makeApi } from "../support/api.ts";
+import { freePorts } from "../support/free-ports.ts";
+import { blocksOf, textsOf } from "../support/markdown.ts";
+import { openShell } from "../support/processes/run-blocks.ts";
+import { shipService, type Shipped } from "../support/processes/shipped-service.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** Replaces the guide's name `trunkline`, which the embedded cluster already has. */
+const DATABASE = "newcomer";
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+let shipped: Shipped;
+let postgres: RunningPostgres;
+let port: number;
+let forge: ForgeFile;
+beforeAll(async () => {
+  shipped = await shipService();
+  cleanUps.push(() => shipped.remove());
+  const dir = await mkdtemp(join(tmpdir(), "trunkline-production-"));
+  cleanUps.push(() => rm(dir, { recursive: true, force: true }));
+  postgres = await startPostgres({
+    dataDir: await lockDataDir(join(dir, "own"), process.pid),
+    listen: "tcp",
+  });
+  cleanUps.push(() => postgres.stop());
+  [port = 0] = await freePorts(1);
+  forge = await startForge();
+}, 120_000);
+afterAll(async () => {
+  for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+}, 60_000);
+
+/** Starts a compiled program in the folder of the service; it ends with the test. */
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): void {
+  const child = spawn(process.execPath, args, {
+    cwd: shipped.dir,
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: "ignore",
+  });
+  const exited = new Promise((resolve) => child.on("exit", resolve));
+  cleanUps.push(() => (child.kill("SIGTERM"), exited));
+}
+
+/** Starts `trunkline forge` as in docs/operating.md. */
+async function startForge(): Promise<ForgeFile> {
+  const url = `http://127.0.0.1:${port}${WEBHOOK_PATH}`;
+  run(["dist/src/cli/main.js", "forge", "--port", "0", "--webhook-url", url]);
+  const file = await eventually(
+    () => readForgeFile(join(shipped.dir, ".trunkline")),
+    (found) => found !== null,
+    60_000,
+  );
+  if (!file) throw new Error("the sandbox forge wrote no file");
+  return file;
+}
+
+/** Creates the role and the database of docs/operating.md. Returns the URL of the database. */
+async function createDatabase(): Promise<string> {
+  const guide = await readFile(join(ROOT, "docs/operating.md"), "utf8");
+  const [sql = ""] = textsOf(blocksOf(guide, "Install"), "sql");
+  const client = new Client({ connectionString: postgres.connectionString });
+  await client.connect();
+  try {
+    for (const statement of sql.replaceAll("trunkline", DATABASE).split(";")) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+  return `postgres://${DATABASE}:choose-one@${new URL(postgres.connectionString).host}/${DATABASE}`;
+}
+
+/** Writes `.env`: the App's settings as `setup` does, and the others. */
+async function writeSettings(databaseUrl: string): Promise<void> {
+  const file = join(shipped.dir, ".env");
+  const { appId, privateKey, webhookSecret, apiUrl } = forge;
+  await writeAppSettings(file, { id: appId, privateKey, webhookSecret, pageUrl: "" });
+  const others = {
+    DATABASE_URL: databaseUrl,
+    GHE_PROTOCOL: "http",
+    GHE_HOST: new URL(apiUrl).host,
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    DRAIN_SECONDS: "0",
+  };
+  await appendFile(
+    file,
+    Object.entries(others)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(""),
+  );
+}
+
+it("the README's production steps start the service, find no problem and issue an API key", async () => {
+  const readme = await readFile(join(ROOT, "README.md"), "utf8");
+  const [create, start = "", check = ""] = textsOf(blocksOf(readme, "Production"), "sh");
+  expect(create).toContain("npm run --silent setup -- --url ");
+  await writeSettings(await createDatabase());
+
+  const [build, command = ""] = start.trim().split(/\n */);
+  expect(build).toBe("npm run build");
+  const [, mode, args = ""] = /^NODE_ENV=(\w+) node (.*)$/.exec(command) ?? [];
+  run(args.split(" "), { NODE_ENV: mode ?? "" });
+  const ready = (): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await eventually(ready, (isReady) => isReady, 60_000);
+
+  const shell = openShell(shipped.dir, { PATH: process.env["PATH"] });
+  cleanUps.push(() => shell.end());
+  const [issue = "", ...before] = check.trim().split(/\n */).toReversed();
+  const printed = await shell.run(before.toReversed().join("\n"));
+  expect(printed).toMatch(/^ok {7}app: /m);
+  expect(printed).not.toMatch(/PROBLEM|warning/);
+  const [workspaceId = ""] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(printed) ?? [];
+  const issued = await shell.run(issue.replace("<workspaceId>", workspaceId));
+  const [apiKey = ""] = /tlk_\S+/.exec(issued) ?? [];
+  const { body } = await makeApi(`http://127.0.0.1:${port}`, apiKey).get("/v1/workspaces");
+  expect(body).toMatchObject([{ id: workspaceId, role: "member" }]);
+}, 180_000);
