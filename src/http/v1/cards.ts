@@ -201,7 +201,7 @@ export const cardRoutes: readonly Route[] = [
     role: "member",
     params: cardParams,
     body: z.strictObject({
-      statusId: id().meta({ description: "The stage, from GET /v1/projects/{projectId}/flow" }),
+      statusId: id().meta({ description: "A stage of the project's flow" }),
       index: z
         .int()
         .min(0, "must be at least 0, the top of the column")

@@ -46,7 +46,7 @@ export const movePlanRoutes: readonly Route[] = [
     tag: "Cards",
     params: cardParams,
     query: z.object({
-      statusId: id().meta({ description: "The stage, from GET /v1/projects/{projectId}/flow" }),
+      statusId: id().meta({ description: "A stage of the project's flow" }),
     }),
     responses: {
       200: { description: "The plan", schema: movePlan },

@@ -152,7 +152,7 @@ export const releaseActionRoutes: readonly Route[] = [
     role: ROLE_OF_ACTION.promote,
     ...releaseInPath,
     body: z.strictObject({
-      statusId: id().meta({ description: "The stage, from GET /v1/projects/{projectId}/flow" }),
+      statusId: id().meta({ description: "A stage of the project's flow" }),
       taskNumbers: z.array(taskNumber).optional().meta({
         description: "The cards to move; by default all cards of the release",
       }),
