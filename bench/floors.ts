@@ -11,12 +11,34 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { generateKeyBetween } from "fractional-indexing";
 import { Pool } from "pg";
+import { listCardsSql } from "../src/store/cards/card-list.ts";
+import { SEARCH } from "../src/store/cards/search.ts";
 import { INBOX } from "../src/store/inbox/list-inbox.ts";
 import { TRUNK_REPORT } from "../src/store/forge/trunk-report.ts";
 import { hookSignature } from "./hook.ts";
 import type { BenchBoard } from "./seed.ts";
 
+/** A statement with SQL instead of its bindings. */
+const bound = (sql: string, bindings: Readonly<Record<string, string>>): string =>
+  sql.replaceAll(/(?<!:):([A-Za-z]\w*)/g, (found, name: string) => bindings[name] ?? found);
+
 const statements = {
+  search: `
+    select coalesce(json_agg(r), '[]')::text as body from (${bound(SEARCH, {
+      workspaceId: "$1::uuid",
+      query: `'"word17"'`,
+      isPrefix: "false",
+      scope: `('''=' || $1::uuid || ''' & (''=card'' | ''=page'' | ''=comment'')')`,
+      cardNumber: "0",
+      limit: "20",
+    })}) r`,
+  "cards-filtered": `
+    select coalesce(json_agg(r), '[]')::text as body
+      from (${bound(listCardsSql({ statusId: "", assigneeIds: [] }, "number", false), {
+        workspaceId: "$1",
+        statusId: "$2",
+        limit: "50",
+      })}) r`,
   inbox: `
     select coalesce(json_agg(i order by i.at desc, i.id desc), '[]')::text as body
       from (${INBOX.replaceAll(":projectId", "$1")}) i`,
@@ -133,6 +155,8 @@ async function answer(request: IncomingMessage): Promise<string> {
   if (!board) throw new Error(`There is no board ${projectId}.`);
   const { workspaceId, userId, stages } = board;
   if (what === "board" || what === "inbox" || what === "trunk") return query(what, [projectId]);
+  if (what === "search") return query(what, [workspaceId]);
+  if (what === "cards-filtered") return query(what, [workspaceId, stages[1]?.id]);
   if (what === "card") return query("card", [workspaceId, number]);
   const body = JSON.parse((await bytesOf(request)).toString("utf8")) as Record<string, unknown>;
   const id = randomUUID();

@@ -3,7 +3,7 @@ import { seedLanes, sendAndAwaitDeliveries } from "./deliveries.ts";
 import type { Call } from "./load.ts";
 import { atMost, report, type Measurement } from "./report.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
-import { auth, cardNumbersOf } from "./workloads.ts";
+import { auth, cardListPath, cardNumbersOf } from "./workloads.ts";
 import type { BenchWorld } from "./world.ts";
 
 /** More than 10,000 cards per column. */
@@ -43,6 +43,16 @@ export async function measureGrowth(world: BenchWorld, pace: Pace): Promise<Meas
     workload("create", small, SAME_TIME, (board) => [
       { method: "POST", path: "/v1/cards", headers: auth(board), body: '{"title":"A new card"}' },
     ]),
+    workload("cards filtered", small, SAME_TIME, (board) => [
+      { method: "GET", path: cardListPath(board), headers: auth(board) },
+    ]),
+    workload("search for a card", small, SAME_TIME, (board) =>
+      spread(board).map((number) => ({
+        method: "GET",
+        path: `/v1/search?q=${number}&kinds=cards`,
+        headers: auth(board),
+      })),
+    ),
     workload("move to the top", tiny, SAME_TIME, (board) => movesTo(board, 0)),
     workload("move to the middle", tiny, LONG_COLUMN, (board) => movesTo(board, Math.floor(board.cards / 9))),
   ];

@@ -16,7 +16,8 @@ const MERGE_SHA = "lpad(c.number::text, 40, 'a')";
 /**
  * Creates a board with a year of history: two repositories with many landings a day, half of them
  * from pull requests of cards, merged by Trunkline or others; moved, refused and finished cards; a
- * release completed every other week, and two open ones.
+ * release completed every other week, and two open ones; a description on every card, and a page for
+ * every tenth.
  */
 export async function seedHistory(db: Db, cards: number): Promise<BenchBoard> {
   const board = await seedBoard(db, cards, "history", EVENTS_PER_CARD);
@@ -29,6 +30,7 @@ export async function seedHistory(db: Db, cards: number): Promise<BenchBoard> {
     { workspaceId, projectId, forgeId },
   );
   const bindings = {
+    workspaceId,
     projectId,
     userId,
     cards,
@@ -37,7 +39,7 @@ export async function seedHistory(db: Db, cards: number): Promise<BenchBoard> {
     doing: stages[2]?.id ?? "",
     done: stages.at(-1)?.id ?? "",
   };
-  for (const sql of [...WORK, ...LANDINGS, ...RELEASES]) await db.raw(sql, bindings);
+  for (const sql of [...WORK, ...LANDINGS, ...RELEASES, ...TEXTS]) await db.raw(sql, bindings);
   return board;
 }
 
@@ -94,4 +96,14 @@ const RELEASES = [
   `insert into release_tags (release_id, repository_id, tag_name, sha, url)
    select r.id, repository_id, r.slug, repeat('d', 40), 'https://example.com' from releases r, unnest(:repositoryIds::uuid[]) repository_id
     where r.project_id = :projectId and r.status = 'completed'`,
+];
+
+/** Words out of a thousand, different in each row. */
+const words = (n: string, count: number): string =>
+  `(select string_agg('word' || ((${n} * 7919 + k * 104729) % 1000), ' ') from generate_series(1, ${count}) k)`;
+const TEXTS = [
+  `update cards set description = ${words("number", 30)} where project_id = :projectId`,
+  `insert into pages (id, workspace_id, title, slug, rank, body, created_by, updated_by)
+   select gen_random_uuid(), :workspaceId, 'Page ' || n, 'page-' || n, 'a' || lpad(n::text, 6, '0') || '1',
+          ${words("n", 300)}, :userId, :userId from generate_series(1, :cards::int / 10) n`,
 ];

@@ -209,14 +209,26 @@ export function webhookWorkloads({ service, floors }: Addresses): Workload[] {
   return atBoth("webhook ÷ F-hook", atLeast(0.5), side(service, WEBHOOKS), side(floors, "/hook"));
 }
 
-/** The inbox and the trunk report of a board with a year of history, compared with their SQL. */
+/** Three of a hundred cards and every fourth page have the word. */
+const SEARCH_PATH = "/v1/search?q=%22word17%22";
+/** About a fifth of the cards is in the stage. */
+export const cardListPath = ({ stages }: BenchBoard): string =>
+  `/v1/cards?statusId=${stages[1]?.id}&assignee=none&limit=50`;
+
+/** Reports, searches and lists of a board with a year of history, compared with their SQL. */
 export function historyWorkloads({ service, floors }: Addresses, board: BenchBoard): Workload[] {
-  return ["inbox", "trunk"].flatMap((name) =>
+  const paths = {
+    inbox: "/v1/inbox",
+    trunk: "/v1/trunk",
+    search: SEARCH_PATH,
+    "cards filtered": cardListPath(board),
+  };
+  return Object.entries(paths).flatMap(([name, path]) =>
     atBoth(
       `time of ${name}, ${board.cards} cards ÷ its SQL`,
       atMost(3),
-      read(service, `/v1/${name}`, auth(board)),
-      read(floors, `/${name}/${board.projectId}`),
+      read(service, path, auth(board)),
+      read(floors, `/${name.replace(" ", "-")}/${board.projectId}`),
     ),
   );
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { seedHistory } from "../../bench/seed-history.ts";
 import type { BenchBoard } from "../../bench/seed.ts";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
+import { CARD_SORTS } from "../../src/store/cards/card-list.ts";
 import { connect, rows } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
@@ -30,6 +31,7 @@ const GROWING_TABLES = [
   "release_cards",
   "release_tags",
   "releases",
+  "search_texts",
   "timeline_items",
 ];
 
@@ -92,6 +94,12 @@ const calls: Readonly<Record<string, (api: Api, turn: number) => Promise<{ reado
   "reading a card": (api, turn) => api.get(`/v1/cards/${turn * 25 + 1}`),
   "reading a timeline": (api, turn) => api.get(`/v1/cards/${turn + 1}/timeline`),
   "the backlog": (api) => api.get("/v1/backlog?limit=50"),
+  "a list of cards": (api, turn) => api.get(`/v1/cards?sort=${CARD_SORTS[turn % 5]}&limit=50`),
+  "a list of the cards of a stage": (api, turn) =>
+    api.get(`/v1/cards?statusId=${stage(1)}&assignee=none&sort=${CARD_SORTS[turn % 5]}`),
+  "a list of cards with a word": (api, turn) => api.get(`/v1/cards?q=word${turn}`),
+  "a search for a word of all boards": (api) => api.get("/v1/search?q=card"),
+  "a search for texts without a word": (api) => api.get("/v1/search?q=-missing"),
   "the board": (api) => api.get("/v1/board"),
   "the inbox": (api) => api.get("/v1/inbox"),
   "the trunk report": (api) => api.get("/v1/trunk"),
