@@ -1,55 +1,73 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { measureInTurns, type Pace } from "./compare.ts";
-import type { Call, Load, LoadResult } from "./load.ts";
+import type { Pace } from "./compare.ts";
+import type { Call, Load } from "./load.ts";
 import { startLoader } from "./processes.ts";
 import { atMost, median, report, short, type Measurement } from "./report.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 import { auth, cardNumbersOf, WRITES } from "./workloads.ts";
-import type { BenchWorld } from "./world.ts";
+import { startService, type BenchWorld } from "./world.ts";
 
 const CONNECTIONS = 24;
 /** Comments of 40 kB on one card, which the busy tenant reads. */
 const COMMENTS = 600;
 const SETTLE_MS = 2_000;
 
-/** Reads cards of one board while another tenant keeps 24 connections busy, and while it does not. */
+/**
+ * Reads cards of one board without other load, and while another tenant keeps 24 connections busy:
+ * in the process that serves the other tenant, and in a process of its own.
+ */
 export async function measureFairness(world: BenchWorld, pace: Pace): Promise<Measurement[]> {
-  const { seeding, service: url, loader, cleanups } = world;
+  const { seeding, service, loader, cleanups } = world;
   const quiet = await seedBoard(seeding, 500, "quiet");
   const busy = await seedBoard(seeding, 500, "busy");
   await seedComments(world, busy);
   await seeding.raw("vacuum analyze");
+  const own = await startService(world);
   const busyLoader = startLoader(cleanups);
-  const reads: Load = { url, calls: cardReads(quiet), connections: 1, seconds: pace.seconds };
   const load: Load = {
-    url,
+    url: service,
     calls: busyCalls(busy),
     fresh: "key",
     connections: CONNECTIONS,
     seconds: pace.seconds + 1,
   };
-  const loaded = async (): Promise<LoadResult> => {
+  const readAt = async (url: string): Promise<number> =>
+    (await loader.run({ url, calls: cardReads(quiet), connections: 1, seconds: pace.seconds })).p95;
+  const readUnderLoad = async (url: string): Promise<number> => {
     const running = busyLoader.run(load);
     await sleep(500);
-    const result = await loader.run(reads);
+    const p95 = await readAt(url);
     await running;
     // The service finishes the calls that the end of the load interrupted.
     await sleep(SETTLE_MS);
-    return result;
+    return p95;
   };
-  await loader.run(reads);
-  const pairs = await measureInTurns(pace, () => loader.run(reads), loaded);
-  const [alone, during] = [0, 1].map((side) => short(median(pairs.map((pair) => pair[side]?.p95 ?? 0))));
-  return [
+  for (const url of [service, own.url]) await readAt(url);
+  const rounds: { unloaded: number; owned: number; shared: number }[] = [];
+  while (rounds.length < pace.rounds) {
+    rounds.push({
+      unloaded: await readAt(service),
+      owned: await readUnderLoad(own.url),
+      shared: await readUnderLoad(service),
+    });
+  }
+  await own.stop();
+  return reportFairness(rounds);
+}
+
+function reportFairness(
+  rounds: readonly { readonly unloaded: number; readonly owned: number; readonly shared: number }[],
+): Measurement[] {
+  const row = (other: string, floor: (round: (typeof rounds)[number]) => number): Measurement =>
     report(
       {
-        name: `p95 of card with ${CONNECTIONS} busy connections of another tenant ÷ without`,
-        value: median(pairs.map(([without, busyRun]) => busyRun.p95 / without.p95)),
+        name: `p95 of card with ${CONNECTIONS} busy connections of another tenant ÷ ${other}`,
+        value: median(rounds.map((round) => round.shared / floor(round))),
         goal: atMost(3),
       },
-      `: ${during} and ${alone} ms`,
-    ),
-  ];
+      `: ${short(median(rounds.map(({ shared }) => shared)))} and ${short(median(rounds.map(floor)))} ms`,
+    );
+  return [row("without", ({ unloaded }) => unloaded), row("in a separate process", ({ owned }) => owned)];
 }
 
 const cardReads = (board: BenchBoard): Call[] =>

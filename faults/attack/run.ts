@@ -12,6 +12,7 @@ import { shipService } from "../../test/support/processes/shipped-service.ts";
 import { makeDice } from "../seeded-random.ts";
 import { startSoakWorld } from "../soak/world.ts";
 import { badInput } from "./attacks/bad-input.ts";
+import { eventStreams } from "./attacks/event-streams.ts";
 import { floods } from "./attacks/floods.ts";
 import { foreignIds } from "./attacks/foreign-ids.ts";
 import { repositoriesChangeHands } from "./attacks/repositories-change-hands.ts";
@@ -26,6 +27,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   floods,
   "slow clients": slowClients,
   revocation,
+  "event streams": eventStreams,
 };
 
 const { values } = parseArgs({

@@ -31,7 +31,7 @@ const listQuery = z.object({
     .refine((limit) => limit >= 1 && limit <= MAX_LIMIT, limitRange)
     .optional()
     .meta({
-      description: `The number of items to return; by default ${PAGE_ITEMS}. A page of 1 MiB has fewer`,
+      description: `The number of items to return; by default ${PAGE_ITEMS}. A page of 256 KiB has fewer`,
       override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
         Object.assign(jsonSchema, { type: "integer", minimum: 1, maximum: MAX_LIMIT });
         delete jsonSchema["pattern"];

@@ -20,8 +20,8 @@ export async function foreignIds(scene: Scene): Promise<void> {
   const foreign = new Map<string, Sample>();
   for (const { name } of boardCalls) foreign.set(name, await sampleOf(name, theirs));
   const targets = boardCalls.flatMap(({ name }) => idFieldsOf(name).map((field) => ({ name, field })));
-  while (!scene.isOver()) {
-    const { name, field } = dice.pick(targets) ?? { name: "", field: "" };
+  for (let turn = 0; !scene.isOver(); turn++) {
+    const { name, field } = targets[turn % targets.length] ?? { name: "", field: "" };
     const caller = dice.pick(callers) ?? ours.api;
     const isHeader = field.startsWith("header.");
     const value = isHeader ? theirs.workspaceId : valueAt(foreign.get(name) ?? {}, field);
