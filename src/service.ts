@@ -4,7 +4,7 @@ import { createFeed } from "./actions/feed.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { recordUnavailable } from "./actions/installations/unavailable-installation.ts";
 import { createWebhookClient, type WebhookClientOptions } from "./actions/webhooks/webhook-client.ts";
-import { createWebhookSender } from "./actions/webhooks/webhook-sender.ts";
+import { createWebhookSender, type WebhookSenderOptions } from "./actions/webhooks/webhook-sender.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
@@ -53,8 +53,8 @@ export interface ServiceOptions {
   readonly pollJobsMs?: number;
   /** The pause between the comments of an event stream, in milliseconds; by default 15,000. */
   readonly keepAliveMs?: number;
-  /** Where outgoing webhooks may lead. */
-  readonly webhooks?: WebhookClientOptions;
+  /** Where outgoing webhooks may lead, and how they are repeated. */
+  readonly webhooks?: WebhookClientOptions & WebhookSenderOptions;
   readonly log: Logger;
 }
 
@@ -96,7 +96,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const webhookClient = createWebhookClient(options.webhooks);
     const instanceId = newId();
     const deps: Deps = { db, forge, log, metrics, boards, feed, webhookClient, instanceId, newId };
-    const sender = createWebhookSender(deps);
+    const sender = createWebhookSender(deps, options.webhooks);
     if (options.isAlone) {
       await deleteOtherInstances(db, deps.instanceId);
       await unlockDeadJobs(deps, 0);

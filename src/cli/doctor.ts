@@ -5,7 +5,11 @@ import { listUnknownDeliveries } from "../store/forge/deliveries.ts";
 import { listLimitedAccounts } from "../store/forge/forge-limits.ts";
 import { countLiveInstances } from "../store/ops/instances.ts";
 import { pendingMigrations } from "../store/db/migrate.ts";
-import { readDatabaseVersion, readQueueStatistics } from "../store/ops/queue-statistics.ts";
+import {
+  readDatabaseVersion,
+  readQueueStatistics,
+  type QueueStatistics,
+} from "../store/ops/queue-statistics.ts";
 import { printResult, readOptions, type Command, type CommandContext } from "./command.ts";
 import { fine, problem, warning, type Finding } from "./doctor/finding.ts";
 import { checkForge, type ListMissing } from "./doctor/check-forge.ts";
@@ -18,6 +22,8 @@ const OLDEST_VERSION = 140_000;
 const MAX_QUEUE_AGE = 600;
 /** In seconds. A running process numbers events within one second. */
 const MAX_EVENTS_AGE = 30;
+/** In seconds. By then, three attempts have failed. */
+const MAX_WEBHOOKS_AGE = 3_600;
 
 const MARKS: Readonly<Record<Finding["state"], string>> = {
   ok: "ok     ",
@@ -80,7 +86,7 @@ async function checkDatabase(db: Db): Promise<Finding[]> {
 }
 
 async function checkQueue(db: Db): Promise<Finding[]> {
-  const { queueDepth, queueAge, failedJobs, waiting, waitingAge, parked, eventsAge, webhooksPaused } =
+  const { queueDepth, queueAge, failedJobs, waiting, waitingAge, parked, ...feed } =
     await readQueueStatistics(db);
   const found: Finding[] = [];
   const due = `Jobs due: ${queueDepth}, the oldest for ${Math.round(queueAge)} seconds.`;
@@ -99,17 +105,32 @@ async function checkQueue(db: Db): Promise<Finding[]> {
       ? fine("deliveries", backlog)
       : warning("deliveries", backlog, "The log has their errors. While GitHub is unreachable, they wait."),
   );
+  found.push(...feedFindings(feed));
+  if (parked > 0) {
+    const advice = "Run `trunkline delivery list`, fix the cause, then run `trunkline delivery retry --all`.";
+    found.push(problem("deliveries", `Deliveries parked after too many failures: ${parked}.`, advice));
+  }
+  return found;
+}
+
+function feedFindings({
+  eventsAge,
+  webhooksAge,
+  webhooksPaused,
+}: Pick<QueueStatistics, "eventsAge" | "webhooksAge" | "webhooksPaused">): Finding[] {
+  const found: Finding[] = [];
   if (eventsAge > MAX_EVENTS_AGE) {
     const late = `The event feed is late by ${Math.round(eventsAge)} seconds.`;
     found.push(problem("events", late, "Processes number events. Check the log of a running process."));
   }
+  if (webhooksAge > MAX_WEBHOOKS_AGE) {
+    const late = `A webhook has not received events for ${Math.round(webhooksAge)} seconds.`;
+    const advice = "Its deliveries show how its receiver fails. Otherwise check the log of a process.";
+    found.push(warning("webhooks", late, advice));
+  }
   if (webhooksPaused > 0) {
     const advice = "The inboxes of their boards say why. A maintainer can resume or delete them.";
     found.push(warning("webhooks", `Webhooks paused after failures: ${webhooksPaused}.`, advice));
-  }
-  if (parked > 0) {
-    const advice = "Run `trunkline delivery list`, fix the cause, then run `trunkline delivery retry --all`.";
-    found.push(problem("deliveries", `Deliveries parked after too many failures: ${parked}.`, advice));
   }
   return found;
 }

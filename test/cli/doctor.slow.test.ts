@@ -12,6 +12,7 @@ import { githubSchema } from "../../sandbox/forge/graphql/answer-graphql.ts";
 import type { AppRow } from "../../sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
+import { headOf } from "../support/stories/event-stream.ts";
 import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -115,6 +116,26 @@ describe("trunkline doctor", () => {
       bad: ["webhooks: Webhooks paused after failures: 1."],
       advice: true,
     });
+    await db("webhooks").delete();
+  });
+
+  it("warns of a webhook whose receiver has failed for an hour", async () => {
+    const board = await world.board();
+    const { api, db, workspaceId } = board;
+    await api.post("/v1/webhooks", { url: "https://hooks.example.com/" });
+    const where = { workspace_id: workspaceId };
+    await db("webhooks")
+      .where(where)
+      .update({ next_attempt_at: db.raw("now() + interval '1 hour'") });
+    await api.card();
+    await headOf(board);
+    await db("events")
+      .where(where)
+      .update({ numbered_at: db.raw("now() - interval '2 hours'") });
+    const found = await findings();
+    expect(found.bad).toEqual([
+      expect.stringMatching(/^webhooks: A webhook has not received events for 72\d\d seconds\.$/),
+    ]);
     await db("webhooks").delete();
   });
 

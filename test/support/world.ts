@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { issueCredential } from "../../src/actions/credentials/credentials.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import type { WebhookClientOptions } from "../../src/actions/webhooks/webhook-client.ts";
+import type { WebhookSenderOptions } from "../../src/actions/webhooks/webhook-sender.ts";
 import type { CallLimits } from "../../src/http/call-limiter.ts";
 import type { ConnectionLimits } from "../../src/http/listen.ts";
 import type { Role } from "../../src/flow/roles.ts";
@@ -73,7 +74,7 @@ export interface WorldOptions {
   readonly limits?: CallLimits;
   readonly connections?: Partial<ConnectionLimits>;
   readonly keepAliveMs?: number;
-  readonly webhooks?: WebhookClientOptions;
+  readonly webhooks?: WebhookClientOptions & WebhookSenderOptions;
 }
 
 /** Resolves no name: tests use no network. */

@@ -101,6 +101,14 @@ describe("deploy/grafana-dashboard.json", () => {
     expect(legends.filter(([, label]) => label !== "instance")).toEqual([]);
   });
 
+  it("shows every metric of Trunkline", () => {
+    const base = (name: string): string => name.replace(/_(bucket|count|sum)$/, "");
+    const targets = charts.flatMap((chart) => chart.targets ?? []);
+    const shown = new Set(targets.flatMap(({ expr }) => namesIn(expr).metrics).map(base));
+    const own = [...exposed.keys()].filter((name) => name.startsWith("trunkline_")).map(base);
+    expect(own.filter((name) => !shown.has(name))).toEqual([]);
+  });
+
   it("fills its job variable from a metric that the service exposes", () => {
     const queries = dashboard.templating.list.map(({ query }) => JSON.stringify(query));
     const [, metric = ""] = /label_values\((\w+), job\)/.exec(queries.join()) ?? [];

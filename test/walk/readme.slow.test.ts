@@ -114,6 +114,7 @@ describe("the README", () => {
     await api.cardWhen(1, ({ repositories }) => repositories[0]?.prState === "draft");
 
     await follow("'In review'");
+    expect(printed).toMatch(/^event: status_changed\ndata: \{"seq":/m);
     const inReview = { statusId: stages["In review"], repositories: [{ prState: "open" }] };
     expect(await api.readCard(1)).toMatchObject({ ...inReview, blocked: null });
 

@@ -40,9 +40,19 @@ const RETRY_SECONDS = [
   24 * HOUR,
 ] as const;
 const [MIN_WAIT, MAX_WAIT] = [5, 24 * HOUR];
+/** The share of a wait that is added at random, so that webhooks that failed together do not return together. */
+const JITTER = 0.2;
+
+export interface WebhookSenderOptions {
+  /** A number from 0 to 1, by default random. */
+  readonly random?: () => number;
+}
 
 /** Every process runs this loop. A webhook is leased, so that one process at a time serves it. */
-export function createWebhookSender(deps: Deps): WebhookSender {
+export function createWebhookSender(
+  deps: Deps,
+  { random = Math.random }: WebhookSenderOptions = {},
+): WebhookSender {
   const { db, log } = deps;
   const ending = new AbortController();
   const serving = new Set<Promise<void>>();
@@ -50,7 +60,7 @@ export function createWebhookSender(deps: Deps): WebhookSender {
   async function look(): Promise<void> {
     if (serving.size >= AT_ONCE) return;
     for (const webhook of await leaseWebhooks(db, AT_ONCE - serving.size)) {
-      const work = serve(deps, webhook, ending.signal)
+      const work = serve({ ...deps, random, signal: ending.signal }, webhook)
         .catch((error: unknown) => {
           if (!ending.signal.aborted) log.warn({ err: error }, "a webhook could not be served");
         })
@@ -79,16 +89,21 @@ export function createWebhookSender(deps: Deps): WebhookSender {
   };
 }
 
+interface Sending extends Deps {
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+}
+
 /** Delivers a batch of events, one after the other. */
-async function serve(deps: Deps, leased: LeasedWebhook, signal: AbortSignal): Promise<void> {
-  const { db } = deps;
+async function serve(sending: Sending, leased: LeasedWebhook): Promise<void> {
+  const { db } = sending;
   try {
     const { position: after, workspaceId, kinds } = leased;
     const filter = { kinds, cardNumber: null };
     const { events, next } = await readEvents(db, workspaceId, { ...filter, after, limit: BATCH });
     let webhook: LeasedWebhook | null = leased;
     for (const event of events) {
-      webhook = await deliver(deps, webhook, event, signal);
+      webhook = await deliver(sending, webhook, event);
       if (!webhook || webhook.isPaused) return;
     }
     if (next > webhook.position) await advanceWebhook(db, webhook, next);
@@ -99,24 +114,23 @@ async function serve(deps: Deps, leased: LeasedWebhook, signal: AbortSignal): Pr
 
 /** Makes one attempt. Null if it failed, or if the webhook was replayed or deleted meanwhile. */
 async function deliver(
-  { db, webhookClient }: Deps,
+  { db, webhookClient, random, signal }: Sending,
   webhook: LeasedWebhook,
   event: FeedEvent,
-  signal: AbortSignal,
 ): Promise<LeasedWebhook | null> {
   const sent = await sendEvent(webhookClient, webhook, event, signal);
   const { status, error, ms, answer } = sent;
   const { id: eventId, kind, seq } = event;
   await insertDelivery(db, { webhookId: webhook.id, eventId, kind, status, error, ms, answer });
   if (isDelivered(sent)) return advanceWebhook(db, webhook, seq);
-  const waitSeconds = waitAfter(sent, webhook.attempts);
+  const waitSeconds = waitAfter(sent, webhook.attempts, random());
   await recordFailedAttempt(db, webhook, { waitSeconds, isGone: status === 410 });
   return null;
 }
 
-/** The seconds until the next attempt: those the receiver asks for, else those of the schedule. */
-function waitAfter({ status, retryAfter }: WebhookAnswer, attempts: number): number {
+/** The seconds until the next attempt: those the receiver asks for, else those of the schedule or more. */
+function waitAfter({ status, retryAfter }: WebhookAnswer, attempts: number, random: number): number {
   if ((status === 429 || status === 503) && retryAfter !== null)
     return Math.min(Math.max(retryAfter, MIN_WAIT), MAX_WAIT);
-  return RETRY_SECONDS[attempts] ?? MAX_WAIT;
+  return (RETRY_SECONDS[attempts] ?? MAX_WAIT) * (1 + JITTER * random);
 }

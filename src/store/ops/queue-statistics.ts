@@ -1,7 +1,7 @@
 import { firstRow, firstValue, type Db } from "../db/connect.ts";
 
 /** Ages are those of the oldest entry, in seconds; 0 if there is none. */
-interface QueueStatistics {
+export interface QueueStatistics {
   /** Due jobs that no worker is running. */
   readonly queueDepth: number;
   readonly queueAge: number;

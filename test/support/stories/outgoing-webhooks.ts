@@ -97,10 +97,11 @@ export interface WebhookWorld extends TestWorld {
   closeReceivers(): Promise<void>;
 }
 
-/** `timeoutMs` is how long a receiver may take to answer. */
+/** `timeoutMs` is how long a receiver may take to answer. Waits are a tenth longer than the schedule. */
 export async function startWebhookWorld(timeoutMs?: number): Promise<WebhookWorld> {
-  const allowedAddresses = ["127.0.0.0/8"];
-  const world = await startWorld({ webhooks: { allowedAddresses, ...(timeoutMs && { timeoutMs }) } });
+  const random = (): number => 0.5;
+  const webhooks = { allowedAddresses: ["127.0.0.0/8"], random, ...(timeoutMs && { timeoutMs }) };
+  const world = await startWorld({ webhooks });
   const receivers: Receiver[] = [];
   const receiver = async (): Promise<Receiver> => {
     const started = await startReceiver();
