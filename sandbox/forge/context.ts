@@ -14,6 +14,8 @@ export interface ForgeSettings {
   asyncMergeDelayMs: number;
   /** False: 404, as on GitHub Enterprise Server. */
   hasAsyncMerge: boolean;
+  /** False: 404 for `/repositories/{id}`, which GitHub does not document. */
+  hasPathsById: boolean;
 }
 
 export interface ForgeContext {

@@ -175,6 +175,7 @@ const DEFAULT_SETTINGS: ForgeSettings = {
   mergeabilityDelay: 0,
   asyncMergeDelayMs: 0,
   hasAsyncMerge: true,
+  hasPathsById: true,
 };
 
 function appOf(context: ForgeContext): RunningForge["app"] {

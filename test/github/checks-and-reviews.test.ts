@@ -244,6 +244,7 @@ describe("an error in one repository", () => {
   test("that was deleted has a message", async () => {
     answering({ r0: withChecks([run()], null, 666) });
     github.on("GET", "/repositories/42", 404, { message: "Not Found" });
+    github.on("GET", "/repos/acme/web", 404, { message: "Not Found" });
     expect(await github.forge.checks([web])).toEqual([
       { ok: false, error: expect.stringContaining("acme/web is another repository now") },
     ]);

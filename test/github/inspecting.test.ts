@@ -310,6 +310,7 @@ describe("a repository with another name", () => {
   test("that was deleted is refused with GitHub's message; others are not affected", async () => {
     answering({ r0: null, r1: repository({ databaseId: 43 }) }, [notFound(["r0"])]);
     github.on("GET", "/repositories/42", 404, { message: "Not Found" });
+    github.on("GET", "/repos/acme/web", 404, { message: "Not Found" });
     const [gone, there] = await github.forge.inspect([web, api]);
     expect(gone).toEqual({ refusal: { reason: "not_permitted", message: notFound([]).message } });
     expect(there?.refusal).toBeUndefined();
@@ -318,6 +319,7 @@ describe("a repository with another name", () => {
   test("whose id is not found is refused, and another repository is never returned", async () => {
     answering({ r0: repository({ databaseId: 666 }) });
     github.on("GET", "/repositories/42", 404, { message: "Not Found" });
+    github.on("GET", "/repos/acme/web", 404, { message: "Not Found" });
     expect(await github.forge.inspect([web])).toMatchObject([{ refusal: { reason: "not_permitted" } }]);
   });
 });

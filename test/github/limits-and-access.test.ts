@@ -159,6 +159,7 @@ describe("a rate limit of GitHub", () => {
     ];
     github.on("POST", "/graphql", 200, { data: { r0: null }, errors });
     github.on("GET", "/repositories/42", 404, { message: "Not Found" });
+    github.on("GET", "/repos/acme/web", 404, { message: "Not Found" });
     const question = { repository: WEB, branchName: "rate limit", targetBranch: null };
     expect(await github.forge.inspect([question])).toMatchObject([{ refusal: { reason: "not_permitted" } }]);
   });

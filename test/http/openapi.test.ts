@@ -180,9 +180,10 @@ describe("the document", () => {
       },
     ];
     const hold = (body: unknown) => checkDocumented("GET", "/v1/inbox", 200, body);
-    const permissions = { broken: "permissions", missing: ["workflows: write"] };
+    const permissions = { broken: "permissions", missing: ["workflows: write"], unavailable: null };
     expect(hold(item("connection_broken", permissions))).toBe("GET /v1/inbox");
-    expect(hold(item("connection_broken", { broken: "suspended" }))).toBe("GET /v1/inbox");
+    const unavailable = { reason: "rate_limit", until: "2026-01-31T09:30:00.000Z" };
+    expect(hold(item("connection_broken", { broken: "suspended", unavailable }))).toBe("GET /v1/inbox");
     for (const kind of [...STORED_KINDS, ...DERIVED_KINDS]) {
       expect(() => hold(item(kind, {}))).toThrow("/0/data");
       expect(() => hold(item(kind, { unknown: 1 }))).toThrow("/0/data");

@@ -1,6 +1,7 @@
 /** What a caller learns about a GitHub that does not answer. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Fault } from "../../sandbox/forge/control/faults.ts";
+import { brokenIn, brokenWhen } from "../support/forge/installations.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -10,8 +11,11 @@ beforeAll(async () => {
 afterEach(() => world.forge.control.faults.clear());
 afterAll(() => world.stop());
 
+type Unavailable = { readonly reason: string; readonly until: string } | null;
+
 interface ListedRepository {
-  readonly health: { readonly unavailable: { readonly reason: string; readonly until: string } | null };
+  readonly fullName: string;
+  readonly health: { readonly unavailable: Unavailable };
 }
 
 describe.each<[string, Fault, RegExp]>([
@@ -19,10 +23,14 @@ describe.each<[string, Fault, RegExp]>([
   ["unusable_answer", { kind: "garble", as: "html" }, /^GitHub's answer could not be used/],
   ["outage", { kind: "answer", status: 503 }, /^GitHub could not be reached/],
 ])("a 503 due to %s", (reason, fault, message) => {
-  it("is named in the answer, and in the health of the repositories until it is over", async () => {
-    const board = await world.board();
+  it("is named in the answer, in the health of the repositories and in the inbox, until it is over", async () => {
+    const board = await world.board({ repositories: ["web", "api"] });
     const listed = async () => (await board.api.get<ListedRepository[]>("/v1/repositories")).body;
-    expect((await listed())[0]?.health.unavailable).toBeNull();
+    const shown = async () => (await listed()).find(({ fullName }) => fullName.endsWith("/web"))?.health;
+    world.forge.webUi.setGranted(board.owner, [`${board.owner}/api`], false, `ada-${board.owner.slice(4)}`);
+    const [item] = await brokenWhen(board, 1);
+    expect(item).toMatchObject({ repository: `${board.owner}/api`, data: { unavailable: null } });
+    expect((await shown())?.unavailable).toBeNull();
     const { number } = await board.api.card({ title: "Say hello" });
     await board.api.move(number, board.stages["In progress"]);
     const { id: installationId } = world.forge.control
@@ -33,14 +41,18 @@ describe.each<[string, Fault, RegExp]>([
       status: 503,
       body: { reason, message: expect.stringMatching(message), statusCode: 503 },
     });
-    const [repository] = await listed();
-    expect(repository?.health.unavailable).toMatchObject({ reason });
-    expect(Date.parse(repository?.health.unavailable?.until ?? "")).toBeGreaterThan(Date.now());
+    const unavailable = (await shown())?.unavailable;
+    expect(unavailable).toMatchObject({ reason });
+    expect(Date.parse(unavailable?.until ?? "")).toBeGreaterThan(Date.now());
+    expect(await brokenIn(board)).toMatchObject([
+      { id: item?.id, data: { broken: "not_granted", unavailable } },
+    ]);
     await board
       .db("organizations")
       .where({ slug: board.owner })
       .update({ unavailable_until: board.db.fn.now() });
     await board.db("forge_limits").delete();
-    expect((await listed())[0]?.health.unavailable).toBeNull();
+    expect((await shown())?.unavailable).toBeNull();
+    expect(await brokenIn(board)).toMatchObject([{ data: { unavailable: null } }]);
   });
 });

@@ -134,12 +134,12 @@ describe("an account that GitHub refuses", () => {
   // Contract: Inbox: `connection_broken`: the installation is suspended or GitHub refuses it
   // Fault: C12
   it.each([
-    [401, 503, "does not accept our credentials"],
-    [403, 409, "Go away"],
-    [404, 409, "Go away"],
+    [401, 503, "does not accept our credentials", { reason: "outage" }],
+    [403, 409, "Go away", null],
+    [404, 409, "Go away", null],
   ])(
     "with %i is in the inbox from the first refusal until access returns",
-    async (status, answered, words) => {
+    async (status, answered, words, unavailable) => {
       const board = await world.board();
       const { number } = await openCard(world, board);
       await allProcessed(world);
@@ -153,7 +153,8 @@ describe("an account that GitHub refuses", () => {
       expect((await board.api.move(number, board.stages["Done"])).status).toBe(answered);
       const [item] = await brokenIn(board);
       expect(item?.detail).toContain(words);
-      expect(await healthOf(board)).toMatchObject({ broken: "refused" });
+      expect(item?.data).toMatchObject({ broken: "refused", unavailable });
+      expect(await healthOf(board)).toMatchObject({ broken: "refused", unavailable });
       const { db } = world.service.deps;
       const looks = () => db("graphile_worker.jobs").where({ task_identifier: "check-refused-installation" });
       const [waiting] = await eventually(looks, ([job]) => job?.run_at > Date.now() + 30_000);

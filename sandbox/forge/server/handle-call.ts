@@ -10,6 +10,7 @@ import { authenticate } from "./authenticate.ts";
 import { isFields, parseFields } from "./body-fields.ts";
 import type { Caller } from "./caller.ts";
 import { graphqlRequest } from "../control/match.ts";
+import { fullNameOf } from "../present/repository.ts";
 import { HourlyLimitExceeded, rateLimitHeaders, type RateLimits, type Resource } from "./rate-limits.ts";
 import type { RepositoryCall, Route } from "./route.ts";
 import type { MatchedRoute } from "./route-table.ts";
@@ -103,13 +104,18 @@ function repositoryOrRedirect(
   { route, params }: MatchedRoute,
 ): RepositoryRow | ForgeResponse {
   const { owner = "", repo = "" } = params;
+  const { hasPathsById } = forge.settings;
+  if (!hasPathsById && call.path.startsWith("/repositories/")) throw notFound();
   const found = findRepository(forge, owner, repo);
   if (found === null) throw notFound();
   if ("movedTo" in found) {
     if (roleIn(forge, caller, found.movedTo) === null) throw notFound();
     const rest = call.path.split("/").slice(4);
     const prefix = url.pathname.startsWith("/api/v3/") ? "/api/v3" : "";
-    const location = `${url.origin}${prefix}/${["repositories", found.movedTo.id, ...rest].join("/")}${url.search}`;
+    const base = hasPathsById
+      ? ["repositories", found.movedTo.id]
+      : ["repos", fullNameOf(forge, found.movedTo)];
+    const location = `${url.origin}${prefix}/${[...base, ...rest].join("/")}${url.search}`;
     const documentation_url = "https://docs.github.com/rest";
     return {
       status: call.method === "GET" || call.method === "HEAD" ? 301 : 307,

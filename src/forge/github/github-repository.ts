@@ -6,7 +6,7 @@ import { UnknownOutcome } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
 import type { CallParameters } from "./calls/send-call.ts";
 import type { MonotonicClock } from "./calls/transport.ts";
-import { REPOSITORY } from "./repositories.ts";
+import { callsById, type RepositoryCalls } from "./repositories.ts";
 
 export interface RepositoryDeps {
   readonly client: GitHubClient;
@@ -20,8 +20,7 @@ export interface RepositoryDeps {
 export interface GitHubRepository extends Omit<RepositoryDeps, "client"> {
   readonly ref: RepositoryRef;
   readonly caller: GitHubCaller;
-  /** `path` is a template below the repository, such as `/pulls/{pull_number}`. */
-  readonly read: (path: string, parameters?: CallParameters) => Promise<Answer>;
+  readonly read: RepositoryCalls["read"];
   /** `route` is relative to the repository, such as `POST /pulls`. Texts are made inert. */
   readonly write: (route: string, parameters: CallParameters, text?: InertTextOptions) => Promise<Answer>;
   readonly runWrite: ReturnType<typeof createCarryOut>;
@@ -33,14 +32,13 @@ export function openRepository(
   withinMs?: number,
 ): GitHubRepository {
   const caller = client.as(ref.installationId, withinMs);
-  const byId = { repository_id: ref.forgeId };
+  const { read, write } = callsById(caller, ref);
   return {
     ...deps,
     ref,
     caller,
-    read: (path, parameters) => caller.read(`GET ${REPOSITORY}${path}`, { ...byId, ...parameters }),
-    write: (route, parameters, text) =>
-      caller.write(route.replace(" ", ` ${REPOSITORY}`), { ...byId, ...withInertTexts(parameters, text) }),
+    read,
+    write: (route, parameters, text) => write(route, withInertTexts(parameters, text)),
     runWrite: createCarryOut(deps.clock),
   };
 }

@@ -11,14 +11,75 @@ import { acceptedPermissions } from "./calls/accepted-permissions.ts";
 import { type Answer, type GitHubCaller, type GitHubClient, parseAnswer } from "./calls/client.ts";
 import { CallFailure, isInstallationRefused, orFallback } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
+import type { CallParameters } from "./calls/send-call.ts";
 import { name } from "./text-shapes.ts";
-
-/** By id, as in GitHub's own redirects, because a name may belong to another repository by now. */
-export const REPOSITORY = "/repositories/{repository_id}";
 
 export const PAGE = 100;
 /** 10,000 repositories; guards against a listing that never ends. */
 const MAX_PAGES = 100;
+
+export type RepositoryName = Pick<RepositoryRef, "forgeId" | "fullName">;
+
+/** The REST calls of one repository. */
+export interface RepositoryCalls {
+  /** `path` is a template below the repository, such as `/pulls/{pull_number}`. */
+  readonly read: (path: string, parameters?: CallParameters) => Promise<Answer>;
+  /** `route` is relative to the repository, such as `POST /pulls`. */
+  readonly write: (route: string, parameters: CallParameters) => Promise<Answer>;
+}
+
+const BY_ID = "/repositories/{repository_id}";
+const BY_NAME = "/repos/{owner}/{repo}";
+
+/**
+ * Calls a repository by id, because its name may belong to another one by now. GitHub's redirects
+ * lead to paths by id, but its documentation lacks them. If GitHub does not find the repository by
+ * id, but by name, the call is repeated by name.
+ */
+export function callsById(caller: GitHubCaller, ref: RepositoryName): RepositoryCalls {
+  const byId = { repository_id: ref.forgeId };
+  const call = async (
+    send: GitHubCaller["write"],
+    method: string,
+    path: string,
+    parameters: CallParameters,
+  ): Promise<Answer> => {
+    const answer = await send(`${method} ${BY_ID}${path}`, { ...byId, ...parameters });
+    if (answer.status !== 404) return answer;
+    if ((await caller.read(`GET ${BY_ID}`, byId)).status !== 404) return answer;
+    const found = await findByName(caller, ref);
+    if (found === null) return answer;
+    return await send(`${method} ${BY_NAME}${path}`, { ...namesIn(found.fullName), ...parameters });
+  };
+  return {
+    read: (path, parameters = {}) => call(caller.read, "GET", path, parameters),
+    write(route, parameters) {
+      const [method = "", path = ""] = route.split(" ");
+      return call(caller.write, method, path, parameters);
+    },
+  };
+}
+
+/** The repository itself, read in the same two ways. */
+export async function repositoryOf(
+  caller: GitHubCaller,
+  ref: RepositoryName,
+): Promise<ForgeRepository | null> {
+  const answer = await caller.read(`GET ${BY_ID}`, { repository_id: ref.forgeId });
+  return answer.status === 404 ? await findByName(caller, ref) : foundIn(answer, ref.forgeId);
+}
+
+/** Null if the name leads to no repository or to another one. */
+const findByName = async (
+  caller: GitHubCaller,
+  { forgeId, fullName }: RepositoryName,
+): Promise<ForgeRepository | null> =>
+  foundIn(await caller.read(`GET ${BY_NAME}`, namesIn(fullName)), forgeId);
+
+function namesIn(fullName: string): { readonly owner: string; readonly repo: string } {
+  const [owner = "", repo = ""] = fullName.split("/");
+  return { owner, repo };
+}
 
 const repositoryShape = z.looseObject({
   id: z.number(),
@@ -48,20 +109,6 @@ export async function readRepositories(
 export const readRepository = (client: GitHubClient, ref: RepositoryRef): Promise<ForgeRepository | null> =>
   orFallback(repositoryOf(client.as(ref.installationId), ref), isInstallationRefused, null);
 
-/** GitHub redirects to paths by id, but does not document them: after a 404, tries the name. */
-async function repositoryOf(caller: GitHubCaller, ref: RepositoryRef): Promise<ForgeRepository | null> {
-  const { forgeId, fullName } = ref;
-  const answer = await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId });
-  if (answer.status !== 404) return foundIn(answer, forgeId);
-  const [owner, repo] = fullName.split("/");
-  return foundIn(await caller.read("GET /repos/{owner}/{repo}", { owner, repo }), forgeId);
-}
-
-export async function repositoryById(caller: GitHubCaller, forgeId: number): Promise<ForgeRepository | null> {
-  return foundIn(await caller.read(`GET ${REPOSITORY}`, { repository_id: forgeId }), forgeId);
-}
-
-/** Null also for another repository, which has the name by now. */
 function foundIn(answer: Answer, forgeId: number): ForgeRepository | null {
   if ([403, 404, 410, 451].includes(answer.status)) return null;
   const found = toRepository(parseAnswer(repositoryShape, succeeded(answer)));

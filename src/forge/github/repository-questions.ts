@@ -11,7 +11,7 @@ import {
 } from "./calls/client.ts";
 import { InstallationRefused, QuestionTooLarge } from "./calls/failures.ts";
 import { type GraphqlError, graphqlOutcome, refusalOfError } from "./calls/graphql-answer.ts";
-import { repositoryById } from "./repositories.ts";
+import { repositoryOf } from "./repositories.ts";
 import type { CallParameters } from "./calls/send-call.ts";
 
 export interface Question {
@@ -268,7 +268,7 @@ async function askAgainByNewNames<Q extends Question, A extends RepositoryPart>(
     const { repository } = question;
     const answer = found[index]!;
     if (answer.ok ? isMeant(question, answer) : !answer.isMissing) continue;
-    const now = names.get(repository.forgeId) ?? (await repositoryById(caller, repository.forgeId));
+    const now = names.get(repository.forgeId) ?? (await repositoryOf(caller, repository));
     names.set(repository.forgeId, now);
     if (now === null || now.fullName === repository.fullName) continue;
     again.push({ index, question: { ...question, repository: { ...repository, fullName: now.fullName } } });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { BROKEN_KINDS, REFUSAL_REASONS, type RefusalReason } from "../../flow/refusal.ts";
 import type { EventKind } from "../../store/events/event-kinds.ts";
 import type { InboxItem } from "../../store/inbox/list-inbox.ts";
-import { actor, checksState, reviewState, timestamp } from "./shapes.ts";
+import { actor, checksState, reviewState, timestamp, unavailable } from "./shapes.ts";
 
 /** The variants of a union by reason or kind. Those with the same shape share a variant. */
 function variants<Kind extends string>(
@@ -224,6 +224,7 @@ const inboxData: Readonly<Record<InboxItem["kind"], z.ZodObject>> = {
   connection_broken: z.object({
     broken: z.enum(["uninstalled", "suspended", "refused", "not_granted", "permissions"]),
     missing: names.optional().meta({ description: "For `permissions`: those the account has not granted" }),
+    unavailable,
   }),
   backmerge_open: z.object({
     targetBranch,

@@ -1,14 +1,13 @@
 import { z } from "zod";
 import { repositoryEntry, setProjectRepositories } from "../../actions/boards/repositories.ts";
 import { BROKEN_KINDS } from "../../flow/refusal.ts";
-import { UNAVAILABLE_REASONS } from "../../forge/values.ts";
 import { listBoardRepositories, listProjectRepositories } from "../../store/forge/repositories.ts";
 import { listRoute } from "../list-route.ts";
 import type { Route } from "../route.ts";
 import { writeRoute } from "../write-route.ts";
 import { id } from "../validate.ts";
 import { projectInPath, projectParams, projectInPathOf } from "./projects.ts";
-import { problem, timestamp } from "./shapes.ts";
+import { problem, timestamp, unavailable } from "./shapes.ts";
 
 const repository = z
   .object({
@@ -34,15 +33,7 @@ const repository = z
         missingPermissions: z.array(z.string()).meta({
           description: "Permissions that some moves need and the account has not granted",
         }),
-        unavailable: z
-          .object({
-            reason: z.enum(UNAVAILABLE_REASONS),
-            until: timestamp.meta({ description: "For a rate limit, when GitHub accepts calls again" }),
-          })
-          .nullable()
-          .meta({
-            description: "Why GitHub lately did not answer a call; null if there is nothing to report",
-          }),
+        unavailable,
       })
       .meta({ description: "The state of the connection to GitHub" }),
     projectId: z.uuid().nullable().meta({ description: "The project it belongs to; null if none" }),

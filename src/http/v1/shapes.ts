@@ -11,6 +11,15 @@ export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: "ISO 8601 UTC with milliseconds" });
 
+/** Why a 503 is answered, where the connection to GitHub is described. */
+export const unavailable = z
+  .object({
+    reason: z.enum(UNAVAILABLE_REASONS),
+    until: timestamp.meta({ description: "For a rate limit, when GitHub accepts calls again" }),
+  })
+  .nullable()
+  .meta({ description: "Why GitHub lately did not answer a call; null if there is nothing to report" });
+
 export const role = z.enum(ROLES);
 export const priority = z.enum(PRIORITIES);
 

@@ -72,15 +72,18 @@ const REPOSITORY = `select ${COLUMNS} from repositories r join organizations o o
 const unavailableJson = (reason: string, until: string): string => `
   json_build_object('reason', ${reason},
                     'until', to_char(${until} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
-/** SQL for why GitHub is not called or did not answer lately. A limit of its requests comes first. */
-const UNAVAILABLE = `
-  case when l.limited_until is not null then ${unavailableJson("'rate_limit'", "l.limited_until")}
-       when o.unavailable_until > now() then ${unavailableJson("o.unavailable_reason", "o.unavailable_until")} end`;
+/**
+ * SQL for why GitHub is not called or did not answer lately about the organization `o`, or null. A
+ * limit of its requests comes first.
+ */
+export const UNAVAILABLE = `
+  coalesce((select ${unavailableJson("'rate_limit'", "l.limited_until")} from forge_limits l where ${limitsSql("o")}),
+           case when o.unavailable_until > now()
+                then ${unavailableJson("o.unavailable_reason", "o.unavailable_until")} end)`;
 const CONNECTED_REPOSITORY = `
   select ${COLUMNS}, r.last_webhook_at as "lastWebhookAt", r.last_reconciled_at as "lastReconciledAt",
          o.missing_permissions as "missingPermissions", ${UNAVAILABLE} as unavailable
-    from repositories r join organizations o on o.id = r.organization_id
-    left join forge_limits l on ${limitsSql("o")}`;
+    from repositories r join organizations o on o.id = r.organization_id`;
 
 /**
  * SQL for a `Repository` as JSON, for a card's link. `isUsable` is SQL that is false after the repository left the

@@ -1,4 +1,4 @@
-import { BROKEN, brokenMessageSql } from "../forge/repositories.ts";
+import { BROKEN, brokenMessageSql, UNAVAILABLE } from "../forge/repositories.ts";
 
 /** The card's last promotion was refused. Each refused attempt is another item. */
 export const PROMOTION_BLOCKED = `
@@ -88,20 +88,23 @@ export const BACKMERGE_OPEN = `
 
 /**
  * GitHub refuses calls: one item for an unusable installation, otherwise one per repository of the
- * project that is no longer granted, and one if a card is blocked by missing permissions.
+ * project that is no longer granted, and one if a card is blocked by missing permissions. Each also
+ * says why GitHub does not answer, such as a rate limit.
  */
 export const CONNECTION_BROKEN = `
     select p.id as project_id, cast(null as uuid) as card_id, cast(null as uuid) as repository_id,
            'account ' || o.id || ' ' || o.broken_at as occurrence, o.broken_at as at,
            coalesce(o.refused, ${brokenMessageSql(`(case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended' end)`)}) as detail,
            jsonb_build_object('broken', case when o.installation_id is null then 'uninstalled'
-                                             when o.suspended then 'suspended' else 'refused' end) as data
+                                             when o.suspended then 'suspended' else 'refused' end,
+                              'unavailable', ${UNAVAILABLE}) as data
       from projects p join workspaces w on w.id = p.workspace_id join organizations o on o.id = w.organization_id
      where p.id = :projectId and o.broken_at is not null
        and exists (select 1 from repositories r where r.project_id = p.id)
     union all
     select r.project_id, null, r.id, 'repository ' || r.id || ' ' || r.disconnected_at, r.disconnected_at,
-           ${brokenMessageSql("'not_granted'")}, jsonb_build_object('broken', 'not_granted')
+           ${brokenMessageSql("'not_granted'")},
+           jsonb_build_object('broken', 'not_granted', 'unavailable', ${UNAVAILABLE})
       from repositories r join organizations o on o.id = r.organization_id
      where r.project_id = :projectId and ${BROKEN} = 'not_granted'
     union all
@@ -109,7 +112,8 @@ export const CONNECTION_BROKEN = `
            min(cast(c.blocked ->> 'at' as timestamptz)),
            'The installation lacks permissions: ' || array_to_string(o.missing_permissions, ', ')
              || '. An owner of the account can grant them in its settings on GitHub.',
-           jsonb_build_object('broken', 'permissions', 'missing', to_jsonb(o.missing_permissions))
+           jsonb_build_object('broken', 'permissions', 'missing', to_jsonb(o.missing_permissions),
+                              'unavailable', ${UNAVAILABLE})
       from cards c join workspaces w on w.id = c.workspace_id join organizations o on o.id = w.organization_id
      where c.project_id = :projectId and c.deleted_at is null and o.broken_at is null
        and cardinality(o.missing_permissions) > 0 and c.blocked is not null

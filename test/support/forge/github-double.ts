@@ -116,6 +116,11 @@ export function openGitHubDouble({
       const json = given === undefined ? "" : typeof given === "string" ? given : JSON.stringify(given);
       return [status, json, { "content-type": "application/json", ...headers }];
     });
+  /** Where only a part of a repository is missing, the repository is found. */
+  const findsRepository = (path: string): void => {
+    const [, repository] = /^(\/repositories\/\d+)\/./.exec(path) ?? [];
+    if (repository !== undefined) nock(origin).get(`${prefix}${repository}`).optionally().reply(200, {});
+  };
   return {
     forge: createGitHubForge({
       appId: 1,
@@ -130,8 +135,10 @@ export function openGitHubDouble({
     clock,
     requests,
     logged,
-    on: (method, path, status, body, headers) =>
-      void reply(intercept(method, path), method, status, body, headers),
+    on(method, path, status, body, headers) {
+      reply(intercept(method, path), method, status, body, headers);
+      if (status === 404) findsRepository(path);
+    },
     cut: (method, path) =>
       void intercept(method, path).replyWithError(Object.assign(new Error("cut"), { code: "ECONNRESET" })),
     late: (method, path, ms, status, body) =>

@@ -8,6 +8,7 @@ export interface Item {
   readonly detail: string;
   readonly repository: string | null;
   readonly dismissible: boolean;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** The account, its installation and its owner on the forge. */

@@ -113,7 +113,8 @@ async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
     const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
     if (isRefused && typeof call.account === "number") {
       await deps.onRefused(call.account, error.message);
-    } else if (isOutage(error) && typeof call.account === "number") {
+    }
+    if (isOutage(error) && typeof call.account === "number") {
       await deps.onUnavailable(call.account, error.reason, error.retryAfter);
     }
     throw error;

@@ -14,7 +14,7 @@ import {
   type PullAnswer,
   type RepositoryAnswer,
 } from "./inspect-query.ts";
-import { repositoryById } from "../repositories.ts";
+import { repositoryOf } from "../repositories.ts";
 import { askInstallations, failTooLarge } from "../repository-questions.ts";
 import { toConversation } from "./conversation.ts";
 
@@ -45,7 +45,7 @@ async function toBranchAnswer(
   // In GraphQL, an empty repository has no default branch.
   const defaultBranch =
     answer.defaultBranchRef?.name ??
-    (await repositoryById(caller, answer.databaseId))?.defaultBranch ??
+    (await repositoryOf(caller, question.repository))?.defaultBranch ??
     "main";
   // Excludes forks' branches of the same name, and does not rely on GitHub's filters.
   const isOurs = (pull: Pick<PullAnswer, "headRefName" | "headRepository">): boolean =>

@@ -6,7 +6,7 @@ import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
 import { UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
-import { repositoryById, succeeded } from "../repositories.ts";
+import { repositoryOf, succeeded } from "../repositories.ts";
 import { allMessages } from "../calls/refusals.ts";
 import { name } from "../text-shapes.ts";
 
@@ -74,7 +74,7 @@ async function findOpened(repository: GitHubRepository, draft: PullRequestDraft)
   const listed = await findUnder(owner, repository, draft);
   if (listed !== null) return listed;
   // The filter needs the owner's present name.
-  const now = await repositoryById(repository.caller, repository.ref.forgeId);
+  const now = await repositoryOf(repository.caller, repository.ref);
   if (now === null || ownerIn(now.fullName) === owner) return null;
   return await findUnder(ownerIn(now.fullName), repository, draft);
 }
