@@ -14,6 +14,9 @@ import { startSurroundings } from "./surroundings.ts";
 export interface KillableWorld {
   readonly forge: RunningForge;
   readonly db: Db;
+  readonly databaseUrl: string;
+  /** The access to the forge, for another service. */
+  readonly github: ServiceOptions["github"];
   board(options?: BoardOptions): Promise<TestBoard>;
   /** The boards created so far. */
   readonly boards: readonly TestBoard[];
@@ -40,6 +43,8 @@ export async function startKillableWorld(): Promise<KillableWorld> {
   return {
     forge,
     db,
+    databaseUrl,
+    github,
     board: async (options) => {
       const board = await surroundings.board(running.baseUrl, options);
       boards.push(board);

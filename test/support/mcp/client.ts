@@ -10,7 +10,8 @@ import type { Api } from "../api.ts";
 type Key = Pick<Api, "apiKey" | "baseUrl">;
 
 export interface McpOptions {
-  readonly mode?: VersionNegotiationMode;
+  /** By default the revision of 2026; null leaves the choice to the client. */
+  readonly mode?: VersionNegotiationMode | null;
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
@@ -38,7 +39,8 @@ export async function connectMcp(
   { apiKey, baseUrl }: Key,
   { mode = { pin: "2026-07-28" }, query = "", headers = {}, fetch: send }: McpOptions = {},
 ): Promise<Mcp> {
-  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const info = { name: "test", version: "1" };
+  const client = mode === null ? new Client(info) : new Client(info, { versionNegotiation: { mode } });
   const transport = new StreamableHTTPClientTransport(new URL(`${baseUrl}/v1/mcp${query}`), {
     requestInit: { headers: { authorization: `Bearer ${apiKey}`, ...headers } },
     ...(send && { fetch: send }),
