@@ -13,8 +13,7 @@ let world: TestWorld;
 let dir: string;
 let example: string;
 beforeAll(async () => {
-  const guide = await readFile(join(ROOT, "docs/guide-for-agents.md"), "utf8");
-  example = /```ts\n(.*?)```/s.exec(guide)?.[1] ?? "";
+  example = await readFile(join(ROOT, "examples/agent.ts"), "utf8");
   world = await startWorld();
   dir = await mkdtemp(join(tmpdir(), "trunkline-agent-"));
 });
@@ -47,7 +46,7 @@ describe.each([
   ["a folder without a package.json", null],
   ["an ES module", "module"],
   ["a CommonJS package", "commonjs"],
-])("the example of docs/guide-for-agents.md in %s", (_, type) => {
+])("examples/agent.ts in %s", (_, type) => {
   beforeAll(async () => {
     await rm(join(dir, "package.json"), { force: true });
     if (type !== null) await writeFile(join(dir, "package.json"), JSON.stringify({ type }));
