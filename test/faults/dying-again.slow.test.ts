@@ -238,7 +238,7 @@ it("a move that always fails internally is abandoned and does not block other mo
       return db("operations").where({ card_id: id }).pluck("state");
     };
     await eventually(state, ([only]) => only === "refused", 30_000);
-    expect(own.logged()).toMatch(/"level":50.*"isHopeless":true/);
+    expect(own.logged()).toMatch(/"level":50.*"isAbandoned":true/);
     expect(own.logged().match(/resuming a move failed/g)).toHaveLength(9);
     const [blocking] = await itemsOf(poisoned.api, "promotion_blocked");
     expect(blocking?.card?.number).toBe(number);

@@ -100,7 +100,7 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
   if (deaths >= MAX_DEATHS) {
     const why = `The service ended ${deaths} times in a row while it ran this move.`;
     await abandonAsRefused(deps, transition, move, why);
-    log.error({ attempt, deaths, isHopeless: true }, "abandoned a move after repeated crashes");
+    log.error({ attempt, deaths, isAbandoned: true }, "abandoned a move after repeated crashes");
     return;
   }
   try {
@@ -117,10 +117,10 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
     }
     // Failures are limited and do not stop the sweep. None is counted while the database is down.
     const failures = await countFailure(deps.db, move).catch(() => null);
-    const isHopeless = failures !== null && failures > MAX_FAILURES;
-    log.error({ err: error, attempt, failures, isHopeless }, "resuming a move failed");
+    const isAbandoned = failures !== null && failures > MAX_FAILURES;
+    log.error({ err: error, attempt, failures, isAbandoned }, "resuming a move failed");
     const why = "This move failed repeatedly with an internal error.";
-    if (isHopeless) await abandonAsRefused(deps, transition, move, why);
+    if (isAbandoned) await abandonAsRefused(deps, transition, move, why);
   }
 }
 

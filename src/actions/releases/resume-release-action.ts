@@ -40,7 +40,7 @@ export async function resumeReleaseAction(deps: Deps, actionId: string): Promise
   }
   if (deaths >= MAX_DEATHS) {
     await finishAction(deps.db, owned, "abandoned");
-    log.error({ attempt, deaths, isHopeless: true }, "abandoned a release action after repeated crashes");
+    log.error({ attempt, deaths, isAbandoned: true }, "abandoned a release action after repeated crashes");
     return;
   }
   try {
@@ -53,8 +53,8 @@ export async function resumeReleaseAction(deps: Deps, actionId: string): Promise
       return;
     }
     // An unfinished action blocks its release.
-    const isHopeless = action.failures >= MAX_FAILURES;
-    if (isHopeless) await finishAction(deps.db, owned, "abandoned");
-    log.error({ err: error, attempt, isHopeless }, "resuming a release action failed");
+    const isAbandoned = action.failures >= MAX_FAILURES;
+    if (isAbandoned) await finishAction(deps.db, owned, "abandoned");
+    log.error({ err: error, attempt, isAbandoned }, "resuming a release action failed");
   }
 }
