@@ -8,7 +8,7 @@ const MAX_ISSUES = 50;
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
-  where: "body" | "query" | "path",
+  where: "body" | "query" | "path" | "arguments",
 ): z.output<Schema> {
   const checked = schema.safeParse(input, { error: messageOf });
   if (checked.success) return checked.data;

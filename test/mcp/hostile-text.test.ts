@@ -73,6 +73,8 @@ describe("an order to a model", () => {
       source: "trunkline",
     });
     expectInert(await mcp.call("get_board"));
+    expectInert(await mcp.call("my_work", { assignee: "anyone" }));
+    expectInert(await mcp.call("search", { q: "ignore" }));
     const page = await board.api.post<{ id: string }>("/v1/docs", { title: "Page", body: HOSTILE });
     const read = expectInert(await mcp.call("read_page", { docId: page.body.id }));
     expect(read.data).toMatchObject({ body: SHOWN, createdBy: "maintainer agent", source: "trunkline" });

@@ -63,6 +63,40 @@ describe("the tools of an agent", () => {
     });
   });
 
+  it("list the caller's work, that of anyone and what nobody works on", async () => {
+    const { data: members } = await mcp.call("get_board", { include: ["members"] });
+    const me = members.members.find(({ name }: { name: string }) => name === "member agent");
+    const title = "To be listed";
+    const mine = await board.api.card({ title, assigneeId: me.id, statusId: board.stages["To do"] });
+    const free = await board.api.card({ title, statusId: board.stages["To do"] });
+    const listed = async (input: object) => {
+      const { data } = await mcp.call("my_work", { q: "listed", ...input });
+      return data.items.map(({ number, source }: { number: number; source: string }) => [number, source]);
+    };
+    const [ours, others] = [
+      [mine.number, "trunkline"],
+      [free.number, "trunkline"],
+    ];
+    expect((await listed({})).toSorted()).toEqual([ours]);
+    expect((await listed({ assignee: "anyone", sort: "number" })).toSorted()).toEqual([ours, others]);
+    expect(await listed({ assignee: "none", blocked: false })).toEqual([others]);
+    expect(await listed({ assignee: "none", blocked: true })).toEqual([]);
+    const first = await mcp.call("my_work", { q: "listed", assignee: "anyone", limit: 1 });
+    const rest = { q: "listed", assignee: "anyone", limit: 1, cursor: first.data.nextCursor };
+    expect((await mcp.call("my_work", rest)).data).toMatchObject({ items: [{}], nextCursor: null });
+  });
+
+  it("search cards, pages and comments", async () => {
+    const { number } = await board.api.card({ title: "Quixotic windmills" });
+    await mcp.write("comment", { number, body: "Quixotic indeed" });
+    const { data } = await mcp.call("search", { q: "quixotic", kinds: ["comments", "pages"] });
+    expect(data.results).toMatchObject([
+      { kind: "comment", number, source: "trunkline", author: { user: { name: "member agent" } } },
+    ]);
+    expect((await mcp.call("search", { q: "quixotic" })).data.results).toHaveLength(2);
+    expect((await mcp.call("search", { q: "quixotic", kinds: ["boards"] })).data.statusCode).toBe(400);
+  });
+
   it("repeat a write under its requestId once and say so", async () => {
     const input = { title: "Once only", requestId: "1" };
     const first = await mcp.call("create_card", input);
@@ -99,6 +133,7 @@ describe("the tools of an agent", () => {
   it.each([
     ["an unknown argument", { number: 1, force: true }, 400],
     ["a wrong type", { number: "one" }, 400],
+    ["a wrong option", { number: 1, live: "yes" }, 400],
     ["no card", {}, 400],
     ["a card that does not exist", { number: 4711 }, 404],
   ])("refuse %s as an error that a model can correct", async (_, input, statusCode) => {

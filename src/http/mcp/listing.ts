@@ -4,6 +4,13 @@ import { isWrite, type Tool } from "./tool.ts";
 
 type Schema = Record<string, unknown>;
 
+/** The tools that answer what descriptions of routes refer to. */
+const IN_TOOLS: readonly (readonly [route: string, tool: string])[] = [
+  ["GET /v1/board", "get_board"],
+  ["GET /v1/projects/{projectId}/flow", "get_board"],
+  ["GET /v1/search", "search"],
+];
+
 /** A tool as `tools/list` shows it. The JSON Schema is that of the route's zod schemas. */
 export function listed(tool: Tool): ListedTool {
   const { name, title, description, isDestructive } = tool;
@@ -34,5 +41,8 @@ function shorten({ jsonSchema }: { jsonSchema: Schema }): void {
   delete jsonSchema["propertyNames"];
   const { description } = jsonSchema;
   if (typeof description === "string")
-    jsonSchema["description"] = description.replaceAll("GET /v1/board", "get_board");
+    jsonSchema["description"] = IN_TOOLS.reduce(
+      (text, [route, tool]) => text.replaceAll(route, tool),
+      description,
+    );
 }

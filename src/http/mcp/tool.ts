@@ -7,6 +7,7 @@ import type { Scope } from "../../store/tenancy/credentials.ts";
 import { REPLAY_HEADER } from "../idempotency.ts";
 import { requireRole, requireWriteScope } from "../resolve.ts";
 import type { Exchange, Route, RouteDefinition } from "../route.ts";
+import { validate } from "../validate.ts";
 import { routes } from "../v1/routes.ts";
 
 /** The arguments of a call, not validated yet. */
@@ -43,6 +44,8 @@ export interface Tool {
   /** The toolset that has it, null for the default one. */
   readonly toolset: string | null;
   readonly input: z.ZodObject;
+  /** The arguments that are not those of the route, which validates its own. */
+  readonly extra: z.ZodObject;
   /** Whether it may change what cannot be changed back, such as a branch. */
   readonly isDestructive: boolean;
   readonly run: (run: RunRoute, input: Arguments) => Promise<Output>;
@@ -101,6 +104,7 @@ export function tool(definition: ToolDefinition): Tool {
     },
     ...rest,
     route,
+    extra: z.object(extra),
     input: z.object(Object.fromEntries(Object.entries(shape).filter(([name]) => !without.includes(name)))),
   };
 }
@@ -160,6 +164,7 @@ export async function runTool(carrier: Carrier, called: Tool, input: Arguments):
   const known = Object.keys(called.input.shape);
   const unknown = Object.keys(input).filter((name) => !known.includes(name));
   if (unknown.length > 0) throw unknownArguments(unknown, known);
+  validate(called.extra, input, "arguments");
   const key = isWrite(called) ? keyOf(input["requestId"]) : undefined;
   let isReplay = false;
   const run: RunRoute = async (name, fields) => {
@@ -237,5 +242,7 @@ function inputOf({ path, params, query, body }: RouteDefinition, input: Argument
 }
 
 /** As a client would write it in an address. Anything else is left for the route to refuse. */
-const textOf = (value: unknown): unknown =>
-  typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+function textOf(value: unknown): unknown {
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return Array.isArray(value) && value.every((part) => typeof part === "string") ? value.join(",") : value;
+}

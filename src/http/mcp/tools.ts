@@ -1,103 +1,18 @@
 import { z } from "zod";
-import { releaseTools } from "./release-tools.ts";
-import { inboxItemWithSource, withSource, type Item } from "./data.ts";
 import {
-  dataOf,
-  listArguments,
-  runList,
-  tool,
-  type Arguments,
-  type Output,
-  type RunRoute,
-  type Tool,
-} from "./tool.ts";
-
-/** Cards that `get_board` shows of one column. */
-const COLUMN_CARDS = 50;
-/** Items of the timeline that `get_card` shows. */
-const TIMELINE_ITEMS = 30;
-
-const LISTS = {
-  projects: "GET /v1/projects",
-  members: "GET /v1/members",
-  labels: "GET /v1/labels",
-  features: "GET /v1/features",
-  repositories: "GET /v1/repositories",
-} as const;
-type ListName = keyof typeof LISTS;
-
-interface Column {
-  readonly tasks: readonly unknown[];
-}
-
-async function getBoard(run: RunRoute, { include = [], ...input }: Arguments): Promise<Output> {
-  const names = z.array(z.enum(Object.keys(LISTS) as ListName[])).safeParse(include).data ?? [];
-  const { body } = await run("GET /v1/board", input);
-  const columns = (body as { columns: readonly Column[] }).columns.map(({ tasks, ...column }) => ({
-    ...column,
-    cardCount: tasks.length,
-    tasks: tasks.slice(0, COLUMN_CARDS),
-  }));
-  const lists: Record<string, unknown> = {};
-  for (const name of names) lists[name] = (await run(LISTS[name], input)).body;
-  return {
-    text: `The columns of the board in flow order, each with its first ${COLUMN_CARDS} cards. A move takes the statusId of a column.`,
-    data: { columns, ...lists },
-  };
-}
-
-async function getCard(run: RunRoute, { live = false, ...input }: Arguments): Promise<Output> {
-  const { body: card } = await run("GET /v1/cards/{number}", input);
-  const timeline = await newestItems(run, input);
-  const github = live === true ? await readLive(run, input) : {};
-  return {
-    text: `The card with the newest ${TIMELINE_ITEMS} items of its timeline. Push commits to its branchName.`,
-    data: { card: { ...(card as object), source: "trunkline" }, timeline, ...github },
-  };
-}
-
-async function newestItems(run: RunRoute, input: Arguments): Promise<unknown[]> {
-  let newest: Item[] = [];
-  let cursor: string | null = null;
-  do {
-    const page = await run("GET /v1/cards/{number}/timeline", {
-      ...input,
-      limit: 200,
-      ...(cursor !== null && { cursor }),
-    });
-    newest = [...newest, ...(page.body as Item[])].slice(-TIMELINE_ITEMS);
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return newest.map(withSource);
-}
-
-async function readLive(run: RunRoute, input: Arguments): Promise<Output["data"]> {
-  const fromGitHub = async (route: string) =>
-    ((await run(route, input)).body as object[]).map((entry) => ({ ...entry, source: "github" }));
-  return {
-    checks: await fromGitHub("GET /v1/cards/{number}/checks"),
-    reviews: await fromGitHub("GET /v1/cards/{number}/reviews"),
-  };
-}
-
-async function readPage(run: RunRoute, input: Arguments): Promise<Output> {
-  if (input["docId"] !== undefined) {
-    const { body } = await run("GET /v1/docs/{docId}", input);
-    return {
-      text: "The page. `createdBy` and `updatedBy` are its authors.",
-      data: { ...(body as object), source: "trunkline" },
-    };
-  }
-  return { text: "The pages of the board.", data: dataOf(await runList(run, "GET /v1/docs", input)) };
-}
-
-async function readInbox(run: RunRoute, input: Arguments): Promise<Output> {
-  const { items, nextCursor } = dataOf(await runList(run, "GET /v1/inbox", input));
-  return {
-    text: "The items of the inbox, newest first.",
-    data: { items: (items as Item[]).map(inboxItemWithSource), nextCursor },
-  };
-}
+  ANYONE,
+  CALLER,
+  getBoard,
+  getCard,
+  LISTS,
+  listWork,
+  readInbox,
+  readPage,
+  searchBoard,
+  type ListName,
+} from "./reads.ts";
+import { releaseTools } from "./release-tools.ts";
+import { listArguments, tool, type Tool } from "./tool.ts";
 
 const boardTools: readonly Tool[] = [
   tool({
@@ -108,6 +23,23 @@ const boardTools: readonly Tool[] = [
     reads: Object.values(LISTS),
     extra: { include: z.array(z.enum(Object.keys(LISTS) as ListName[])).optional() },
     run: getBoard,
+  }),
+  tool({
+    name: "my_work",
+    title: "List cards",
+    description: "Cards by assignee, by default yours, and by other filters.",
+    route: "GET /v1/cards",
+    extra: {
+      ...listArguments,
+      assignee: z
+        .string()
+        .optional()
+        .meta({
+          description: `\`${CALLER}\` (default), \`none\`, \`${ANYONE}\`, or a member's id or login`,
+        }),
+      blocked: z.boolean().optional(),
+    },
+    run: listWork,
   }),
   tool({
     name: "get_card",
@@ -186,6 +118,17 @@ const boardTools: readonly Tool[] = [
     reads: ["GET /v1/docs/{docId}"],
     extra: { ...listArguments, docId: z.guid().optional() },
     run: readPage,
+  }),
+  tool({
+    name: "search",
+    title: "Search",
+    description: "Searches cards, pages and comments of the board.",
+    route: "GET /v1/search",
+    extra: {
+      kinds: z.array(z.enum(["cards", "pages", "comments"])).optional(),
+      limit: z.int().min(1).max(50).optional().meta({ description: "By default 20" }),
+    },
+    run: searchBoard,
   }),
   tool({
     name: "get_operation",

@@ -5,7 +5,7 @@ import {
   type CallToolResult,
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
-import type { Api } from "../api.ts";
+import type { Api, ApiAnswer } from "../api.ts";
 
 type Key = Pick<Api, "apiKey" | "baseUrl">;
 
@@ -62,4 +62,42 @@ export function toolResult({ isError, content, structuredContent }: CallToolResu
   if (said === undefined || more.length > 0 || shown !== JSON.stringify(structuredContent))
     throw new Error(`not a result of a tool: ${JSON.stringify(content)}`);
   return { isError: isError === true, text: said, data: structuredContent as ToolResult["data"] };
+}
+
+/** Calls a tool as HTTP only, so that nothing repeats it. The status is that of the route. */
+export async function callTool<Body>(
+  { apiKey, baseUrl }: Key,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  signal?: AbortSignal,
+): Promise<ApiAnswer<Body>> {
+  const version = "2026-07-28";
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": version,
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const response = await fetch(`${baseUrl}/v1/mcp?toolsets=releases`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": version,
+      "mcp-method": "tools/call",
+      "mcp-name": name,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { _meta: meta, name, arguments: input },
+    }),
+    ...(signal && { signal }),
+  });
+  const answer = (await response.json()) as { readonly result?: CallToolResult };
+  if (!answer.result) throw new Error(`${response.status}: ${JSON.stringify(answer)}`);
+  const { isError, data, text } = toolResult(answer.result);
+  const status = isError ? Number(data["statusCode"]) : 200;
+  return { status, body: data as Body, text, headers: response.headers };
 }
