@@ -9,7 +9,7 @@ import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./actions/m
 import { protectionOf } from "./actions/protection.ts";
 import type { ForgeContext } from "./context.ts";
 import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
-import { accountByLogin, repositoryByName } from "./world.ts";
+import { accountByLogin, NotThere, repositoryByName } from "./world.ts";
 
 /** Actions of GitHub's web interface, with the events they emit. `by` is a login. */
 export interface WebUi {
@@ -25,12 +25,21 @@ export interface WebUi {
     granted: boolean,
     by?: string,
   ): InstallationRow;
+  /** Whether the plan of the account has draft pull requests. */
+  setDrafts(fullName: string, allowed: boolean): void;
+  /** Rules of a ruleset; omitted ones are unchanged. */
+  setRules(fullName: string, branch: string, rules: BranchRules): void;
   /** Adds a ruleset with a merge queue. */
   setMergeQueue(fullName: string, branch: string, isOn: boolean): void;
   requireSignatures(fullName: string, branch: string): void;
   /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
   mergeQueued(fullName: string, number: number): Promise<PullRequestRow>;
   dequeue(fullName: string, number: number, reason: DequeueReason, by?: string): Promise<PullRequestRow>;
+}
+
+export interface BranchRules {
+  readonly mergeQueue?: boolean;
+  readonly requiredSignatures?: boolean;
 }
 
 export function makeWebUi(forge: ForgeContext): WebUi {
@@ -52,9 +61,13 @@ export function makeWebUi(forge: ForgeContext): WebUi {
       const repositories = fullNames.map((fullName) => repositoryByName(forge, fullName));
       return setGranted(forge, installationOn(account), actor(by), repositories, granted);
     },
+    setDrafts(fullName, allowDrafts) {
+      forge.state.repositories.update(repositoryByName(forge, fullName).id, { allowDrafts });
+    },
+    setRules: (fullName, branch, rules) => changeRules(forge, fullName, branch, rules),
     setMergeQueue: (fullName, branch, mergeQueue) => changeRules(forge, fullName, branch, { mergeQueue }),
     requireSignatures: (fullName, branch) =>
-      changeRules(forge, fullName, branch, { requiredSignatures: "ruleset" }),
+      changeRules(forge, fullName, branch, { requiredSignatures: true }),
     mergeQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
     dequeue: (fullName, number, reason, by) =>
       dequeuePullRequest(forge, pullOf(forge, fullName, number).id, actor(by), reason),
@@ -65,8 +78,12 @@ function changeRules(
   forge: ForgeContext,
   fullName: string,
   branch: string,
-  rules: Partial<Pick<ProtectionRow, "mergeQueue" | "requiredSignatures">>,
+  { mergeQueue, requiredSignatures }: BranchRules,
 ): void {
+  const rules = {
+    ...(mergeQueue !== undefined && { mergeQueue }),
+    ...(requiredSignatures !== undefined && { requiredSignatures: requiredSignatures ? RULESET : null }),
+  };
   const repository = repositoryByName(forge, fullName);
   const known = protectionOf(forge, repository, branch);
   if (known === undefined) {
@@ -75,6 +92,7 @@ function changeRules(
   } else forge.state.protections.update(known.id, rules);
 }
 
+const RULESET = "ruleset" as const;
 const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch"> = {
   requiredStatusChecks: null,
   requiredReviews: null,
@@ -90,6 +108,6 @@ const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch"> = {
 function pullOf(forge: ForgeContext, fullName: string, number: number): PullRequestRow {
   const { id } = repositoryByName(forge, fullName);
   const pull = forge.state.pullRequests.in(id).find((each) => each.number === number);
-  if (pull === undefined) throw new Error(`No pull request ${number} in ${fullName}`);
+  if (pull === undefined) throw new NotThere(`No pull request ${number} in ${fullName}`);
   return pull;
 }

@@ -6,6 +6,11 @@ import type { AccountRow, InstallationRow, RepositoryRow } from "./rows.ts";
 import { repositoryKey } from "./state.ts";
 
 /** Creates data without the API and without webhooks, for tests and the first start. */
+/** The forge has no account, repository or pull request of this name. */
+export class NotThere extends Error {
+  override readonly name = "NotThere";
+}
+
 export interface World {
   createOrganization(login: string): AccountRow;
   /** Without `organizations`, a member of all. */
@@ -69,14 +74,14 @@ export function makeWorld(forge: ForgeContext): World {
 
 export function accountByLogin(forge: ForgeContext, login: string): AccountRow {
   const [account] = forge.state.accounts.in(login.toLowerCase());
-  if (account === undefined) throw new Error(`No account ${login}`);
+  if (account === undefined) throw new NotThere(`No account ${login}`);
   return account;
 }
 
 export function repositoryByName(forge: ForgeContext, fullName: string): RepositoryRow {
   const [owner = "", name = ""] = fullName.split("/");
   const [repository] = forge.state.repositories.in(repositoryKey(accountByLogin(forge, owner).id, name));
-  if (repository === undefined) throw new Error(`No repository ${fullName}`);
+  if (repository === undefined) throw new NotThere(`No repository ${fullName}`);
   return repository;
 }
 

@@ -52,6 +52,11 @@ describe("the forge's control API", () => {
     ["PUT", "/stale-reads", `{}`, /body\.seconds/],
     ["PUT", "/seed", `{ "seed": "x" }`, /body\.seed/],
     ["POST", "/revoke-tokens", `{}`, /body\.installationId/],
+    ["PATCH", "/settings", `{ "hasAsyncMerge": 1 }`, /body\.hasAsyncMerge/],
+    ["PUT", "/drafts", `{ "repository": "web", "allowed": true }`, /body\.repository/],
+    ["PUT", "/rules", `{ "repository": "acme/none", "branch": "main" }`, /acme\/none/],
+    ["POST", "/merge-queue", `{ "repository": "acme/web", "number": 9 }`, /pull request 9/],
+    ["POST", "/merge-queue", `{ "repository": "acme/web", "number": 9, "remove": "no" }`, /body\.remove/],
   ])("names what it does not accept: %s %s %s", async (method, path, body, why) => {
     const answer = await ask(open, method, path, body);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { message: expect.stringMatching(why) }]);

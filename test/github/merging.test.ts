@@ -76,6 +76,15 @@ describe("an asynchronous merge", () => {
     expect(await merge(2_000)).toEqual({ ok: true, value: { state: "pending", handle: "u1" } });
   });
 
+  // Fault: C4
+  test("is pending at once while GitHub limits requests", async () => {
+    const message = "You have exceeded a secondary rate limit.";
+    github.on("PUT", ASYNC, 202, pending());
+    github.on("GET", RESULT, 403, { message }, { "retry-after": "900" });
+    expect(await merge()).toEqual({ ok: true, value: { state: "pending", handle: "u1" } });
+    expect(github.clock.slept).toEqual([]);
+  });
+
   test("is polled by its id without another merge call", async () => {
     github.on("GET", RESULT, 200, done);
     expect(await github.forge.merge(WEB, { ...order, handle: "u1" }, 5_000)).toEqual(merged);

@@ -25,13 +25,15 @@ export function enqueuePullRequest(
   });
 }
 
-export type DequeueReason =
-  | "MANUAL"
-  | "MERGE"
-  | "MERGE_CONFLICT"
-  | "CI_FAILURE"
-  | "CI_TIMEOUT"
-  | "BRANCH_PROTECTIONS";
+export const DEQUEUE_REASONS = [
+  "MANUAL",
+  "MERGE",
+  "MERGE_CONFLICT",
+  "CI_FAILURE",
+  "CI_TIMEOUT",
+  "BRANCH_PROTECTIONS",
+] as const;
+export type DequeueReason = (typeof DEQUEUE_REASONS)[number];
 
 export function dequeuePullRequest(
   forge: ForgeContext,

@@ -1,4 +1,4 @@
-import type { ForgeContext } from "../context.ts";
+import type { ForgeContext, ForgeSettings } from "../context.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
 import type { ForgeResponse } from "../server/api-error.ts";
 import type { AroundDelivery, OutgoingDelivery } from "../webhooks/delivery-log.ts";
@@ -10,6 +10,7 @@ import { sendWebhook, type CustomWebhook, type WebhookReceipt } from "./send-web
 import { LimitedInstallations } from "./limited-installations.ts";
 import { rateLimitResponse, type RateLimit } from "./rate-limit.ts";
 import { LaggingReads, type StaleReads } from "./stale-reads.ts";
+import { makeWebUi, type WebUi } from "../web-ui.ts";
 
 interface Observer {
   /** Called with each API call when it arrives. */
@@ -41,6 +42,10 @@ export interface ForgeControl {
   sendWebhook(webhook: CustomWebhook): Promise<WebhookReceipt>;
   /** Seeds the random numbers of webhook faults, so that a run is repeatable. */
   seed(seed: number): void;
+  /** Features and limits of GitHub. They stay until they are changed. */
+  readonly settings: ForgeSettings;
+  /** Merge queues, rulesets and plans, which GitHub has no calls for. */
+  readonly webUi: WebUi;
   /** Returns a function that stops the observer. */
   observe(observer: Observer): () => void;
   /** Removes all faults and discards held webhooks; observers stay. */
@@ -139,6 +144,8 @@ function controlOf(
     },
     sendWebhook: (webhook) => sendWebhook(forge, webhook),
     seed: (seed) => webhooks.seed(seed),
+    settings: forge.settings,
+    webUi: makeWebUi(forge),
     observe(observer) {
       observers.add(observer);
       return () => observers.delete(observer);

@@ -1,5 +1,6 @@
 /** The request bodies of `/_control`. */
 import { z } from "zod";
+import { DEQUEUE_REASONS } from "../actions/merge-queue.ts";
 
 /** The message names each invalid field. */
 export class InvalidBody extends Error {
@@ -123,3 +124,26 @@ export const staleReadsSchema = z
 
 export const revokeSchema = z.strictObject({ installationId: z.int() });
 export const seedSchema = z.strictObject({ seed: z.int() });
+
+export const settingsSchema = z.strictObject({
+  rateLimit: count.exactOptional(),
+  writesPerMinute: count.exactOptional(),
+  mergeabilityDelay: count.exactOptional(),
+  asyncMergeDelayMs: count.exactOptional(),
+  hasAsyncMerge: z.boolean().exactOptional(),
+  hasPathsById: z.boolean().exactOptional(),
+});
+
+const repository = z.string().regex(/^[^/]+\/[^/]+$/, "must be owner/name");
+export const draftsSchema = z.strictObject({ repository, allowed: z.boolean() });
+export const rulesSchema = z.strictObject({
+  repository,
+  branch: z.string(),
+  mergeQueue: z.boolean().exactOptional(),
+  requiredSignatures: z.boolean().exactOptional(),
+});
+export const mergeQueueSchema = z.strictObject({
+  repository,
+  number: z.int(),
+  remove: z.enum(DEQUEUE_REASONS).exactOptional(),
+});

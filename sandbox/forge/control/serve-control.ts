@@ -1,14 +1,19 @@
 import { timingSafeEqual } from "node:crypto";
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
+import { NotThere } from "../world.ts";
 import type { ForgeControl } from "./control.ts";
 import {
   InvalidBody,
   deliverySchema,
+  draftsSchema,
   faultSchema,
+  mergeQueueSchema,
   releaseSchema,
   revokeSchema,
+  rulesSchema,
   scriptSchema,
   seedSchema,
+  settingsSchema,
   staleReadsSchema,
   webhookSchema,
   parseBody,
@@ -31,6 +36,10 @@ import {
  *     PUT    /_control/seed              { seed }
  *     GET    /_control/calls             CallCounts; DELETE resets them
  *     GET    /_control/limits            ImposedLimit[]; DELETE ends them
+ *     PATCH  /_control/settings          ForgeSettings -> all of them
+ *     PUT    /_control/drafts            { repository, allowed }
+ *     PUT    /_control/rules             { repository, branch } and BranchRules
+ *     POST   /_control/merge-queue       { repository, number, remove } -> { merged }
  *     DELETE /_control                   removes all faults
  */
 export function serveControl(control: ForgeControl, token: string): Router {
@@ -39,6 +48,7 @@ export function serveControl(control: ForgeControl, token: string): Router {
   router.use(express.json({ limit: "30mb", strict: false }));
   serveFaults(router, control);
   serveWebhooks(router, control);
+  serveFeatures(router, control);
   const { calls, limits } = control;
   router.post("/script", ({ body }, response) => {
     const { match, answers } = parseBody(scriptSchema, body);
@@ -97,8 +107,29 @@ function serveWebhooks(router: Router, { webhooks, ...control }: ForgeControl): 
   });
 }
 
+function serveFeatures(router: Router, { settings, webUi }: ForgeControl): void {
+  router.patch("/settings", ({ body }, response) => {
+    response.json(Object.assign(settings, parseBody(settingsSchema, body)));
+  });
+  router.put("/drafts", ({ body }, response) => {
+    const { repository, allowed } = parseBody(draftsSchema, body);
+    sendNoContent(response, webUi.setDrafts(repository, allowed));
+  });
+  router.put("/rules", ({ body }, response) => {
+    const { repository, branch, ...rules } = parseBody(rulesSchema, body);
+    sendNoContent(response, webUi.setRules(repository, branch, rules));
+  });
+  router.post("/merge-queue", async ({ body }, response) => {
+    const { repository, number, remove } = parseBody(mergeQueueSchema, body);
+    const pull = await (remove === undefined
+      ? webUi.mergeQueued(repository, number)
+      : webUi.dequeue(repository, number, remove));
+    response.json({ merged: pull.mergedAt !== null });
+  });
+}
+
 const handleInvalidBody: ErrorRequestHandler = (error: unknown, _request, response, next) => {
-  if (error instanceof InvalidBody || error instanceof SyntaxError)
+  if (error instanceof InvalidBody || error instanceof NotThere || error instanceof SyntaxError)
     response.status(400).json({ message: error.message });
   else next(error);
 };

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { ForgeLimited, ForgeUnavailable } from "../../values.ts";
 import { type Answer, parseAnswer, unexpectedAnswer } from "../calls/client.ts";
-import { isUnavailable, orFallback } from "../calls/failures.ts";
 import { refusedBy } from "../github-repository.ts";
 import { findMerged, type Merge, type Merged, mergedAs, mergeParameters } from "./merge-state.ts";
 import { refusalOf } from "../calls/refusals.ts";
@@ -52,17 +52,20 @@ export async function followMerge(merge: Merge, uuid: string): Promise<Merged | 
     if (polls > 0 && clock.now() + wait > until) return pendingWith(uuid);
     if (wait > 0) await clock.sleep(wait);
     const parameters = { pull_number: order.number, uuid };
-    const answer = await orFallback(
-      repository.read(`${MERGE_ASYNC}/{uuid}`, parameters),
-      isUnavailable,
-      null,
-    );
-    if (answer === null) continue;
+    const answer = await repository.read(`${MERGE_ASYNC}/{uuid}`, parameters).catch(orUnavailable);
+    // Until the limit ends, no read is sent.
+    if (answer instanceof ForgeLimited) return pendingWith(uuid);
+    if (answer instanceof ForgeUnavailable) continue;
     if (answer.status === 404) return null;
     if (answer.status >= 400) return refusedBy(answer);
     const result = parseAnswer(resultShape, answer);
     if (result.status !== "pending") return await finished(merge, answer, result, uuid);
   }
+}
+
+function orUnavailable(error: unknown): ForgeUnavailable {
+  if (error instanceof ForgeUnavailable) return error;
+  throw error;
 }
 
 async function follow(merge: Merge, answer: Answer, result: AsyncResult): Promise<Merged> {
