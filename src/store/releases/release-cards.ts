@@ -1,16 +1,6 @@
 import { hasUsableLink } from "../forge/repositories.ts";
 import { column, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
 
-/** A card of a release as the API shows it. */
-export interface ReleaseCard {
-  readonly number: number;
-  readonly title: string;
-  /** Null for a card that was deleted after the completion of the release. */
-  readonly statusId: string | null;
-  /** When it was picked (ISO 8601); null for a card that was added before the freeze. */
-  readonly pickedAt: string | null;
-}
-
 /** SQL for the cards of the release `r` as JSON, by number. */
 export const RELEASE_CARDS = `
   (select coalesce(json_agg(json_build_object(
