@@ -4,7 +4,6 @@ import {
   findCardOfRequest,
   insertCard,
   readChangedCard,
-  type Card,
   type NewCard,
   type Priority,
 } from "../../store/cards/cards.ts";
@@ -76,8 +75,7 @@ export async function createCard(
   const transition = await lockTransition(trx, created, stage.id, requestId);
   if (!transition) throw noSuchStage();
   const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, requestId });
-  const readCreated = async (end: Trx): Promise<Card> =>
-    (await readChangedCard(end, workspaceId, number)).card;
+  const readCreated = async (end: Trx) => (await readChangedCard(end, workspaceId, number)).card;
   if (begun.state === "moved") return write.answer(await readCreated(trx), 201);
   return runOrReleaseMove(deps, begun.move, async () => {
     await write.commit();
