@@ -4,6 +4,11 @@ import { rows, type Db } from "./connect.ts";
 export const PAGE_ITEMS = 1_000;
 export const PAGE_BYTES = 1024 * 1024;
 
+/** An item of a list. The schema of its route describes the other fields. */
+export interface Identified {
+  readonly id: string;
+}
+
 /** Which part of a list to read. */
 export interface ListWindow<Key> {
   /** The key of the item before the part; null starts at the first item. */

@@ -81,19 +81,9 @@ export async function insertCredential(db: Db, credential: NewCredential): Promi
   });
 }
 
-interface CredentialSummary {
-  readonly clientId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly boards: readonly BoardRole[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-}
-
 /** Lists all credentials, the oldest first. */
-export async function listCredentials(db: Db): Promise<CredentialSummary[]> {
-  return rows<CredentialSummary>(
+export async function listCredentials(db: Db): Promise<object[]> {
+  return rows<object>(
     db,
     `select c.client_id as "clientId", c.name, c.scopes, c.created_at as "createdAt",
             c.expires_at as "expiresAt", c.revoked_at as "revokedAt",
