@@ -94,15 +94,11 @@ export async function findRunningPick(db: Db, cardIds: readonly string[]): Promi
   );
 }
 
-interface NewReleaseAction {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly releaseId: string;
-  readonly kind: ReleaseActionKind;
-  readonly input: unknown;
+interface NewReleaseAction extends Pick<
+  ReleaseAction,
+  "id" | "workspaceId" | "releaseId" | "kind" | "input" | "actorId" | "requestId"
+> {
   readonly cardId: string | null;
-  readonly actorId: string;
-  readonly requestId: string;
   readonly holder: string;
 }
 

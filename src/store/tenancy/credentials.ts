@@ -59,12 +59,7 @@ export async function findCredential(db: Db, clientId: string): Promise<Credenti
   );
 }
 
-interface NewCredential {
-  readonly id: string;
-  readonly clientId: string;
-  readonly userId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
+interface NewCredential extends Pick<Credential, "id" | "clientId" | "userId" | "name" | "scopes"> {
   readonly secretHash: Buffer;
   readonly expiresAt: Date | null;
 }
