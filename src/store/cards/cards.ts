@@ -1,5 +1,5 @@
 import type { Blocked } from "../../flow/refusal.ts";
-import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { columnOf, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
@@ -199,20 +199,10 @@ export interface CardChanges {
   readonly featureId?: string | null;
 }
 
-const COLUMNS = {
-  title: "title",
-  description: "description",
-  priority: "priority",
-  assigneeId: "assignee_id",
-  dueDate: "due_date",
-  parentId: "parent_id",
-  featureId: "feature_id",
-} as const satisfies Record<keyof CardChanges, string>;
-
 /** Updates the fields that are present. */
 export async function saveCardFields(trx: Trx, cardId: string, changes: CardChanges): Promise<void> {
-  const fields = Object.keys(changes) as (keyof CardChanges)[];
-  const assignments = ["updated_at = now()", ...fields.map((field) => `${COLUMNS[field]} = :${field}`)];
+  const fields = Object.keys(changes).map((field) => `${columnOf(field)} = :${field}`);
+  const assignments = ["updated_at = now()", ...fields];
   await rows(trx, `update cards set ${assignments.join(", ")} where id = :cardId`, { ...changes, cardId });
 }
 

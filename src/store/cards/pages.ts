@@ -1,5 +1,5 @@
 import { generateKeyBetween, generateNKeysBetween } from "fractional-indexing";
-import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { columnsOf, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** A page among its siblings. The caller has locked the board's pages. */
 interface Place {
@@ -189,17 +189,12 @@ export interface PageChanges {
 export async function updatePage(
   db: Db,
   pageId: string,
-  { parentId, ...changes }: PageChanges,
+  changes: PageChanges,
   updatedBy: string,
 ): Promise<void> {
   await db("pages")
     .where({ id: pageId })
-    .update({
-      ...changes,
-      ...(parentId !== undefined && { parent_id: parentId }),
-      updated_by: updatedBy,
-      updated_at: db.fn.now(),
-    });
+    .update(columnsOf({ ...changes, updatedBy, updatedAt: db.fn.now() }));
 }
 
 /** Deletes a page without children. Links to it remain as dangling links. */

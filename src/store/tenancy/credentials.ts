@@ -1,5 +1,5 @@
 import type { Role } from "../../flow/roles.ts";
-import { exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { columnsOf, exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 import { feedMemberships, REMOVED } from "./memberships.ts";
 
 export type Scope = "read" | "write";
@@ -65,15 +65,7 @@ interface NewCredential extends Pick<Credential, "id" | "clientId" | "userId" | 
 }
 
 export async function insertCredential(db: Db, credential: NewCredential): Promise<void> {
-  await db("credentials").insert({
-    id: credential.id,
-    client_id: credential.clientId,
-    user_id: credential.userId,
-    name: credential.name,
-    scopes: [...credential.scopes],
-    secret_hash: credential.secretHash,
-    expires_at: credential.expiresAt,
-  });
+  await db("credentials").insert(columnsOf(credential));
 }
 
 /** Lists all credentials, the oldest first. */

@@ -1,4 +1,4 @@
-import { column, firstRow, rows, type Db } from "../db/connect.ts";
+import { columnsOf, column, firstRow, rows, type Db } from "../db/connect.ts";
 import type { Identified } from "../db/list-window.ts";
 
 interface Organization {
@@ -40,12 +40,7 @@ export async function insertWorkspace(
   db: Db,
   workspace: { id: string; organizationId: string; name: string; slug: string },
 ): Promise<void> {
-  await db("workspaces").insert({
-    id: workspace.id,
-    organization_id: workspace.organizationId,
-    name: workspace.name,
-    slug: workspace.slug,
-  });
+  await db("workspaces").insert(columnsOf(workspace));
 }
 
 interface WorkspaceEntry {
