@@ -1,6 +1,6 @@
 import type { Flow, Stage } from "../../flow/flow.ts";
 import { columnsOf, column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
+import { readPage, type ListSlice, type ListWindow, type TimePlace } from "../db/list-window.ts";
 
 /** Locks a project's flow until the transaction ends: no card or move enters a stage. */
 export async function lockFlow(trx: Trx, projectId: string): Promise<void> {
@@ -129,17 +129,14 @@ export async function listProjects(db: Db, workspaceId: string): Promise<Project
   return rows<ProjectEntry>(db, `${ENTRY} order by p.created_at, p.id`, { workspaceId });
 }
 
-/** The key of a project in the list: its time (ISO 8601) and its id. */
-export type ProjectPlace = readonly [at: string, id: string];
-
 /** Reads a page of the projects of a board, the oldest first. */
 export async function listProjectPage(
   db: Db,
   workspaceId: string,
-  window: ListWindow<ProjectPlace>,
-): Promise<ListSlice<ProjectEntry, ProjectPlace>> {
+  window: ListWindow<TimePlace>,
+): Promise<ListSlice<ProjectEntry, TimePlace>> {
   const [at, id] = window.after ?? [null, null];
-  return readPage<ProjectEntry, ProjectPlace>(db, window, {
+  return readPage<ProjectEntry, TimePlace>(db, window, {
     sql: `${ENTRY}
       and (cast(:at as timestamptz) is null
            or (date_trunc('milliseconds', p.created_at), p.id) > (cast(:at as timestamptz), cast(:id as uuid)))

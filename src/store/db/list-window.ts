@@ -9,6 +9,9 @@ export interface Identified {
   readonly id: string;
 }
 
+/** The key of an item in a list that is sorted by time: its time (ISO 8601) and its id. */
+export type TimePlace = readonly [at: string, id: string];
+
 /** Which part of a list to read. */
 export interface ListWindow<Key> {
   /** The key of the item before the part; null starts at the first item. */
