@@ -14,9 +14,9 @@ import {
   printResult,
   readOptions,
   required,
-  requiredId,
   TEXT,
   UsageError,
+  workspaceOf,
   type CommandContext,
   type Subcommand,
 } from "./command.ts";
@@ -24,9 +24,6 @@ import { messageOf } from "./doctor/check-forge.ts";
 import { listSubcommand, openForge, withDatabase } from "./open.ts";
 
 const ACCOUNT = { workspace: TEXT, login: TEXT };
-
-const workspaceOf = (values: { readonly workspace?: string | undefined }): string =>
-  requiredId(values.workspace, "--workspace", "the id of a board, from `trunkline workspace list`");
 
 const createBoard: Subcommand = async (args, context) => {
   const values = readOptions(args, { organization: TEXT, name: TEXT });

@@ -73,6 +73,10 @@ export function requiredId(value: string | undefined, option: string, what: stri
   throw new UsageError(`${option} ${id} is not an id. Give ${what}.`);
 }
 
+/** The value of a required `--workspace`. */
+export const workspaceOf = (values: { readonly workspace?: string | undefined }): string =>
+  requiredId(values.workspace, "--workspace", "the id of a board, from `trunkline workspace list`");
+
 export function portOf(value: string): number {
   const port = Number(value);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;

@@ -6,9 +6,9 @@ import { findWorkspace } from "../store/tenancy/workspaces.ts";
 import {
   EXAMPLE_ID,
   readOptions,
-  requiredId,
   TEXT,
   UsageError,
+  workspaceOf,
   type Command,
   type CommandContext,
 } from "./command.ts";
@@ -46,11 +46,7 @@ export const events: Command = {
       follow: { type: "boolean" },
     });
     const order: Order = {
-      workspaceId: requiredId(
-        values.workspace,
-        "--workspace",
-        "the id of a board, from `trunkline workspace list`",
-      ),
+      workspaceId: workspaceOf(values),
       after: values.after === undefined ? undefined : seqOf(values.after),
       kinds: values.kinds === undefined ? null : kindsOf(values.kinds),
       isFollowing: values.follow ?? false,

@@ -24,7 +24,7 @@ export type MoveStep =
   | (CardBranch & OfPullRequest & { readonly action: "mark_ready" })
   | (CardBranch & OfPullRequest & { readonly action: "merge" });
 
-interface OfPullRequest {
+export interface OfPullRequest {
   readonly prNumber: number;
   readonly nodeId: string;
   readonly headSha: string;

@@ -43,10 +43,7 @@ export interface BlockedReason {
 }
 
 /** Why the last move of a card was refused. The fields at the top repeat the first of `reasons`. */
-export interface Blocked {
-  readonly reason: RefusalReason;
-  readonly message: string;
-  readonly repository: string;
+export interface Blocked extends Omit<BlockedReason, "details"> {
   readonly reasons: readonly BlockedReason[];
   /** The stage that the card could not enter. */
   readonly statusId: string;

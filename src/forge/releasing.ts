@@ -67,16 +67,12 @@ export type TaggingAnswer =
   /** The commits of the branch and the tag; null for one that does not exist. */
   | { readonly refusal?: undefined; readonly branchSha: string | null; readonly tagSha: string | null };
 
-export interface TipTag {
-  readonly branchName: string;
+export interface TipTag extends BranchTip {
   readonly tagName: string;
-  readonly sha: string;
 }
 
-export interface NewTag {
+export interface NewTag extends Omit<TipTag, "branchName"> {
   readonly repository: RepositoryRef;
-  readonly tagName: string;
-  readonly sha: string;
 }
 
 /** The most tags for one call, because forges limit the time of a call. */
@@ -102,12 +98,9 @@ export interface HistoryQuestion {
   readonly since: string;
 }
 
-/** A commit in the first-parent line of a branch. */
-export type LandedCommit = LineCommit;
-
 export interface LandedHistory {
   /** Newest first. */
-  readonly commits: readonly LandedCommit[];
+  readonly commits: readonly LineCommit[];
   /** Where the next answer starts; null when this one is complete. */
   readonly next: string | null;
   /** Whether `after` was reached. */

@@ -4,7 +4,13 @@ import type { Deps } from "../actions/deps.ts";
 import { invalid } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
 import { JsonText } from "./json.ts";
-import { PAGE_BYTES, PAGE_ITEMS, type ListSlice, type ListWindow } from "../store/db/list-window.ts";
+import {
+  PAGE_BYTES,
+  PAGE_ITEMS,
+  type Identified,
+  type ListSlice,
+  type ListWindow,
+} from "../store/db/list-window.ts";
 import {
   accountRoute,
   readRoute,
@@ -65,10 +71,6 @@ interface BoardListDefinition extends ListDefinition {
 /** An item's id and its index. If the item was deleted, the list continues from the index. */
 type Place = readonly [id: string, index: number];
 const place: z.ZodType<Place> = z.tuple([z.string(), z.int().min(0)]).readonly();
-
-interface Identified {
-  readonly id: string;
-}
 
 /** A list of a board that is short enough to be read as a whole and then cut to one page. */
 export function listRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(

@@ -8,7 +8,6 @@ import {
   insertLabel,
   removeLabel,
   updateLabel,
-  type CardLabel,
   type Label,
 } from "../../store/cards/labels.ts";
 import type { Deps } from "../deps.ts";
@@ -52,7 +51,7 @@ export async function deleteLabel(write: Write, label: Label): Promise<StoredAns
   return write.answer(null, 204);
 }
 
-const labelOf = ({ id, name, color }: Label): CardLabel => ({ id, name, color });
+const labelOf = ({ id, name, color }: Label): object => ({ id, name, color });
 
 async function requireFreeName({ trx, workspaceId }: Write, name: string, labelId?: string): Promise<void> {
   const holder = await findLabelNamed(trx, workspaceId, name);

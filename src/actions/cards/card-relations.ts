@@ -1,6 +1,6 @@
 import { invalid } from "../../errors.ts";
 import { wikiLinksOf } from "../../flow/wiki-links.ts";
-import { findCard, isSelfOrAncestor } from "../../store/cards/cards.ts";
+import { findCard, isSelfOrAncestor, type Priority } from "../../store/cards/cards.ts";
 import { lockFeature } from "../../store/cards/features.ts";
 import { lockLabels } from "../../store/cards/labels.ts";
 import { lockPagesById, setCardPageLinks, setCardPages } from "../../store/cards/page-links.ts";
@@ -8,9 +8,19 @@ import type { Db, Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { isMember } from "../../store/tenancy/credentials.ts";
 
-export interface RelationInput {
+/** The fields of a card that a request sets. Ids refer to the board. */
+export interface CardInput {
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly priority?: Priority | undefined;
+  readonly dueDate?: string | null | undefined;
   readonly assigneeId?: string | null | undefined;
   readonly parentNumber?: number | null | undefined;
+  readonly featureId?: string | null | undefined;
+  readonly labelIds?: readonly string[] | undefined;
+  readonly docIds?: readonly string[] | undefined;
+  /** Replaces all of them. A new card has by default those that its project links by default. */
+  readonly repositoryIds?: readonly string[] | undefined;
 }
 
 interface Relations {
@@ -26,7 +36,7 @@ interface Relations {
 export async function findRelations(
   db: Db,
   workspaceId: string,
-  input: RelationInput,
+  input: CardInput,
   cardId?: string,
 ): Promise<Relations> {
   const { assigneeId, parentNumber } = input;
@@ -58,11 +68,6 @@ async function parentOf(
   return parent.id;
 }
 
-export interface GroupingInput {
-  readonly labelIds?: readonly string[] | undefined;
-  readonly featureId?: string | null | undefined;
-}
-
 /**
  * Checks that labels and feature exist on the board, and locks them. Call it before locking the
  * card, to prevent deadlocks: deleting a label or feature locks its cards after it.
@@ -70,7 +75,7 @@ export interface GroupingInput {
 export async function lockGrouping(
   trx: Trx,
   workspaceId: string,
-  { labelIds = [], featureId }: GroupingInput,
+  { labelIds = [], featureId }: CardInput,
 ): Promise<void> {
   const [labels, feature] = await allInOrder([
     labelIds.length > 0 ? lockLabels(trx, workspaceId, labelIds) : new Set<string>(),
@@ -90,16 +95,11 @@ export async function lockGrouping(
   }
 }
 
-export interface CardPagesInput {
-  readonly description?: string | undefined;
-  readonly docIds?: readonly string[] | undefined;
-}
-
 /** Checks that pages exist on the board, and locks them. Call it before locking the card. */
 export async function lockCardPages(
   trx: Trx,
   workspaceId: string,
-  { docIds = [] }: CardPagesInput,
+  { docIds = [] }: CardInput,
 ): Promise<void> {
   if (docIds.length === 0) return;
   const known = await lockPagesById(trx, workspaceId, docIds);
@@ -115,7 +115,7 @@ export async function saveCardPages(
   trx: Trx,
   workspaceId: string,
   cardId: string,
-  { description, docIds }: CardPagesInput,
+  { description, docIds }: CardInput,
 ): Promise<void> {
   await allInOrder([
     docIds && setCardPages(trx, cardId, docIds),

@@ -1,13 +1,6 @@
 import { invalid, type Problem } from "../../errors.ts";
 import { backlogOf, stageOf, type Stage } from "../../flow/flow.ts";
-import {
-  findCardOfRequest,
-  insertCard,
-  readChangedCard,
-  type Card,
-  type NewCard,
-  type Priority,
-} from "../../store/cards/cards.ts";
+import { findCardOfRequest, insertCard, readChangedCard, type NewCard } from "../../store/cards/cards.ts";
 import { setCardLabels } from "../../store/cards/labels.ts";
 import { insertLinks } from "../../store/cards/links.ts";
 import { countColumn, rankAtEnd } from "../../store/cards/placing.ts";
@@ -30,21 +23,15 @@ import {
   lockCardPages,
   saveCardPages,
   findRelations,
-  type GroupingInput,
-  type CardPagesInput,
-  type RelationInput,
+  type CardInput,
 } from "./card-relations.ts";
 import { requireProjectRepositories } from "./relink-card.ts";
 
-interface CreateCardInput extends RelationInput, GroupingInput, CardPagesInput {
+interface CreateCardInput extends CardInput {
   readonly title: string;
-  readonly priority?: Priority | undefined;
-  readonly dueDate?: string | null | undefined;
   readonly hotfix?: boolean | undefined;
   /** The stage to move it to; without one it stays a draft in the backlog. */
   readonly statusId?: string | undefined;
-  /** Defaults to the repositories that the project links by default. */
-  readonly repositoryIds?: readonly string[] | undefined;
 }
 
 /**
@@ -76,8 +63,7 @@ export async function createCard(
   const transition = await lockTransition(trx, created, stage.id, requestId);
   if (!transition) throw noSuchStage();
   const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, requestId });
-  const readCreated = async (end: Trx): Promise<Card> =>
-    (await readChangedCard(end, workspaceId, number)).card;
+  const readCreated = async (end: Trx) => (await readChangedCard(end, workspaceId, number)).card;
   if (begun.state === "moved") return write.answer(await readCreated(trx), 201);
   return runOrReleaseMove(deps, begun.move, async () => {
     await write.commit();

@@ -7,7 +7,6 @@ import {
   markCardDeleted,
   type CardChanges,
   type CardHead,
-  type Priority,
 } from "../../store/cards/cards.ts";
 import { setCardLabels } from "../../store/cards/labels.ts";
 import { countColumn } from "../../store/cards/placing.ts";
@@ -26,26 +25,16 @@ import {
   lockCardPages,
   saveCardPages,
   findRelations,
-  type GroupingInput,
-  type CardPagesInput,
-  type RelationInput,
+  type CardInput,
 } from "./card-relations.ts";
 import { relinkCard } from "./relink-card.ts";
-
-interface UpdateCardInput extends RelationInput, GroupingInput, CardPagesInput {
-  readonly title?: string | undefined;
-  readonly priority?: Priority | undefined;
-  readonly dueDate?: string | null | undefined;
-  /** Replaces all of them. */
-  readonly repositoryIds?: readonly string[] | undefined;
-}
 
 /** Sets the given fields, leaves the others, and answers with the whole card. */
 export async function updateCard(
   deps: Deps,
   write: Write,
   card: CardHead,
-  input: UpdateCardInput,
+  input: CardInput,
 ): Promise<StoredAnswer> {
   const { trx, workspaceId, userId } = write;
   const { title, description, priority, dueDate, featureId } = input;

@@ -9,7 +9,7 @@ import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
 import type { Transition } from "./start-move.ts";
-import { intentKey } from "./record-effects.ts";
+import { intentKey, type CardPullRequest } from "./record-effects.ts";
 
 /** The state of a card's repositories, and the plan for entering a stage that follows from it. */
 export interface Inspection {
@@ -203,12 +203,7 @@ async function withoutBranch(
 }
 
 /** An open pull request that we have queued and that is no longer in GitHub's merge queue. */
-interface LeftQueue {
-  readonly repositoryId: string;
-  readonly fullName: string;
-  readonly targetBranch: string;
-  readonly prNumber: number;
-  readonly headSha: string;
+interface LeftQueue extends Omit<CardPullRequest, "branchName" | "nodeId"> {
   /** Why GitHub has removed it; null if no webhook has reported that, and it may be merged. */
   readonly reason: string | null;
 }

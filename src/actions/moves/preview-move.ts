@@ -21,11 +21,7 @@ export const STEP_ACTIONS = [
   "merge",
 ] as const satisfies readonly MoveStep["action"][];
 
-interface PreviewedStep {
-  readonly action: MoveStep["action"];
-  readonly fullName: string;
-  readonly branchName: string;
-  readonly targetBranch: string;
+interface PreviewedStep extends Pick<MoveStep, "action" | "fullName" | "branchName" | "targetBranch"> {
   /** Null if the pull request has to be opened first. */
   readonly prNumber: number | null;
 }
@@ -38,11 +34,6 @@ interface Preview {
   readonly reasons: readonly BlockedReason[];
 }
 
-interface MovePreview extends Preview {
-  readonly requiredRole: Role;
-  readonly heldRole: Role;
-}
-
 /**
  * Previews a move with the same inspection and planner as the move itself, and changes nothing.
  * Throws `invalid` for a stage that the card's flow does not have, and `ForgeUnavailable` when
@@ -53,7 +44,7 @@ export async function previewMove(
   card: CardHead,
   heldRole: Role,
   statusId: string,
-): Promise<MovePreview> {
+): Promise<Preview & { readonly requiredRole: Role; readonly heldRole: Role }> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   const stage = project && stageOf(project.flow, statusId);
   if (!project || !stage) throw noSuchStage("query.statusId");

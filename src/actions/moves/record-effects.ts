@@ -1,5 +1,6 @@
 import type { PullRequestFacts } from "../../flow/facts.ts";
-import type { RepositoryState } from "../../flow/move.ts";
+import type { CardBranch } from "../../flow/merge-blockers.ts";
+import type { OfPullRequest, RepositoryState } from "../../flow/move.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
@@ -31,15 +32,7 @@ export interface EffectContext {
 
 type MoveContext = EffectContext & { readonly operation: OwnedMove };
 
-interface CardPullRequest {
-  readonly repositoryId: string;
-  readonly fullName: string;
-  readonly prNumber: number;
-  readonly nodeId: string;
-  readonly branchName: string;
-  readonly targetBranch: string;
-  readonly headSha: string;
-}
+export type CardPullRequest = CardBranch & OfPullRequest;
 
 /**
  * The natural key of a pull request's event: the same whether we record it after our own call or

@@ -11,6 +11,7 @@ import {
   recordIntent,
   withdrawIntent,
   type Intent,
+  type OwnedMove,
   type RecordedIntent,
 } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
@@ -26,7 +27,7 @@ import {
 
 /** The user a step is attributed to, and the move it belongs to; null if no move requires it. */
 export interface StepContext extends Transition, EffectContext {
-  readonly operation: { readonly id: string; readonly attempt: number } | null;
+  readonly operation: OwnedMove | null;
 }
 
 type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Action }>;

@@ -20,6 +20,7 @@ import {
   type EarlierOperation,
   type Operation,
 } from "../../store/ops/operations.ts";
+import type { OwnedMove } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
 import { mayEnter } from "./may-enter.ts";
 import { releaseWithRetry } from "../write.ts";
@@ -34,9 +35,7 @@ export interface Transition {
 }
 
 /** A move that this process owns. `attempt` changes when another process takes the move over. */
-export interface MoveAttempt {
-  readonly id: string;
-  readonly attempt: number;
+export interface MoveAttempt extends OwnedMove {
   readonly actorId: string;
   readonly index: number;
   /** The heads that the caller requires of the card's branches, or null. */
@@ -182,11 +181,7 @@ export async function enterStage(
 }
 
 /** Runs a move. If that throws, releases the move, so that a retry or the job for orphaned moves resumes it. */
-export async function runOrReleaseMove<T>(
-  deps: Deps,
-  move: { readonly id: string; readonly attempt: number },
-  run: () => Promise<T>,
-): Promise<T> {
+export async function runOrReleaseMove<T>(deps: Deps, move: OwnedMove, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {

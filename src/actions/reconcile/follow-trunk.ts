@@ -1,8 +1,7 @@
-import { landingsOf } from "../../flow/landings.ts";
+import { landingsOf, type LineCommit } from "../../flow/landings.ts";
 import type { Pushed } from "../../forge/events.ts";
 import { type BranchAnswer } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
-import type { LandedCommit } from "../../forge/releasing.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
@@ -182,12 +181,12 @@ async function readNew(deps: Deps, trunk: Trunk, from: "head" | "settled"): Prom
   if (!isSaved) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
 }
 
-const settledIn = (commits: readonly LandedCommit[]): string | undefined =>
+const settledIn = (commits: readonly LineCommit[]): string | undefined =>
   commits.find(({ committedAt }) => Date.parse(committedAt) < Date.now() - SETTLES_MS)?.sha;
 
 interface History {
   /** Newest first. */
-  readonly commits: readonly LandedCommit[];
+  readonly commits: readonly LineCommit[];
   /** False if it does not reach the known commits: the branch is new, or was force-pushed. */
   readonly isJoined: boolean;
   readonly knownSince: Date;
@@ -199,7 +198,7 @@ async function readHistory(
   after: string | null,
   since: Date,
 ): Promise<History | null> {
-  const commits: LandedCommit[] = [];
+  const commits: LineCommit[] = [];
   let from: string | null = null;
   for (let pages = 1; ; pages++) {
     const question = { branchName, from, after, since: since.toISOString() };

@@ -32,10 +32,8 @@ import {
 } from "./release-action.ts";
 import { recordRelease } from "./releases.ts";
 
-interface Version {
-  readonly repositoryId: string;
-  readonly tagName: string;
-}
+const versionOf = plannedTag.omit({ sha: true });
+type Version = z.infer<typeof versionOf>;
 
 /**
  * Completes a release: writes a tag and a GitHub release in each repository that gets a version, at
@@ -112,7 +110,7 @@ async function requireSameTags(
   }
 }
 
-const inputOf = z.object({ versions: z.array(z.object({ repositoryId: z.string(), tagName: z.string() })) });
+const inputOf = z.object({ versions: z.array(versionOf) });
 
 /**
  * `plan` is saved before the first tag, so that no retry tags another commit. `tried` is a tag at

@@ -43,12 +43,7 @@ export async function lockOpenRelease(trx: Trx, release: ReleaseHead): Promise<R
 }
 
 /** An action on a release that this process owns. */
-export interface RunningAction extends OwnedAction {
-  readonly kind: ReleaseActionKind;
-  readonly actorId: string;
-  readonly input: unknown;
-  readonly progress: unknown;
-}
+export type RunningAction = OwnedAction & Pick<ReleaseAction, "kind" | "actorId" | "input" | "progress">;
 
 export type StartedAction =
   | { readonly state: "held"; readonly action: RunningAction }
@@ -56,12 +51,8 @@ export type StartedAction =
   | { readonly state: "finished" | "under_way"; readonly actionId: string }
   | { readonly state: "needless" };
 
-interface ReleaseActionRequest {
-  readonly kind: ReleaseActionKind;
-  readonly input: unknown;
+interface ReleaseActionRequest extends Pick<ReleaseAction, "kind" | "input" | "actorId" | "requestId"> {
   readonly cardId?: string;
-  readonly actorId: string;
-  readonly requestId: string;
 }
 
 /**

@@ -3,23 +3,15 @@ import { adoptBranch } from "../../actions/moves/adopt-branch.ts";
 import { noInboxItem, dismissItem } from "../../actions/boards/dismiss-inbox-item.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
-import { findInboxItem, listInbox, type InboxItem, type InboxPlace } from "../../store/inbox/list-inbox.ts";
+import { findInboxItem, listInbox, type InboxItem } from "../../store/inbox/list-inbox.ts";
 import { cardParams, projectOf } from "../resolve.ts";
 import { keyedListRoute } from "../list-route.ts";
 import type { Route } from "../route.ts";
 import { writeRoute } from "../write-route.ts";
 import { id } from "../validate.ts";
-import { projectQuery } from "./lookups.ts";
+import { projectQuery, timePlace } from "./lookups.ts";
 import { inboxItem } from "./details.ts";
 import { problem } from "./shapes.ts";
-
-const inboxPlace: z.ZodType<InboxPlace> = z
-  .tuple([
-    // PostgreSQL has no year 0.
-    z.iso.datetime().refine((at) => !at.startsWith("0000")),
-    z.guid(),
-  ])
-  .readonly();
 
 const itemInPath = {
   params: z.object({ itemId: id().meta({ description: "From GET /v1/inbox" }) }),
@@ -39,7 +31,7 @@ export const inboxRoutes: readonly Route[] = [
     tag: "Inbox",
     query: projectQuery,
     list: { description: "Newest first", schema: z.array(inboxItem) },
-    key: inboxPlace,
+    key: timePlace,
     handle: async (deps, call, window) => {
       const project = await projectOf(deps.db, call.board.workspaceId, call.query.projectId);
       return listInbox(deps.db, project.id, window);

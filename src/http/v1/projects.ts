@@ -4,12 +4,13 @@ import { changeProject, createProject, deleteProject } from "../../actions/board
 import { MAX_BRANCH_PATTERN, MAX_STAGE_NAME, MAX_STAGES } from "../../flow/validate-flow.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
-import { listProjectPage, type Project, type ProjectPlace } from "../../store/cards/projects.ts";
+import { listProjectPage, type Project } from "../../store/cards/projects.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { writeRoute } from "../write-route.ts";
 import { id, text } from "../validate.ts";
+import { timePlace } from "./lookups.ts";
 import { problem, role, rule, timestamp } from "./shapes.ts";
 
 export const projectParams = z.object({ projectId: id() });
@@ -95,21 +96,13 @@ const stageInput = z.strictObject({
   }),
 });
 
-const projectPlace: z.ZodType<ProjectPlace> = z
-  .tuple([
-    // PostgreSQL has no year 0.
-    z.iso.datetime().refine((at) => !at.startsWith("0000")),
-    z.uuid(),
-  ])
-  .readonly();
-
 export const projectRoutes: readonly Route[] = [
   keyedListRoute({
     path: "/v1/projects",
     summary: "List projects",
     tag: "Projects",
     list: { description: "The projects of the board, oldest first", schema: z.array(project) },
-    key: projectPlace,
+    key: timePlace,
     handle: (deps, { board }, window) => listProjectPage(deps.db, board.workspaceId, window),
   }),
   writeRoute({

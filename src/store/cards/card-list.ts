@@ -1,11 +1,7 @@
 import { firstRow, type Db } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { cardColumns, cardFrom } from "./card-columns.ts";
-import type { Card } from "./cards.ts";
 import { matchesSql, SEARCH_WORDS, searchBindings } from "./search-query.ts";
-
-/** A card in a list. Its position would need a count of its column. */
-export type ListedCard = Omit<Card, "position">;
 
 export const CARD_SORTS = ["number", "-number", "updated", "-updated", "board"] as const;
 export type CardSort = (typeof CARD_SORTS)[number];
@@ -105,17 +101,17 @@ export function listCardsSql(filter: CardFilter, sort: CardSort, hasPlace: boole
      order by ${order}`;
 }
 
-/** Lists the cards of a board that pass all filters. */
+/** Lists the cards of a board that pass all filters, without positions: each would need a count. */
 export async function listCards(
   db: Db,
   workspaceId: string,
   filter: CardFilter,
   sort: CardSort,
   window: ListWindow<CardPlace>,
-): Promise<ListSlice<ListedCard, CardPlace>> {
+): Promise<ListSlice<object, CardPlace>> {
   const place = window.after?.slice(1) ?? [];
   const { query, ...values } = filter;
-  const { items, next } = await readPage<ListedCard & { readonly place: unknown[] }, CardPlace>(db, window, {
+  const { items, next } = await readPage<{ readonly place: unknown[] }, CardPlace>(db, window, {
     sql: listCardsSql(filter, sort, window.after !== null),
     bindings: {
       ...values,

@@ -1,62 +1,28 @@
 import type { Blocked } from "../../flow/refusal.ts";
-import type { ChecksState } from "../../flow/checks.ts";
-import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { columnOf, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
-import type { User } from "../tenancy/users.ts";
 import { countColumn } from "./placing.ts";
-import type { CardLabel } from "./labels.ts";
 import { cardColumns, cardFrom, CARD_COLUMNS } from "./card-columns.ts";
 
 export const PRIORITIES = ["none", "low", "medium", "high", "urgent"] as const;
 export type Priority = (typeof PRIORITIES)[number];
-
-/** A repository link as the API shows it. */
-export interface CardRepository {
-  readonly fullName: string;
-  readonly branchName: string | null;
-  readonly prNumber: number | null;
-  readonly prState: "draft" | "open" | "merged" | "closed" | null;
-  readonly checksState: ChecksState;
-}
-
-/** A card as the API shows it. */
-export interface Card {
-  readonly id: string;
-  readonly projectId: string;
-  readonly number: number;
-  readonly title: string;
-  readonly description: string;
-  readonly statusId: string;
-  readonly position: number;
-  readonly priority: Priority;
-  readonly assignee: User | null;
-  readonly labels: readonly CardLabel[];
-  readonly createdBy: User;
-  readonly blocked: Blocked | null;
-  readonly repositories: readonly CardRepository[];
-  readonly featureId: string | null;
-  readonly parentNumber: number | null;
-  readonly dueDate: string | null;
-  readonly hotfix: boolean;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
 
 const SHOWN_CARD = `
   ${cardFrom("cards")} cross join lateral place_in_column(c.stage_id, c.rank) place
    where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`;
 
 interface PlacedCard {
-  readonly card: Card;
+  /** The card as the API shows it. */
+  readonly card: object;
   /** The stage whose long column should be counted again, or null. */
   readonly columnToCount: string | null;
 }
 
 /** The card that the transaction has changed. */
 export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<PlacedCard> {
-  const row = await firstRow<Card & { isStale: boolean }>(
+  const row = await firstRow<{ statusId: string; isStale: boolean }>(
     trx,
     `select ${CARD_COLUMNS}, place.is_stale as "isStale" ${SHOWN_CARD}`,
     { workspaceId, number },
@@ -110,8 +76,8 @@ export async function listBacklog(
   db: Db,
   projectId: string,
   window: ListWindow<string>,
-): Promise<ListSlice<Card, string>> {
-  const { items, next } = await readPage<Card & { readonly rank: string }, string>(db, window, {
+): Promise<ListSlice<object, string>> {
+  const { items, next } = await readPage<{ readonly rank: string }, string>(db, window, {
     sql: `select ${cardColumns(BACKLOG_POSITION)}, c.rank ${cardFrom("cards")}
       where c.stage_id = ${BACKLOG} and c.deleted_at is null and c.rank > :after
       order by c.rank`,
@@ -233,20 +199,10 @@ export interface CardChanges {
   readonly featureId?: string | null;
 }
 
-const COLUMNS = {
-  title: "title",
-  description: "description",
-  priority: "priority",
-  assigneeId: "assignee_id",
-  dueDate: "due_date",
-  parentId: "parent_id",
-  featureId: "feature_id",
-} as const satisfies Record<keyof CardChanges, string>;
-
 /** Updates the fields that are present. */
 export async function saveCardFields(trx: Trx, cardId: string, changes: CardChanges): Promise<void> {
-  const fields = Object.keys(changes) as (keyof CardChanges)[];
-  const assignments = ["updated_at = now()", ...fields.map((field) => `${COLUMNS[field]} = :${field}`)];
+  const fields = Object.keys(changes).map((field) => `${columnOf(field)} = :${field}`);
+  const assignments = ["updated_at = now()", ...fields];
   await rows(trx, `update cards set ${assignments.join(", ")} where id = :cardId`, { ...changes, cardId });
 }
 

@@ -10,8 +10,6 @@ export interface Label {
   readonly taskCount: number;
 }
 
-export type CardLabel = Omit<Label, "taskCount">;
-
 /** SQL for the labels of a card as JSON, by name. `card` is an alias, never input. */
 export const cardLabelsJson = (card: string): string =>
   `coalesce((select json_agg(json_build_object('id', l.id, 'name', l.name, 'color', l.color) order by l.folded_name)

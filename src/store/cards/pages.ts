@@ -1,5 +1,5 @@
 import { generateKeyBetween, generateNKeysBetween } from "fractional-indexing";
-import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { columnsOf, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** A page among its siblings. The caller has locked the board's pages. */
 interface Place {
@@ -69,24 +69,6 @@ interface PageSummary {
   readonly position: number;
 }
 
-interface PageTask {
-  readonly id: string;
-  readonly number: number;
-  readonly title: string;
-  readonly projectId: string;
-  readonly statusId: string;
-}
-
-/** A page as the API shows it. */
-interface Page extends PageSummary {
-  readonly body: string;
-  readonly createdBy: string;
-  readonly updatedBy: string;
-  readonly backlinks: readonly Pick<PageSummary, "id" | "title" | "slug">[];
-  readonly dangling: readonly string[];
-  readonly tasks: readonly PageTask[];
-}
-
 /** Lists the pages of a board in order, each followed by the pages below it. */
 export async function listPages(db: Db, workspaceId: string): Promise<PageSummary[]> {
   const pages = await rows<Omit<PageSummary, "position">>(
@@ -134,8 +116,9 @@ const TASKS = `
                               join card_page_links l on l.workspace_id = s.workspace_id and l.slug = s.slug
                              where s.page_id = p.id)), '[]')`;
 
-export async function readPage(db: Db, workspaceId: string, pageId: string): Promise<Page | null> {
-  return firstRow<Page>(
+/** A page as the API shows it. */
+export async function readPage(db: Db, workspaceId: string, pageId: string): Promise<object | null> {
+  return firstRow<object>(
     db,
     `select p.id, p.title, p.slug, p.parent_id as "parentId",
             (select count(*) from pages above
@@ -206,17 +189,12 @@ export interface PageChanges {
 export async function updatePage(
   db: Db,
   pageId: string,
-  { parentId, ...changes }: PageChanges,
+  changes: PageChanges,
   updatedBy: string,
 ): Promise<void> {
   await db("pages")
     .where({ id: pageId })
-    .update({
-      ...changes,
-      ...(parentId !== undefined && { parent_id: parentId }),
-      updated_by: updatedBy,
-      updated_at: db.fn.now(),
-    });
+    .update(columnsOf({ ...changes, updatedBy, updatedAt: db.fn.now() }));
 }
 
 /** Deletes a page without children. Links to it remain as dangling links. */

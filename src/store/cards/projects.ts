@@ -1,6 +1,6 @@
 import type { Flow, Stage } from "../../flow/flow.ts";
-import { column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
-import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
+import { columnsOf, column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { readPage, type ListSlice, type ListWindow, type TimePlace } from "../db/list-window.ts";
 
 /** Locks a project's flow until the transaction ends: no card or move enters a stage. */
 export async function lockFlow(trx: Trx, projectId: string): Promise<void> {
@@ -47,25 +47,10 @@ export async function listBlockedCardsOfProject(db: Db, projectId: string): Prom
   );
 }
 
-const settingsRow = (flow: Flow): Record<string, unknown> => ({
-  releases: flow.releases,
-  branch_pattern: flow.branchPattern,
-  merge_method: flow.mergeMethod,
-  checks: flow.checks,
-  stale_after_days: flow.staleAfterDays,
-  agent_silence_hours: flow.agentSilenceHours,
-});
+const settingsRow = ({ stages: _stages, ...settings }: Flow) => columnsOf(settings);
 
-const stageRow = (projectId: string, stage: Stage, position: number): Record<string, unknown> => ({
-  id: stage.id,
-  project_id: projectId,
-  position,
-  name: stage.name,
-  kind: stage.kind,
-  min_role: stage.minRole,
-  rule_type: stage.rule.type,
-  rule_into: stage.rule.into,
-});
+const stageRow = (projectId: string, { rule, ...stage }: Stage, position: number) =>
+  columnsOf({ ...stage, projectId, position, ruleType: rule.type, ruleInto: rule.into });
 
 /** Replaces the flow of a project. Stages with the same id are updated. */
 export async function saveFlow(trx: Trx, projectId: string, flow: Flow): Promise<void> {
@@ -144,17 +129,14 @@ export async function listProjects(db: Db, workspaceId: string): Promise<Project
   return rows<ProjectEntry>(db, `${ENTRY} order by p.created_at, p.id`, { workspaceId });
 }
 
-/** The key of a project in the list: its time (ISO 8601) and its id. */
-export type ProjectPlace = readonly [at: string, id: string];
-
 /** Reads a page of the projects of a board, the oldest first. */
 export async function listProjectPage(
   db: Db,
   workspaceId: string,
-  window: ListWindow<ProjectPlace>,
-): Promise<ListSlice<ProjectEntry, ProjectPlace>> {
+  window: ListWindow<TimePlace>,
+): Promise<ListSlice<ProjectEntry, TimePlace>> {
   const [at, id] = window.after ?? [null, null];
-  return readPage<ProjectEntry, ProjectPlace>(db, window, {
+  return readPage<ProjectEntry, TimePlace>(db, window, {
     sql: `${ENTRY}
       and (cast(:at as timestamptz) is null
            or (date_trunc('milliseconds', p.created_at), p.id) > (cast(:at as timestamptz), cast(:id as uuid)))

@@ -150,6 +150,14 @@ export const firstValue = async <Value>(
 export const exists = async (db: Db, sql: string, bindings: Record<string, unknown>): Promise<boolean> =>
   (await rows(db, sql, bindings)).length > 0;
 
+/** The column of a field: `card_id` for `cardId`. */
+export const columnOf = (field: string): string =>
+  field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The columns of a row. The caller has checked its fields. */
+export const columnsOf = (row: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(row).map(([field, value]) => [columnOf(field), value]));
+
 /** SQL that formats a time as JavaScript's `toISOString` does. */
 export const isoTime = (time: string): string =>
   `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

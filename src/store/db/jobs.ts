@@ -14,9 +14,9 @@ export function openJobPool(connectionString: string, max: number, onError: (err
 
 interface JobOptions {
   /** Jobs of one queue run one after the other. */
-  readonly queue?: string;
+  readonly queue?: string | null;
   /** A waiting job with the same key is replaced. */
-  readonly key?: string;
+  readonly key?: string | null;
   /** The job starts no earlier than this many milliseconds from now. */
   readonly delayMs?: number;
   readonly maxAttempts?: number;
@@ -27,19 +27,12 @@ export async function addJob(
   db: Db,
   task: string,
   payload: Readonly<Record<string, unknown>>,
-  { queue, key, delayMs = 0, maxAttempts = 25 }: JobOptions = {},
+  { queue = null, key = null, delayMs = 0, maxAttempts = 25 }: JobOptions = {},
 ): Promise<void> {
   await db.raw(
     `select graphile_worker.add_job(:task, payload := cast(:payload as json), queue_name := :queue, job_key := :key,
               run_at := now() + :delayMs * interval '1 millisecond', max_attempts := :maxAttempts)`,
-    {
-      task,
-      payload: JSON.stringify(payload),
-      queue: queue ?? null,
-      key: key ?? null,
-      delayMs,
-      maxAttempts,
-    },
+    { task, payload: JSON.stringify(payload), queue, key, delayMs, maxAttempts },
   );
 }
 

@@ -7,6 +7,14 @@ import { rows, type Db } from "./connect.ts";
 export const PAGE_ITEMS = 1_000;
 export const PAGE_BYTES = 256 * 1024;
 
+/** An item of a list. The schema of its route describes the other fields. */
+export interface Identified {
+  readonly id: string;
+}
+
+/** The key of an item in a list that is sorted by time: its time (ISO 8601) and its id. */
+export type TimePlace = readonly [at: string, id: string];
+
 /** Which part of a list to read. */
 export interface ListWindow<Key> {
   /** The key of the item before the part; null starts at the first item. */

@@ -59,14 +59,9 @@ export async function listOpenPullRequests(db: Db, cardId: string): Promise<Open
   );
 }
 
-export interface PullRequestRow {
+export interface PullRequestRow extends Omit<LinkedPullRequest, "isFresh"> {
   readonly repositoryId: string;
-  readonly number: number;
   readonly cardId: string;
-  readonly nodeId: string;
-  readonly targetBranch: string;
-  readonly state: "draft" | "open" | "merged" | "closed";
-  readonly headSha: string;
   readonly headBranch: string;
   readonly mergeSha: string | null;
   /** GitHub's time of the event (ISO 8601); absent for a change by Trunkline. */
@@ -161,16 +156,9 @@ export async function lockPullRequest(
 }
 
 /** A pull request of another author into a card's branch. */
-interface Proposal {
-  readonly repositoryId: string;
-  readonly number: number;
-  readonly cardId: string;
+interface Proposal extends Omit<PullRequestRow, "nodeId" | "mergeSha" | "heardAt" | "heardAction"> {
   readonly authorId: string;
   readonly title: string;
-  readonly headBranch: string;
-  readonly targetBranch: string;
-  readonly state: "draft" | "open" | "merged" | "closed";
-  readonly headSha: string;
   /** GitHub's time of the event (ISO 8601). */
   readonly heardAt: string | null;
 }

@@ -1,6 +1,4 @@
 import { firstRow, isoTime, type Db } from "../db/connect.ts";
-import type { TimelineActor } from "../events/event-kinds.ts";
-import type { ReleaseTag } from "../releases/releases.ts";
 import { userKindSql } from "../tenancy/users.ts";
 import { trunksSql } from "./trunks.ts";
 
@@ -11,63 +9,18 @@ interface ReportScope {
   readonly end: Date;
 }
 
-interface ReportedLanding {
-  readonly fullName: string;
-  readonly branchName: string;
-  readonly sha: string;
-  readonly title: string;
-  readonly author: string | null;
-  readonly prNumber: number | null;
-  readonly card: { readonly number: number; readonly title: string } | null;
-  readonly via: "service" | "outside";
-  /** The commit that it reverts, or null. */
-  readonly reverts: string | null;
-  /** ISO 8601, like all times of the report. */
-  readonly at: string;
-}
-
-interface DeliveredCard {
-  readonly number: number;
-  readonly title: string;
-  readonly deliveredAt: string;
-  /** Since the card first left the backlog. */
-  readonly leadTimeDays: number;
-  readonly repositories: readonly {
-    readonly fullName: string;
-    readonly targetBranch: string;
-    readonly prNumber: number;
-    readonly sha: string | null;
-    readonly mergedBy: TimelineActor | null;
-  }[];
-}
-
-interface PromisedCard {
-  readonly number: number;
-  readonly title: string;
-  readonly releaseId: string;
-  readonly releaseName: string;
-  readonly statusId: string;
-}
-
-interface ReportedRelease {
-  readonly id: string;
-  readonly name: string;
-  readonly completedAt: string;
-  readonly tags: readonly ReleaseTag[];
-  readonly cards: readonly { readonly number: number; readonly title: string }[];
-}
-
+/** The parts of the report as the API shows them. */
 interface ReadReport {
   /** The cards whose last move in the window was to the end of the flow, the newest first. */
-  readonly delivered: readonly DeliveredCard[];
+  readonly delivered: readonly { readonly leadTimeDays: number }[];
   /** The unfinished cards of open releases and of releases completed in the window. */
-  readonly promised: readonly PromisedCard[];
+  readonly promised: readonly object[];
   /** The number of refused promotions. */
   readonly refusals: number;
   /** The releases completed in the window, the newest first. */
-  readonly releases: readonly ReportedRelease[];
+  readonly releases: readonly object[];
   /** The landings on the trunk branches, the newest first. */
-  readonly landings: readonly ReportedLanding[];
+  readonly landings: readonly { readonly reverts: string | null }[];
 }
 
 /** In the timeline, merges by Trunkline have no login. */

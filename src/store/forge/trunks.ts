@@ -38,10 +38,8 @@ const TRUNK = (of: string): string => `
      and o.refused is null`;
 
 /** A trunk with the state of `trunks`, where known. */
-export interface ListedTrunk extends Trunk {
+export interface ListedTrunk extends Trunk, Omit<KnownTrunk, "headSha" | "knownSince"> {
   readonly headSha: string | null;
-  readonly settledSha: string | null;
-  readonly tipSha: string | null;
 }
 
 /** Lists the trunks of all usable installations, or those of one. */
@@ -89,10 +87,7 @@ export async function findKnownTrunk(
 }
 
 /** A part of a trunk's history, up to its tip. */
-interface ReadHistory {
-  readonly headSha: string;
-  readonly settledSha: string | null;
-  readonly knownSince: Date;
+interface ReadHistory extends Omit<KnownTrunk, "tipSha"> {
   /** The oldest first. */
   readonly landings: readonly Landing[];
   /** All commits of the part. */

@@ -1,5 +1,5 @@
 import { firstRow, type Db } from "../db/connect.ts";
-import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
+import { readPage, type ListSlice, type ListWindow, type TimePlace } from "../db/list-window.ts";
 import {
   BACKMERGE_OPEN,
   CHECKS_BROKEN,
@@ -77,9 +77,6 @@ export interface InboxItem {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The key of an item in the list: its time (ISO 8601) and its id. */
-export type InboxPlace = readonly [at: string, id: string];
-
 /** The id of a derived item: a hash as a UUID of version 8 (RFC 9562). */
 const idOf = (kind: string): string =>
   `cast(overlay(overlay(md5('${kind} ' || d.project_id || ' ' || d.occurrence) placing '8' from 13) placing '8' from 17) as uuid)`;
@@ -113,10 +110,10 @@ export const INBOX = `
 export async function listInbox(
   db: Db,
   projectId: string,
-  window: ListWindow<InboxPlace>,
-): Promise<ListSlice<InboxItem, InboxPlace>> {
+  window: ListWindow<TimePlace>,
+): Promise<ListSlice<InboxItem, TimePlace>> {
   const [at, id] = window.after ?? [null, null];
-  return readPage<InboxItem, InboxPlace>(db, window, {
+  return readPage<InboxItem, TimePlace>(db, window, {
     sql: `${INBOX}
       and (cast(:at as timestamptz) is null
            or (date_trunc('milliseconds', i.at), i.id) < (cast(:at as timestamptz), cast(:id as uuid)))

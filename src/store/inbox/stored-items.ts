@@ -1,5 +1,5 @@
 import { newId } from "../../new-id.ts";
-import { exists, firstRow, type Db, type Trx } from "../db/connect.ts";
+import { columnsOf, exists, firstRow, type Db, type Trx } from "../db/connect.ts";
 import type { StoredInboxKind } from "./list-inbox.ts";
 
 export interface NewInboxItem {
@@ -23,18 +23,7 @@ export const branchKey = (repositoryId: string, branchName: string): string =>
 /** Inserts an item, or updates the open item with the same natural key. */
 export async function upsertInboxItem(db: Db, item: NewInboxItem): Promise<void> {
   await db("inbox_items")
-    .insert({
-      id: newId(),
-      workspace_id: item.workspaceId,
-      project_id: item.projectId,
-      card_id: item.cardId,
-      repository_id: item.repositoryId,
-      kind: item.kind,
-      natural_key: item.naturalKey,
-      detail: item.detail,
-      data: JSON.stringify(item.data),
-      at: item.at ?? db.fn.now(),
-    })
+    .insert(columnsOf({ ...item, id: newId(), data: JSON.stringify(item.data), at: item.at ?? db.fn.now() }))
     // The unique index is partial, so the conflict target needs its predicate.
     .onConflict(db.raw("(project_id, kind, natural_key) where dismissed_at is null"))
     .merge(["card_id", "repository_id", "detail", "data", "at"]);

@@ -1,4 +1,4 @@
-import { firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { columnsOf, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 
 export type IntentKind = "create_branch" | "open_pull_request" | "mark_ready" | "merge";
 
@@ -87,11 +87,7 @@ export const IS_UNCONFIRMED_BRANCH =
 
 export type IntentKey = Pick<Intent, "repositoryId" | "kind" | "subject">;
 
-const columns = ({ repositoryId, kind, subject }: IntentKey): Record<string, string> => ({
-  repository_id: repositoryId,
-  kind,
-  subject,
-});
+const columns = ({ repositoryId, kind, subject }: IntentKey) => columnsOf({ repositoryId, kind, subject });
 
 /**
  * Records that GitHub accepted a merge and finishes it later. `handle` identifies the asynchronous

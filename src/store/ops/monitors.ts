@@ -1,11 +1,5 @@
 import { exists, firstRow, rows, type Db } from "../db/connect.ts";
-
-interface MonitorSummary {
-  readonly id: string;
-  readonly name: string;
-  readonly projectId: string;
-  readonly createdAt: Date;
-}
+import type { Identified } from "../db/list-window.ts";
 
 interface NewMonitor {
   readonly id: string;
@@ -25,8 +19,8 @@ export async function insertMonitor(db: Db, monitor: NewMonitor): Promise<boolea
 }
 
 /** Lists all monitors, the oldest first. */
-export async function listMonitors(db: Db): Promise<MonitorSummary[]> {
-  return rows<MonitorSummary>(
+export async function listMonitors(db: Db): Promise<Identified[]> {
+  return rows<Identified>(
     db,
     `select id, name, project_id as "projectId", created_at as "createdAt" from monitors order by created_at, id`,
   );

@@ -82,15 +82,8 @@ export async function listOrphanedOperations(db: Db, limit: number): Promise<Ope
   );
 }
 
-interface NewOperation {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly cardId: string;
-  readonly stageId: string;
-  readonly index: number;
-  readonly actorId: string;
+interface NewOperation extends Omit<Operation, "state" | "attempt" | "promoted" | "isHeld"> {
   readonly requestId: string | null;
-  readonly headShas: HeadShas | null;
   readonly holder: string;
 }
 

@@ -1,4 +1,4 @@
-import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { columnsOf, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { isLimitedSql } from "../forge/forge-limits.ts";
 import { isAliveSql } from "../ops/instances.ts";
 import type { Takeover } from "../ops/operations.ts";
@@ -94,31 +94,17 @@ export async function findRunningPick(db: Db, cardIds: readonly string[]): Promi
   );
 }
 
-interface NewReleaseAction {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly releaseId: string;
-  readonly kind: ReleaseActionKind;
-  readonly input: unknown;
+interface NewReleaseAction extends Pick<
+  ReleaseAction,
+  "id" | "workspaceId" | "releaseId" | "kind" | "input" | "actorId" | "requestId"
+> {
   readonly cardId: string | null;
-  readonly actorId: string;
-  readonly requestId: string;
   readonly holder: string;
 }
 
 export async function insertAction(db: Db, action: NewReleaseAction): Promise<void> {
-  await db("release_actions").insert({
-    id: action.id,
-    workspace_id: action.workspaceId,
-    release_id: action.releaseId,
-    kind: action.kind,
-    input: JSON.stringify(action.input),
-    card_id: action.cardId,
-    actor_id: action.actorId,
-    request_id: action.requestId,
-    holder: action.holder,
-    state: "running",
-  });
+  const input = JSON.stringify(action.input);
+  await db("release_actions").insert(columnsOf({ ...action, input, state: "running" }));
 }
 
 /** SQL for a digest of the progress of the action `a`. */

@@ -77,7 +77,7 @@ export async function removeReleaseBranches(
     .delete();
 }
 
-export interface ReleaseRepository {
+interface ReleaseRepository {
   readonly repositoryId: string;
   readonly fullName: string;
   /** Null until the branch is known to exist. */

@@ -1,15 +1,5 @@
 import { hasUsableLink } from "../forge/repositories.ts";
-import { column, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
-
-/** A card of a release as the API shows it. */
-export interface ReleaseCard {
-  readonly number: number;
-  readonly title: string;
-  /** Null for a card that was deleted after the completion of the release. */
-  readonly statusId: string | null;
-  /** When it was picked (ISO 8601); null for a card that was added before the freeze. */
-  readonly pickedAt: string | null;
-}
+import { columnsOf, column, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** SQL for the cards of the release `r` as JSON, by number. */
 export const RELEASE_CARDS = `
@@ -196,24 +186,16 @@ export async function listCardsWithUncheckedBackmerge(db: Db, limit: number): Pr
 
 type BackmergeKey = Pick<Backmerge, "repositoryId" | "targetBranch" | "sha"> & { readonly cardId: string };
 
-const columns = ({ cardId, repositoryId, targetBranch, sha }: BackmergeKey): Record<string, string> => ({
-  card_id: cardId,
-  repository_id: repositoryId,
-  target_branch: targetBranch,
-  sha,
-});
+const columns = ({ cardId, repositoryId, targetBranch, sha }: BackmergeKey) =>
+  columnsOf({ cardId, repositoryId, targetBranch, sha });
 
 export async function saveBackmergeOpened(
   db: Db,
   key: BackmergeKey,
   opened: { readonly branchName: string; readonly prNumber: number },
 ): Promise<void> {
-  await db("backmerges").where(columns(key)).update({
-    branch_name: opened.branchName,
-    pr_number: opened.prNumber,
-    refusal: null,
-    checked_at: db.fn.now(),
-  });
+  const update = columnsOf({ ...opened, refusal: null, checkedAt: db.fn.now() });
+  await db("backmerges").where(columns(key)).update(update);
 }
 
 /** Records a check of an open back-merge. `refusal`: why GitHub refused to open a pull request. */
@@ -232,11 +214,6 @@ export async function completeMergedBackmerge(
   pull: { readonly repositoryId: string; readonly targetBranch: string; readonly prNumber: number },
 ): Promise<void> {
   await db("backmerges")
-    .where({
-      repository_id: pull.repositoryId,
-      target_branch: pull.targetBranch,
-      pr_number: pull.prNumber,
-      cleared_at: null,
-    })
+    .where(columnsOf({ ...pull, clearedAt: null }))
     .update({ cleared_at: db.fn.now() });
 }

@@ -1,24 +1,8 @@
 import { exists, firstRow, rows, type Db } from "../db/connect.ts";
-import type { Promotion } from "../ops/operations.ts";
 import type { OwnedAction } from "./release-actions.ts";
 
 /** The results of a promotion as the API shows them. */
-export interface PromotionOutcome {
-  readonly promoted: readonly {
-    readonly number: number;
-    readonly statusId: string;
-    readonly promoted: readonly Promotion[];
-    readonly alreadyMerged?: unknown;
-  }[];
-  readonly refused: readonly {
-    readonly number: number;
-    readonly repository: string | null;
-    readonly reason: string;
-    readonly message: string;
-    readonly promoted?: readonly Promotion[];
-    readonly alreadyMerged?: unknown;
-  }[];
-  readonly skipped: readonly { readonly number: number; readonly reason: string }[];
+export interface PromotionOutcome extends Readonly<Record<"promoted" | "refused" | "skipped", object[]>> {
   readonly pending: readonly number[];
   /** The operation that returns the pending results; null if none is pending. */
   readonly operationId: string | null;
@@ -50,27 +34,11 @@ export async function nextPromotion(db: Db, actionId: string): Promise<PendingPr
   );
 }
 
-export type PromotionResult =
-  | {
-      readonly state: "promoted";
-      readonly detail: {
-        readonly statusId: string;
-        readonly promoted: unknown;
-        readonly alreadyMerged?: unknown;
-      };
-    }
-  | {
-      readonly state: "refused";
-      readonly detail: {
-        readonly repository: string | null;
-        readonly reason: string;
-        readonly message: string;
-        readonly promoted: unknown;
-        readonly alreadyMerged?: unknown;
-      };
-    }
-  | { readonly state: "skipped"; readonly detail: { readonly reason: string } }
-  | { readonly state: "queued"; readonly detail: Record<string, never> };
+/** `detail` is what the API shows of the card. */
+export interface PromotionResult {
+  readonly state: "promoted" | "refused" | "skipped" | "queued";
+  readonly detail: Readonly<Record<string, unknown>>;
+}
 
 /** Records the result of a card. False if another process owns the promotion: roll back then. */
 export async function finishPromotion(
@@ -119,16 +87,11 @@ export async function deferPromotion(db: Db, actionId: string, position: number)
 /** The request id of a card's move in a promotion, the same for all attempts. */
 export const promotionRequestId = (actionId: string, position: number): string => `${actionId}:${position}`;
 
-interface OutcomeRow {
+interface OutcomeRow extends Omit<PromotionResult, "state"> {
   readonly number: number;
-  readonly state: "pending" | "promoted" | "refused" | "skipped" | "queued";
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly state: "pending" | PromotionResult["state"];
   readonly moveState: string | null;
-  readonly moved: {
-    readonly task: { readonly statusId: string };
-    readonly promoted: unknown;
-    readonly alreadyMerged?: unknown;
-  } | null;
+  readonly moved: { readonly task: { readonly statusId: string } } | null;
   readonly blocked: { readonly repository: string; readonly reason: string; readonly message: string } | null;
 }
 
@@ -156,7 +119,7 @@ export async function readPromotion(db: Db, actionId: string): Promise<Promotion
     skipped: of("skipped"),
     pending,
     operationId: pending.length > 0 ? actionId : null,
-  } as unknown as PromotionOutcome;
+  };
 }
 
 function resultOf(row: OutcomeRow): Pick<OutcomeRow, "state" | "detail"> {

@@ -1,27 +1,9 @@
 import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
-import { RELEASE_REPOSITORIES, type ReleaseRepository } from "./release-branches.ts";
-import { RELEASE_CARDS, type ReleaseCard } from "./release-cards.ts";
+import { RELEASE_REPOSITORIES } from "./release-branches.ts";
+import { RELEASE_CARDS } from "./release-cards.ts";
 
-export interface ReleaseTag extends WrittenTag {
-  readonly fullName: string;
-}
-
-/** A release as the API shows it. */
-export interface Release {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
-  readonly status: "open" | "completed";
-  /** When its branches were created; null while it is not frozen. */
-  readonly frozenAt: Date | null;
-  readonly taskCount: number;
-  readonly createdByName: string;
-  readonly createdAt: Date;
-  readonly completedAt: Date | null;
-  readonly tags: readonly ReleaseTag[];
-}
-
+/** SQL for a release as the API shows it. */
 const COLUMNS = `
   r.id, r.project_id as "projectId", r.name, r.status, r.frozen_at as "frozenAt",
   (select count(*) from release_cards rc where rc.release_id = r.id) as "taskCount",
@@ -38,8 +20,8 @@ export async function listReleases(
   db: Db,
   projectId: string,
   window: ListWindow<string>,
-): Promise<ListSlice<Release, string>> {
-  return readPage<Release, string>(db, window, {
+): Promise<ListSlice<object, string>> {
+  return readPage<{ readonly id: string }, string>(db, window, {
     sql: `${RELEASE} where r.project_id = :projectId and (cast(:after as uuid) is null or r.id < :after)
       order by r.id desc`,
     bindings: { projectId, after: window.after },
@@ -49,23 +31,18 @@ export async function listReleases(
 }
 
 /** Throws if the release does not exist. The caller has checked that it belongs to the board. */
-export async function readRelease(db: Db, releaseId: string): Promise<Release> {
-  const found = await firstRow<Release>(db, `${RELEASE} where r.id = :releaseId`, { releaseId });
+export async function readRelease(db: Db, releaseId: string): Promise<object> {
+  const found = await firstRow<object>(db, `${RELEASE} where r.id = :releaseId`, { releaseId });
   if (!found) throw new Error(`There is no release ${releaseId}.`);
   return found;
-}
-
-export interface ReleaseDetails extends Release {
-  readonly cards: readonly ReleaseCard[];
-  readonly repositories: readonly ReleaseRepository[];
 }
 
 export async function readReleaseDetails(
   db: Db,
   workspaceId: string,
   releaseId: string,
-): Promise<ReleaseDetails | null> {
-  return firstRow<ReleaseDetails>(
+): Promise<object | null> {
+  return firstRow<object>(
     db,
     `select ${COLUMNS}, ${RELEASE_CARDS} as cards, ${RELEASE_REPOSITORIES} as repositories
        from releases r join users u on u.id = r.created_by

@@ -1,5 +1,5 @@
 import type { Role } from "../../flow/roles.ts";
-import { exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { columnsOf, exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 import { feedMemberships, REMOVED } from "./memberships.ts";
 
 export type Scope = "read" | "write";
@@ -59,41 +59,18 @@ export async function findCredential(db: Db, clientId: string): Promise<Credenti
   );
 }
 
-interface NewCredential {
-  readonly id: string;
-  readonly clientId: string;
-  readonly userId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
+interface NewCredential extends Pick<Credential, "id" | "clientId" | "userId" | "name" | "scopes"> {
   readonly secretHash: Buffer;
   readonly expiresAt: Date | null;
 }
 
 export async function insertCredential(db: Db, credential: NewCredential): Promise<void> {
-  await db("credentials").insert({
-    id: credential.id,
-    client_id: credential.clientId,
-    user_id: credential.userId,
-    name: credential.name,
-    scopes: [...credential.scopes],
-    secret_hash: credential.secretHash,
-    expires_at: credential.expiresAt,
-  });
-}
-
-interface CredentialSummary {
-  readonly clientId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly boards: readonly BoardRole[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
+  await db("credentials").insert(columnsOf(credential));
 }
 
 /** Lists all credentials, the oldest first. */
-export async function listCredentials(db: Db): Promise<CredentialSummary[]> {
-  return rows<CredentialSummary>(
+export async function listCredentials(db: Db): Promise<object[]> {
+  return rows<object>(
     db,
     `select c.client_id as "clientId", c.name, c.scopes, c.created_at as "createdAt",
             c.expires_at as "expiresAt", c.revoked_at as "revokedAt",

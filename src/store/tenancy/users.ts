@@ -1,6 +1,6 @@
-import type { Role } from "../../flow/roles.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
 import { exists, firstRow, rows, type Db } from "../db/connect.ts";
+import type { Identified } from "../db/list-window.ts";
 
 export type UserKind = "human" | "machine" | "agent";
 
@@ -54,13 +54,9 @@ export async function findForgeUser(db: Db, forgeId: number): Promise<{ readonly
   return firstRow(db, "select id from users where forge_account_id = :forgeId", { forgeId });
 }
 
-interface Member extends User {
-  readonly role: Role;
-}
-
 /** Lists the members of a board in the order in which they joined. */
-export async function listMembers(db: Db, workspaceId: string): Promise<Member[]> {
-  return rows<Member>(
+export async function listMembers(db: Db, workspaceId: string): Promise<Identified[]> {
+  return rows<Identified>(
     db,
     `select u.id, u.name, u.avatar_url as "avatarUrl", ${userKindSql("m.workspace_id", "u")} as kind, m.role
        from memberships m join users u on u.id = m.user_id
@@ -69,30 +65,15 @@ export async function listMembers(db: Db, workspaceId: string): Promise<Member[]
   );
 }
 
-interface MemberEntry {
-  readonly id: string;
-  /** Null for an API credential. */
-  readonly login: string | null;
-  readonly name: string;
-  readonly kind: User["kind"];
-  readonly role: Role;
-}
-
 /** Lists the members of a board with their logins, in the order in which they joined. */
-export async function listMembersWithLogin(db: Db, workspaceId: string): Promise<MemberEntry[]> {
-  return rows<MemberEntry>(
+export async function listMembersWithLogin(db: Db, workspaceId: string): Promise<Identified[]> {
+  return rows<Identified>(
     db,
     `select u.id, u.login, u.name, ${userKindSql("m.workspace_id", "u")} as kind, m.role
        from memberships m join users u on u.id = m.user_id
       where m.workspace_id = :workspaceId order by m.created_at, u.id`,
     { workspaceId },
   );
-}
-
-interface RegisteredAgent {
-  readonly workspaceId: string;
-  readonly id: string;
-  readonly login: string;
 }
 
 export async function insertAgent(db: Db, workspaceId: string, userId: string): Promise<void> {
@@ -103,8 +84,8 @@ export async function insertAgent(db: Db, workspaceId: string, userId: string): 
 }
 
 /** Lists the agents registered on one board, or on all boards (null), the oldest first. */
-export async function listAgents(db: Db, workspaceId: string | null): Promise<RegisteredAgent[]> {
-  return rows<RegisteredAgent>(
+export async function listAgents(db: Db, workspaceId: string | null): Promise<Identified[]> {
+  return rows<Identified>(
     db,
     `select wa.workspace_id as "workspaceId", u.id, u.login
        from workspace_agents wa join users u on u.id = wa.user_id

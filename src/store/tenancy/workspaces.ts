@@ -1,5 +1,5 @@
-import type { Role } from "../../flow/roles.ts";
-import { column, firstRow, rows, type Db } from "../db/connect.ts";
+import { columnsOf, column, firstRow, rows, type Db } from "../db/connect.ts";
+import type { Identified } from "../db/list-window.ts";
 
 interface Organization {
   readonly id: string;
@@ -7,19 +7,9 @@ interface Organization {
   readonly name: string;
 }
 
-interface WorkspaceEntry {
-  readonly id: string;
-  readonly name: string;
-  readonly slug: string;
-  readonly organizationId: string;
-  readonly organizationSlug: string;
-  readonly organizationName: string;
-  readonly role: Role;
-}
-
 /** Lists the boards of a user, the oldest first. */
-export async function listWorkspacesOfUser(db: Db, userId: string): Promise<WorkspaceEntry[]> {
-  return rows<WorkspaceEntry>(
+export async function listWorkspacesOfUser(db: Db, userId: string): Promise<Identified[]> {
+  return rows<Identified>(
     db,
     `select w.id, w.name, w.slug, o.id as "organizationId", o.slug as "organizationSlug",
             o.name as "organizationName", m.role
@@ -32,13 +22,9 @@ export async function listWorkspacesOfUser(db: Db, userId: string): Promise<Work
   );
 }
 
-interface OrganizationEntry extends Organization {
-  readonly workspaceIds: readonly string[];
-}
-
 /** Lists the organizations of a user's boards, each with only the user's boards. */
-export async function listOrganizationsOfUser(db: Db, userId: string): Promise<OrganizationEntry[]> {
-  return rows<OrganizationEntry>(
+export async function listOrganizationsOfUser(db: Db, userId: string): Promise<Identified[]> {
+  return rows<Identified>(
     db,
     `select o.id, o.name, o.slug, json_agg(w.id order by w.created_at, w.id) as "workspaceIds"
        from memberships m
@@ -54,17 +40,19 @@ export async function insertWorkspace(
   db: Db,
   workspace: { id: string; organizationId: string; name: string; slug: string },
 ): Promise<void> {
-  await db("workspaces").insert({
-    id: workspace.id,
-    organization_id: workspace.organizationId,
-    name: workspace.name,
-    slug: workspace.slug,
-  });
+  await db("workspaces").insert(columnsOf(workspace));
+}
+
+interface WorkspaceEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly organizationId: string;
+  readonly organizationSlug: string;
 }
 
 /** Lists all boards, the oldest first. */
-export async function listWorkspaces(db: Db): Promise<Omit<WorkspaceEntry, "role">[]> {
-  return rows<Omit<WorkspaceEntry, "role">>(
+export async function listWorkspaces(db: Db): Promise<WorkspaceEntry[]> {
+  return rows<WorkspaceEntry>(
     db,
     `select w.id, w.name, w.slug, o.id as "organizationId", o.slug as "organizationSlug", o.name as "organizationName"
        from workspaces w join organizations o on o.id = w.organization_id

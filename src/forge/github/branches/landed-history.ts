@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { HistoryQuestion, LandedCommit, LandedHistory } from "../../releasing.ts";
+import type { LineCommit } from "../../../flow/landings.ts";
+import type { HistoryQuestion, LandedHistory } from "../../releasing.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { pageInfoShape } from "../calls/graphql-answer.ts";
 import { name, text } from "../text-shapes.ts";
@@ -118,7 +119,7 @@ function broughtBy(
   merge: Commit,
   known: ReadonlyMap<string, Commit>,
   trunk: ReadonlySet<string>,
-): LandedCommit["brought"] {
+): LineCommit["brought"] {
   const brought = new Map<string, Commit>();
   const open = merge.parents.nodes.slice(1).map(({ oid }) => oid);
   for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
@@ -131,7 +132,7 @@ function broughtBy(
   return [...brought.values()].map(({ oid: sha, message }) => ({ sha, message }));
 }
 
-function toLanded(commit: Commit, branchName: string, brought: LandedCommit["brought"]): LandedCommit {
+function toLanded(commit: Commit, branchName: string, brought: LineCommit["brought"]): LineCommit {
   const pulls = commit.associatedPullRequests?.nodes ?? [];
   const merged = pulls.find((pull) => pull.merged && pull.baseRefName === branchName);
   return {
