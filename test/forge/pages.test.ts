@@ -27,7 +27,7 @@ describe("a merge queue", () => {
     const direct = await repository.call("PUT", `/pulls/${number}/merge`, {});
     expect([direct.status, direct.at("message")]).toEqual([
       405,
-      "Changes must be made through the merge queue",
+      "Repository rule violations found\n\nChanges must be made through the merge queue\n\n",
     ]);
     expect((await repository.call("GET", "/rules/branches/main")).body).toMatchObject([
       { type: "merge_queue" },

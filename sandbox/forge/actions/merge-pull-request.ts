@@ -9,7 +9,14 @@ import { applyEdit } from "./edit-pull-request.ts";
 import { changeRefs, handleRefChanges } from "./change-refs.ts";
 import { mergeMessage, squashMessage } from "./merge-message.ts";
 import { cachedMergeTree, webFlow } from "./mergeability.ts";
-import { unmetRule, isBehind, mayRewrite, missingSignature, protectionOf } from "./protection.ts";
+import {
+  unmetRule,
+  isBehind,
+  mayRewrite,
+  missingSignature,
+  protectionOf,
+  violationOf,
+} from "./protection.ts";
 
 interface MergeOptions {
   readonly by: AccountRow;
@@ -25,7 +32,7 @@ interface MergeOptions {
 const notAllowed = (message: string) => new ApiError(405, message);
 export const HEAD_MODIFIED = "Head branch was modified. Review and try the merge again.";
 export const NOT_MERGEABLE = "Pull Request is not mergeable";
-export const QUEUE_REQUIRED = "Changes must be made through the merge queue";
+export const QUEUE_REQUIRED = violationOf("Changes must be made through the merge queue");
 
 const METHOD_REFUSALS = {
   merge: "Merge commits are not allowed on this repository.",

@@ -54,8 +54,11 @@ export async function missingSignature(
     before === null ? [await readCommit(repo, after)] : await commitsBetween(repo, before, after);
   if (commits.every((commit) => commit === null || commit.signature !== null)) return null;
   const message = "Commits must have verified signatures.";
-  return required === "ruleset" ? `Repository rule violations found\n\n${message}\n\n` : message;
+  return required === "ruleset" ? violationOf(message) : message;
 }
+
+/** GitHub's message about a rule of a ruleset. */
+export const violationOf = (rule: string): string => `Repository rule violations found\n\n${rule}\n\n`;
 
 interface ReviewVerdict {
   readonly approvals: number;
