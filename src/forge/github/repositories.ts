@@ -39,23 +39,23 @@ const BY_NAME = "/repos/{owner}/{repo}";
 export function callsById(caller: GitHubCaller, ref: RepositoryName): RepositoryCalls {
   const byId = { repository_id: ref.forgeId };
   const call = async (
-    send: GitHubCaller["write"],
+    kind: "read" | "write",
     method: string,
     path: string,
     parameters: CallParameters,
   ): Promise<Answer> => {
-    const answer = await send(`${method} ${BY_ID}${path}`, { ...byId, ...parameters });
+    const answer = await caller[kind](`${method} ${BY_ID}${path}`, { ...byId, ...parameters });
     if (answer.status !== 404) return answer;
     if ((await caller.read(`GET ${BY_ID}`, byId)).status !== 404) return answer;
     const found = await findByName(caller, ref);
     if (found === null) return answer;
-    return await send(`${method} ${BY_NAME}${path}`, { ...namesIn(found.fullName), ...parameters });
+    return await caller[kind](`${method} ${BY_NAME}${path}`, { ...namesIn(found.fullName), ...parameters });
   };
   return {
-    read: (path, parameters = {}) => call(caller.read, "GET", path, parameters),
+    read: (path, parameters = {}) => call("read", "GET", path, parameters),
     write(route, parameters) {
       const [method = "", path = ""] = route.split(" ");
-      return call(caller.write, method, path, parameters);
+      return call("write", method, path, parameters);
     },
   };
 }
