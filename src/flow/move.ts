@@ -81,11 +81,11 @@ export interface MergedWork {
   readonly prNumber: number | null;
 }
 
-interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "likelyRefusals" | "landed">> {
+interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "likelyRefusals" | "mergedWork">> {
   readonly steps: readonly MoveStep[];
   readonly reasons?: readonly Refusal[];
   readonly likelyRefusals?: readonly Refusal[];
-  readonly landed?: MergedWork;
+  readonly mergedWork?: MergedWork;
 }
 
 /** The steps that a card needs in each repository to enter a stage, or why it may not enter. */
@@ -110,7 +110,7 @@ export function planMove(question: MoveQuestion): MovePlan {
     isLanding: plans.some(({ plan }) => plan.isLanding ?? false),
     isBehindWebhooks: plans.some(({ plan }) => plan.isBehindWebhooks ?? false),
     needsReplan: plans.some(({ plan }) => plan.needsReplan ?? false),
-    mergedWork: plans.flatMap(({ plan }) => plan.landed ?? []),
+    mergedWork: plans.flatMap(({ plan }) => plan.mergedWork ?? []),
   };
 }
 
@@ -127,7 +127,7 @@ const mergedWorkOf = (
   { fullName, targetBranch }: CardBranch,
   prNumber: number | null,
 ): RepositoryPlan =>
-  rule.type === "merge" ? { steps: [], landed: { fullName, targetBranch, prNumber } } : NOTHING;
+  rule.type === "merge" ? { steps: [], mergedWork: { fullName, targetBranch, prNumber } } : NOTHING;
 
 const refused = (...reasons: readonly Refusal[]): RepositoryPlan => ({ steps: [], reasons });
 

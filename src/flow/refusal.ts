@@ -90,6 +90,6 @@ export const brokenRefusal = (broken: BrokenKind): Refusal => ({
   details: { connection: broken },
 });
 
-/** Whether a refusal is due to a broken connection and clears when the App has access again. */
+/** Whether a refusal is due to a broken connection and clears when the repository can be used again. */
 export const isConnectionRefusal = ({ details }: Pick<Refusal, "details">): boolean =>
   details !== undefined && "connection" in details;

@@ -7,8 +7,8 @@ export interface LaterInspection {
   readonly plan: MovePlan;
   /** The branch's head in the repository that refused; undefined when it cannot be read. */
   readonly headSha: string | null | undefined;
-  /** The branch's pull request is in GitHub's merge queue. */
-  readonly isQueued: boolean;
+  /** The full names of the repositories whose pull request is in GitHub's merge queue. */
+  readonly queuedIn: readonly string[];
   /** The flow's merge method now. */
   readonly mergeMethod: string;
   /** The App has more permissions than at the time of the refusal. */
@@ -60,7 +60,7 @@ const isOnlyAnswered = (each: BlockedReason): boolean =>
 
 function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterInspection): boolean {
   if (isPermittedNow(each, inspection)) return false;
-  if (each.reason === "queue_rejected" && inspection.isQueued) return false;
+  if (each.reason === "queue_rejected" && inspection.queuedIn.includes(each.repository)) return false;
   const method = each.details["mergeMethod"];
   if (method !== undefined && method !== inspection.mergeMethod) return false;
   const isOfHead = each.repository === blocked.repository && inspection.headSha !== undefined;

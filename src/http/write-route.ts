@@ -39,7 +39,7 @@ interface WriteCall<Params, Query, Body, Subject> {
 
 /**
  * A write on a board, run once per idempotency key. The order of the checks is part of the
- * contract: API key, board, scope, idempotency key, role, replay, subject (404), stored answers
+ * contract: API key, board, scope, idempotency key, role, path and query (400), replay, subject (404), stored answers
  * (429), body (400), action.
  */
 export function writeRoute<

@@ -41,7 +41,7 @@ const NOTHING: MovePlan = {
 const shows = (plan: Partial<MovePlan>, shown: Partial<LaterInspection> = {}): LaterInspection => ({
   plan: { ...NOTHING, steps: [step()], ...plan },
   headSha: "head",
-  isQueued: false,
+  queuedIn: [],
   mergeMethod: "merge",
   isPermitted: false,
   ...shown,
@@ -88,10 +88,10 @@ describe("the remaining blockers of a card", () => {
     ["none of another merge method", blockedBy(method), shows({}, { mergeMethod: "squash" }), []],
     ["that of the same merge method", blockedBy(method), shows({}), [method]],
     [
-      "none of a queue that it is in again",
-      blockedBy(blocker("queue_rejected")),
-      shows({}, { isQueued: true }),
-      [],
+      "that of the repository whose pull request is not in a queue again",
+      blockedBy(blocker("queue_rejected"), blocker("queue_rejected", "acme/api")),
+      shows({ steps: [step(), step("acme/api")] }, { queuedIn: ["acme/web"] }),
+      [blocker("queue_rejected", "acme/api")],
     ],
     ["that it was abandoned, without steps", blockedBy(abandoned), shows({ steps: [] }), [abandoned]],
     ["that every branch name is taken", blockedBy(namesTaken), shows({}), [namesTaken]],

@@ -34,7 +34,8 @@ export const repositoryEntry = (repository: ConnectedRepository) => {
 /**
  * Replaces the repositories of a project. Unlinks cards from removed repositories unless their work
  * there is merged. Answers with the repositories. Throws `conflict` for a repository of another
- * project, or a removed one with a card's open pull request or an open release's branch.
+ * project, or a removed one that the App can reach with a card's open pull request or an open
+ * release's branch.
  */
 export async function setProjectRepositories(
   write: Write,

@@ -23,7 +23,10 @@ const MERGEABILITY_WAIT_MS = 15_000;
 /** How long to wait until a pull request is shown as merged if its target has all its commits. */
 const LANDING_WAIT_MS = 2_000;
 
-/** Inspects all repositories of a card on GitHub in one call. */
+/**
+ * Inspects all repositories of a card on GitHub. Branches without a pull request into a later target
+ * are compared with the start of the flow by a second call.
+ */
 export async function inspectCard(deps: Deps, transition: Transition): Promise<Inspection> {
   const { card, project, stage } = transition;
   const links = await listLinks(deps.db, card.id);

@@ -117,7 +117,7 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
     }
     // Failures are limited and do not stop the sweep. None is counted while the database is down.
     const failures = await countFailure(deps.db, move).catch(() => null);
-    const isAbandoned = failures !== null && failures > MAX_FAILURES;
+    const isAbandoned = failures !== null && failures >= MAX_FAILURES;
     log.error({ err: error, attempt, failures, isAbandoned }, "resuming a move failed");
     const why = "This move failed repeatedly with an internal error.";
     if (isAbandoned) await abandonAsRefused(deps, transition, move, why);

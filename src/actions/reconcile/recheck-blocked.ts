@@ -90,12 +90,16 @@ function laterLook(
   inspection: Inspection,
   isPermitted: boolean,
 ): LaterInspection {
-  const facts = inspection.repositories.find(({ fullName }) => fullName === blocked.repository)?.facts;
-  const shown = facts && !("reason" in facts) ? facts : undefined;
+  const shown = inspection.repositories.flatMap(({ fullName, facts }) =>
+    !("reason" in facts) ? [{ fullName, ...facts }] : [],
+  );
+  const queued = shown.filter(({ pullRequests }) =>
+    pullRequests.some(({ isInMergeQueue }) => isInMergeQueue),
+  );
   return {
     plan: inspection.plan,
-    headSha: shown?.headSha,
-    isQueued: shown?.pullRequests.some(({ isInMergeQueue }) => isInMergeQueue) ?? false,
+    headSha: shown.find(({ fullName }) => fullName === blocked.repository)?.headSha,
+    queuedIn: queued.map(({ fullName }) => fullName),
     mergeMethod: flow.mergeMethod,
     isPermitted,
   };

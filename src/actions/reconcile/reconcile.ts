@@ -34,16 +34,16 @@ interface Pace {
 const PACE: Pace = { quietMs: 60_000, pauseMs: 1_000 };
 
 /**
- * How many branches one call inspects. A call costs 2 of the 5,000 points that GitHub gives an
- * installation per hour, one for 100 lists. Each branch has 8: two of pull requests, the checks of
- * 5 pull requests, and the conversation of one.
+ * How many branches one call inspects. GitHub charges one point per 100 lists, and gives an
+ * installation 5,000 points per hour. A branch needs 8 lists (two of pull requests, the checks of 5
+ * pull requests, and the conversation of one), so a call costs 2 points.
  */
 const PER_CALL = 25;
 const PULL_REQUESTS = 5;
 /** 1,000 branches: 80 points, less than 2 % of an hour's. The next run compares the others. */
 const MAX_CALLS = 40;
 /** How many unconfirmed branches one run looks up, with a call for each. */
-const CUTS_PER_RUN = 25;
+const UNCONFIRMED_PER_RUN = 25;
 /** The minimum pause before an account that did not answer is asked again. */
 const RETRY_AFTER_S = 60;
 
@@ -83,7 +83,7 @@ async function tryToReconcile(
   pace: Pace,
 ): Promise<number | null> {
   try {
-    await recordUnconfirmedCuts(deps, organizationId, pace.quietMs);
+    await recordUnconfirmedBranches(deps, organizationId, pace.quietMs);
     await reconcileOrganization(deps, organizationId, from, pace);
     return null;
   } catch (error) {
@@ -97,10 +97,13 @@ async function tryToReconcile(
  * Gives cards the branches that were created for them without a confirmation, except while a move
  * of the card runs. Throws `ForgeUnavailable`.
  */
-async function recordUnconfirmedCuts(deps: Deps, organizationId: string, quietMs: number): Promise<void> {
-  const cuts = await listUnconfirmedBranches(deps.db, organizationId, { quietMs, limit: CUTS_PER_RUN });
-  if (!cuts) throw new ForgeUnavailable(BROKEN_MESSAGES.refused);
-  for (const { cardId, actorId, repositoryId, ref, branchName } of cuts) {
+async function recordUnconfirmedBranches(deps: Deps, organizationId: string, quietMs: number): Promise<void> {
+  const unconfirmed = await listUnconfirmedBranches(deps.db, organizationId, {
+    quietMs,
+    limit: UNCONFIRMED_PER_RUN,
+  });
+  if (!unconfirmed) throw new ForgeUnavailable(BROKEN_MESSAGES.refused);
+  for (const { cardId, actorId, repositoryId, ref, branchName } of unconfirmed) {
     const headSha = await deps.forge.branchHead(ref, branchName);
     const card = headSha === null ? null : await findCardById(deps.db, cardId);
     if (!card || headSha === null || (await isBranchTaken(deps.db, repositoryId, branchName))) continue;
