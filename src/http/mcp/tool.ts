@@ -234,12 +234,15 @@ function inputOf({ path, params, query, body }: RouteDefinition, input: Argument
   const inPath = texts(params);
   const fields = body && Object.fromEntries(pick(body));
   return {
-    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(inPath[name]))),
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => asText(inPath[name])),
     params: inPath,
     query: texts(query),
     readBody: () => Promise.resolve(fields),
   };
 }
+
+/** Of anything but text, which the route refuses, empty. */
+const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** As a client would write it in an address. Anything else is left for the route to refuse. */
 function textOf(value: unknown): unknown {
