@@ -1,5 +1,5 @@
 /**
- * Attacks the compiled service for a while: foreign ids, strange input, repositories that change
+ * Attacks the compiled service for a while: foreign ids, strange input, also of tools, repositories that change
  * boards, floods, slow clients and revocations, all at the same time. Exits 1 on a finding.
  *
  *     npm run attack -- [--seconds N] [--seed N] [--only PATTERN]
@@ -15,6 +15,7 @@ import { badInput } from "./attacks/bad-input.ts";
 import { eventStreams } from "./attacks/event-streams.ts";
 import { floods } from "./attacks/floods.ts";
 import { foreignIds } from "./attacks/foreign-ids.ts";
+import { hostileTools } from "./attacks/hostile-tools.ts";
 import { repositoriesChangeHands } from "./attacks/repositories-change-hands.ts";
 import { revocation } from "./attacks/revocation.ts";
 import { slowClients } from "./attacks/slow-clients.ts";
@@ -23,6 +24,7 @@ import type { Attack, Scene } from "./scene.ts";
 const ATTACKS: Readonly<Record<string, Attack>> = {
   "foreign ids": foreignIds,
   "bad input": badInput,
+  "tools of MCP": hostileTools,
   "repositories that change boards": repositoriesChangeHands,
   floods,
   "slow clients": slowClients,

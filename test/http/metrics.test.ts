@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { deliver } from "../support/forge/deliveries.ts";
+import { callTool } from "../support/mcp/client.ts";
 import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -56,6 +57,20 @@ describe("/metrics", () => {
     const installation = String((await world.service.deps.forge.installations()).at(-1)?.installationId);
     const budget = `trunkline_forge_budget_remaining{installation="${installation}",resource="core"}`;
     expect(valueOf(after, budget)).toBeGreaterThan(0);
+  });
+
+  it("counts calls of tools, their moves and their replays", async () => {
+    const board = await world.board();
+    const { number } = await board.api.card({ title: "Counted" });
+    const before = await read();
+    const input = { number, statusId: board.stages["To do"], index: 0, requestId: "twice" };
+    for (let times = 0; times < 2; times++) await callTool(board.api, "move_card", input);
+    const after = await read();
+    const increase = (series: string): number => valueOf(after, series) - valueOf(before, series);
+    const requests = 'trunkline_http_requests_total{method="POST",route="/v1/mcp",status="200"}';
+    expect(increase(requests)).toBe(2);
+    expect(increase('trunkline_moves_total{outcome="moved"}')).toBe(1);
+    expect(increase("trunkline_idempotent_replays_total")).toBe(1);
   });
 
   it("counts deliveries, duplicates separately", async () => {

@@ -135,6 +135,8 @@ describe("the tools of an agent", () => {
     ["a wrong type", { number: "one" }, 400],
     ["a wrong option", { number: 1, live: "yes" }, 400],
     ["no card", {}, 400],
+    ["half a character", { number: "\ud800" }, 400],
+    ["an object", { number: { toString: 1 } }, 400],
     ["a card that does not exist", { number: 4711 }, 404],
   ])("refuse %s as an error that a model can correct", async (_, input, statusCode) => {
     const { isError, data } = await mcp.call("get_card", input);

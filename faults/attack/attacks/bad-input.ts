@@ -3,7 +3,8 @@ import { boardCalls } from "../../../test/support/routes.ts";
 import { callSample, sampleOf, type Sample } from "../../../test/support/samples.ts";
 import type { Scene } from "../scene.ts";
 
-const STRANGE: readonly unknown[] = [
+/** Values that no field expects. */
+export const STRANGE: readonly unknown[] = [
   null,
   "",
   " ",

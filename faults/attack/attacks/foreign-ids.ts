@@ -5,7 +5,7 @@ import type { TestBoard } from "../../../test/support/world.ts";
 import type { Scene } from "../scene.ts";
 
 /** In every text of the other board: no answer to us may contain it. */
-const CANARY = "canary-7c1f0d";
+export const CANARY = "canary-7c1f0d";
 /** Above every card number of the attacking board. */
 const FIRST_NUMBER = 500_000;
 const ROLES = ["viewer", "member", "maintainer"] as const;

@@ -64,7 +64,7 @@ export function routeNamed(name: string): Route & { readonly run: NonNullable<Ro
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,200}$/;
 /** Makes a key of at least 16 characters of a request id of one. */
-const KEY_PREFIX = "mcp-request-id:";
+const KEY_PREFIX = "mcp-request-id::";
 
 const requestId = z.string().regex(REQUEST_ID).meta({
   description: "A new unique string for each change; the same one to repeat a call",
@@ -190,7 +190,7 @@ function unknownArguments(unknown: readonly string[], known: readonly string[]):
 }
 
 function keyOf(given: unknown): string {
-  if (typeof given === "string" && REQUEST_ID.test(given)) return KEY_PREFIX.padEnd(16, ":") + given;
+  if (typeof given === "string" && REQUEST_ID.test(given)) return KEY_PREFIX + given;
   const message = `must have 1 to 200 characters from A-Z a-z 0-9 _ . : -`;
   throw invalid(`requestId: ${message}`, [{ path: "requestId", message }]);
 }
@@ -234,12 +234,15 @@ function inputOf({ path, params, query, body }: RouteDefinition, input: Argument
   const inPath = texts(params);
   const fields = body && Object.fromEntries(pick(body));
   return {
-    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(inPath[name]))),
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => asText(inPath[name])),
     params: inPath,
     query: texts(query),
     readBody: () => Promise.resolve(fields),
   };
 }
+
+/** Of anything but text, which the route refuses, empty. */
+const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** As a client would write it in an address. Anything else is left for the route to refuse. */
 function textOf(value: unknown): unknown {
