@@ -11,7 +11,9 @@ export function refusalsDocument(current: string): string {
 
 function withMessages(section: string): string {
   const reason = /^### `(\w+)`$/m.exec(section)?.[1];
-  const messages = KNOWN_MESSAGES.filter((each) => each.reason === reason).flatMap((each) => each.messages);
+  const messages = KNOWN_MESSAGES.filter((each) => each.reason === reason).flatMap(
+    (each) => each.messages ?? [],
+  );
   const [written = ""] = section.trimEnd().split(`\n${LABEL}`);
   const generated = messages.length === 0 ? "" : `\n${wrapped(`${LABEL}${messages.join("; ")}`)}`;
   return `${written}${generated}`;

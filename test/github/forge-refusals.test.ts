@@ -103,7 +103,7 @@ const SENTENCES: readonly Row[] = [
 
 describe("a refusal", () => {
   test.each(
-    KNOWN_MESSAGES.flatMap(({ reason, messages }) => messages.map((each) => [each, reason] as const)),
+    KNOWN_MESSAGES.flatMap(({ reason, messages = [] }) => messages.map((each) => [each, reason] as const)),
   )("%j is %s, as its table says", (message, reason) =>
     expect(refusalOf(422, { message }).reason).toBe(reason),
   );

@@ -11,15 +11,6 @@ import { copyFlow } from "./projects.ts";
 
 const MAX_NAME = 80;
 
-interface CreatedWorkspace {
-  readonly id: string;
-  readonly name: string;
-  readonly slug: string;
-  readonly organizationId: string;
-  readonly organizationSlug: string;
-  readonly projectId: string;
-}
-
 function requireName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === "" || trimmed.length > MAX_NAME) throw invalid(`A name has 1 to ${MAX_NAME} characters.`);
@@ -30,7 +21,7 @@ function requireName(name: string): string {
 export async function createWorkspace(
   deps: Pick<Deps, "db" | "newId">,
   order: { readonly organization: string; readonly name: string },
-): Promise<CreatedWorkspace> {
+) {
   const name = requireName(order.name);
   const organization = await findOrganization(deps.db, order.organization);
   if (!organization) {

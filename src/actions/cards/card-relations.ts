@@ -62,7 +62,7 @@ async function parentOf(
   if (parentNumber === null) return null;
   const parent = await findCard(db, workspaceId, parentNumber);
   if (!parent) throw wrongParent(`There is no card ${parentNumber} on this board.`);
-  if (cardId !== undefined && (await isSelfOrAncestor(db, cardId, parent.id))) {
+  if (cardId !== undefined && (await isSelfOrAncestor(db, "cards", cardId, parent.id))) {
     throw wrongParent(`Card ${parentNumber} is this card itself, or is below it.`);
   }
   return parent.id;

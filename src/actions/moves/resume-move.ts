@@ -136,10 +136,8 @@ async function abandonAsRefused(
 ): Promise<void> {
   const { card } = transition;
   try {
-    const [links, undone] = [
-      await listLinks(deps.db, card.id),
-      await findRepositoryOfPendingIntent(deps.db, card.id),
-    ];
+    const links = await listLinks(deps.db, card.id);
+    const undone = await findRepositoryOfPendingIntent(deps.db, card.id);
     const link = links.find(({ repository }) => repository.id === undone) ?? links[0];
     const refusal = {
       reason: "unknown",

@@ -1,6 +1,7 @@
 import { invalid, requireFound } from "../../errors.ts";
 import { freeSlug, pageSlugOf } from "../../flow/names.ts";
 import { wikiLinksOf } from "../../flow/wiki-links.ts";
+import { isSelfOrAncestor } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { recordChange } from "../../store/events/feed.ts";
@@ -12,7 +13,6 @@ import {
   findPage,
   lockPages,
   insertPage,
-  isSelfOrAncestorPage,
   readPage,
   removePage,
   updatePage,
@@ -123,7 +123,7 @@ async function requireParent(trx: Trx, workspaceId: string, pageId: string, pare
   if (!(await findPage(trx, workspaceId, parentId))) {
     throw wrongParent(`There is no page ${parentId} on this board. GET /v1/docs lists them.`);
   }
-  if (await isSelfOrAncestorPage(trx, pageId, parentId)) {
+  if (await isSelfOrAncestor(trx, "pages", pageId, parentId)) {
     throw wrongParent("A page cannot be its own parent, or have a page below it as its parent.");
   }
 }

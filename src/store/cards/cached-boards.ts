@@ -214,15 +214,10 @@ export function createCoalescer(): Join {
   }
 
   function startAfter(before: Promise<unknown>, key: string, work: () => Promise<unknown>): Promise<unknown> {
-    const run = before
-      .then(
-        () => undefined,
-        () => undefined,
-      )
-      .then(() => {
-        next.delete(key);
-        return start(key, work);
-      });
+    const run = Promise.allSettled([before]).then(() => {
+      next.delete(key);
+      return start(key, work);
+    });
     next.set(key, run);
     return run;
   }

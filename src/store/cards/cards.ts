@@ -211,15 +211,20 @@ export async function markCardDeleted(db: Db, cardId: string): Promise<void> {
   await db("cards").where({ id: cardId }).update({ deleted_at: db.fn.now(), blocked: null });
 }
 
-/** Whether `ancestorId` is `cardId` or one of its ancestors. */
-export async function isSelfOrAncestor(db: Db, ancestorId: string, cardId: string): Promise<boolean> {
+/** Whether `ancestorId` is the card or page with the id `id`, or one of its ancestors. */
+export async function isSelfOrAncestor(
+  db: Db,
+  table: "cards" | "pages",
+  ancestorId: string,
+  id: string,
+): Promise<boolean> {
   return exists(
     db,
     `with recursive line (id, parent_id) as (
-       select id, parent_id from cards where id = :cardId
+       select id, parent_id from ${table} where id = :id
        union
-       select c.id, c.parent_id from cards c join line l on c.id = l.parent_id)
+       select p.id, p.parent_id from ${table} p join line l on p.id = l.parent_id)
      select 1 from line where id = :ancestorId`,
-    { ancestorId, cardId },
+    { ancestorId, id },
   );
 }

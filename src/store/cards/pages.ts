@@ -1,5 +1,5 @@
 import { generateKeyBetween, generateNKeysBetween } from "fractional-indexing";
-import { columnsOf, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { columnsOf, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 
 /** A page among its siblings. The caller has locked the board's pages. */
 interface Place {
@@ -200,17 +200,4 @@ export async function updatePage(
 /** Deletes a page without children. Links to it remain as dangling links. */
 export async function removePage(db: Db, pageId: string): Promise<void> {
   await db("pages").where({ id: pageId }).delete();
-}
-
-/** Whether `ancestorId` is `pageId` or one of its ancestors. */
-export async function isSelfOrAncestorPage(db: Db, ancestorId: string, pageId: string): Promise<boolean> {
-  return exists(
-    db,
-    `with recursive line (id, parent_id) as (
-       select id, parent_id from pages where id = :pageId
-       union
-       select p.id, p.parent_id from pages p join line l on p.id = l.parent_id)
-     select 1 from line where id = :ancestorId`,
-    { ancestorId, pageId },
-  );
 }

@@ -4,7 +4,7 @@ interface KnownMessages {
   readonly reason: RefusalReason;
   readonly pattern: RegExp;
   /** What GitHub says, for `docs/refusals.md`: `npm run test-tables` lists it there. */
-  readonly messages: readonly string[];
+  readonly messages?: readonly string[];
 }
 
 /**
@@ -17,11 +17,7 @@ export const KNOWN_MESSAGES: readonly KnownMessages[] = [
     pattern: /head branch was modified|head (sha|commit|oid)\b.*(match|changed|modified)/i,
     messages: ["Head branch was modified"],
   },
-  {
-    reason: "head_moved",
-    pattern: /expected head (sha|oid)|branch was force-pushed/i,
-    messages: [],
-  },
+  { reason: "head_moved", pattern: /expected head (sha|oid)|branch was force-pushed/i },
   {
     reason: "nothing_to_merge",
     pattern: /no commits between/i,
@@ -37,11 +33,7 @@ export const KNOWN_MESSAGES: readonly KnownMessages[] = [
     pattern: /required status checks?\b/i,
     messages: ['Required status check "…" is expected'],
   },
-  {
-    reason: "checks_pending",
-    pattern: /required (deployments?|workflows?)\b/i,
-    messages: [],
-  },
+  { reason: "checks_pending", pattern: /required (deployments?|workflows?)\b/i },
   {
     reason: "changes_requested",
     pattern: /changes have been requested|changes (were )?requested/i,
@@ -109,7 +101,6 @@ export const KNOWN_MESSAGES: readonly KnownMessages[] = [
   {
     reason: "protected",
     pattern: /must not contain merge commits|linear history|resolve.*conversation|conversation.*resol/i,
-    messages: [],
   },
   {
     reason: "protected",
@@ -124,7 +115,6 @@ export const KNOWN_MESSAGES: readonly KnownMessages[] = [
   {
     reason: "branch_missing",
     pattern: /base branch '.*' was not found|head ref must be a branch|branch.* (has been|was) deleted/i,
-    messages: [],
   },
   {
     reason: "branch_missing",
@@ -135,6 +125,5 @@ export const KNOWN_MESSAGES: readonly KnownMessages[] = [
     reason: "not_permitted",
     pattern:
       /must have (admin|write|push|maintain)\b|forbidden|permission|not permitted|could not resolve to a/i,
-    messages: [],
   },
 ];

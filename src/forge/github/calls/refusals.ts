@@ -4,18 +4,13 @@ import { cutMessage } from "../text-shapes.ts";
 import { KNOWN_MESSAGES } from "./refusal-messages.ts";
 
 /** For unknown messages. GitHub answers 404 also for private repositories without access. */
-const REASON_OF_STATUS: Readonly<Record<number, RefusalReason>> = {
-  401: "not_permitted",
-  403: "not_permitted",
-  404: "not_permitted",
-  410: "not_permitted",
-  451: "not_permitted",
-};
+const NOT_PERMITTED = [401, 403, 404, 410, 451];
 
 /** For answers other than rate limits and 5xx. */
 export function refusalOf(status: number, body: unknown): Refusal {
   const message = refusalMessage(body) || `GitHub answered ${status}`;
-  const reason = reasonOf(allMessages(body)) ?? REASON_OF_STATUS[status] ?? "unknown";
+  const ofStatus = NOT_PERMITTED.includes(status) ? "not_permitted" : "unknown";
+  const reason = reasonOf(allMessages(body)) ?? ofStatus;
   const details = detailsOf(message);
   return details === null ? { reason, message } : { reason, message, details };
 }
