@@ -5,12 +5,13 @@ import { tools } from "../../src/http/mcp/tools.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import type { Api } from "../support/api.ts";
 import { connectMcp } from "../support/mcp/client.ts";
+import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld({ limits: { ...DEFAULT_LIMITS, callsPerSecond: 30 } });
+  world = await startWorld();
   board = await world.board();
 });
 afterAll(() => world.stop());
@@ -31,8 +32,12 @@ const LIST = {
 };
 
 /** The status of a request for the list of tools. */
-async function send(headers: Readonly<Record<string, string>>, body: unknown = LIST): Promise<Response> {
-  return fetch(`${board.api.baseUrl}/v1/mcp`, {
+async function send(
+  headers: Readonly<Record<string, string>>,
+  body: unknown = LIST,
+  baseUrl: string = board.api.baseUrl,
+): Promise<Response> {
+  return fetch(`${baseUrl}/v1/mcp`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${board.api.apiKey}`,
@@ -104,9 +109,10 @@ describe("the MCP server", () => {
   });
 
   it("limits its calls as those of the API", async () => {
-    const api = await board.as({ role: "viewer" });
-    const headers = { authorization: `Bearer ${api.apiKey}` };
-    const statuses = await Promise.all(Array.from({ length: 100 }, async () => (await send(headers)).status));
+    const service = await startSecondService(world, { ...DEFAULT_LIMITS, callsPerSecond: 1 });
+    const calls = Array.from({ length: 20 }, () => send({}, LIST, service.baseUrl));
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    await service.stop();
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
   });
 
