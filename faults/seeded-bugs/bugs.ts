@@ -133,10 +133,16 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     ],
   },
   {
-    name: "write turns and GitHub's rate limits are ignored",
+    name: "write turns are ignored",
     invariant: "I11",
     edits: [
       { file: "store/forge/forge-turns.js", find: "interval '1 second'", replace: "interval '0 seconds'" },
+    ],
+  },
+  {
+    name: "GitHub's rate limits are ignored",
+    invariant: "I11",
+    edits: [
       { file: "forge/github/calls/limits.js", find: "if (seconds > 0)", replace: "if (seconds > 1e9)" },
       { file: "forge/github/calls/limits.js", find: "if (left > 0)", replace: "if (left > 1e9)" },
     ],

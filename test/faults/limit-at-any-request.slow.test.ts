@@ -10,7 +10,13 @@ import { startSecondService } from "../support/processes/second-service.ts";
 import { apisOf } from "../support/processes/two-processes.ts";
 import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
 import { cardInReview, mergedCard } from "../support/stories/merged-card.ts";
-import { frozenRelease, pick } from "../support/stories/releases.ts";
+import {
+  frozenRelease,
+  makeRelease,
+  pick,
+  promote,
+  type PromotionAnswer,
+} from "../support/stories/releases.ts";
 import { resumeMovesAfter } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -44,33 +50,68 @@ const FORMS: readonly RateLimit[] = [
   { limit: "secondary", retryAfter: 90 },
 ];
 
-type Ask = (api: Api) => Promise<ApiAnswer | null>;
+interface Story {
+  readonly ask: (api: Api) => Promise<ApiAnswer | null>;
+  /** The cards that the action merges. */
+  readonly merges?: readonly number[];
+}
+
+const inReview = (name: string): Promise<number> =>
+  cardInReview(world, board, { web: { [`${name}.txt`]: "hello\n" } });
 
 /** Prepares one, and gives how it is asked for. */
-const STORIES: Readonly<Record<string, (nth: string) => Promise<Ask>>> = {
+const STORIES: Readonly<Record<string, (name: string) => Promise<Story>>> = {
+  move: async (name) => {
+    const number = await inReview(name);
+    const key = randomUUID();
+    return { ask: (api) => api.move(number, board.stages.Done, 0, { key }), merges: [number] };
+  },
+  promotion: async (name) => {
+    const merges = [await inReview(`${name}-a`), await inReview(`${name}-b`)];
+    const release = await makeRelease(board.api, name, merges);
+    const key = randomUUID();
+    const ask = async (api: Api) => {
+      const answer = await promote(api, release, { statusId: board.stages.Done }, { key });
+      const { operationId } = answer.body;
+      return operationId ? api.get<PromotionAnswer>(`/v1/operations/${operationId}`) : answer;
+    };
+    return { ask, merges };
+  },
   pick: async (name) => {
     const release = await frozenRelease(board.api, name);
     const number = await mergedCard(world, board, { web: { [`${name}.txt`]: "hello\n" } });
     const key = randomUUID();
-    return (api) => pick(api, release, number, { key });
+    return { ask: (api) => pick(api, release, number, { key }) };
   },
   repair: async (name) => {
-    await cardInReview(world, board, { web: { [`${name}.txt`]: "hello\n" } });
-    return async (api) => {
-      const { deps } = api === apis[0] ? world.service : other;
-      await reconcile(deps, { quietMs: 0, pauseMs: 0 });
-      return null;
+    await inReview(name);
+    return {
+      ask: async (api) => {
+        const { deps } = api === apis[0] ? world.service : other;
+        await reconcile(deps, { quietMs: 0, pauseMs: 0 });
+        return null;
+      },
     };
   },
 };
 
-const isFinal = (answer: ApiAnswer | null): boolean => answer === null || !answer.headers.has("retry-after");
+/** A 202 is stored under its key: a job or a webhook completes the move. */
+function isFinal(answer: ApiAnswer | null): boolean {
+  if (answer === null || answer.status === 202) return true;
+  const { pending = [] } = answer.body as Partial<PromotionAnswer>;
+  return pending.length === 0 && !answer.headers.has("retry-after");
+}
 
 /** Lets everything that waits run on both processes. */
 async function everythingTries(): Promise<void> {
   await runDeferredJobs(world);
   await resumeMovesAfter(world, board);
   for (const { deps } of [world.service, other]) await reconcile(deps, { quietMs: 0, pauseMs: 0 });
+  await eventually(
+    () => board.db("graphile_worker._private_jobs").where("run_at", "<=", board.db.fn.now()),
+    ({ length }) => length === 0,
+    20_000,
+  );
 }
 
 async function limitEnds(): Promise<void> {
@@ -87,8 +128,19 @@ function missingIn(answer: ApiAnswer | null): string[] {
   return isTimed && isNamed ? [] : [`${answer.headers.get("retry-after")} ${answer.text}`];
 }
 
+/** Each card is in the last stage and was merged once. Returns the numbers of the others. */
+async function notMergedOnce(numbers: readonly number[]): Promise<number[]> {
+  const found: number[] = [];
+  for (const number of numbers) {
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
+    const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
+    if (kinds.filter((kind) => kind === "pull_request_merged").length !== 1) found.push(number);
+  }
+  return found;
+}
+
 /** Limits the nth request. `isLimited` is false if there was none. */
-async function limitAt(nth: number, form: RateLimit, ask: Ask) {
+async function limitAt(nth: number, form: RateLimit, { ask, merges = [] }: Story) {
   const { control } = world.forge;
   await allProcessed(world);
   const fault = { kind: "rate-limit", ...form } as const;
@@ -103,25 +155,33 @@ async function limitAt(nth: number, form: RateLimit, ask: Ask) {
   const done = await eventually(() => ask(apis[1]), isFinal, 30_000);
   // 202: the merge that GitHub was asked for is still running.
   const isDone = done === null || done.status === 200 || done.status === 202;
-  return { isLimited, missing, early, isDone };
+  return { isLimited, missing, early, isDone, unmerged: await notMergedOnce(merges) };
 }
+
+/** The nth request is limited in the nth form after these. All forms at all requests take minutes. */
+const STARTS: Readonly<Record<string, readonly number[]>> = {
+  move: [0, 3],
+  repair: [0, 1, 2, 3, 4, 5],
+  pick: [0],
+  promotion: [0],
+};
 
 // Fault: C4
 // Fault: C5
 // Invariant: I11
 describe("a limit at any request", () => {
-  const cases = [["pick", 0] as const, ["repair", 0] as const];
-
-  it.each(cases)(
+  it.each(
+    Object.entries(STARTS).flatMap(([story, starts]) => starts.map((start) => [story, start] as const)),
+  )(
     "of a %s stops both processes until its time, in every form (from form %i)",
-    async (story, turn) => {
+    async (story, start) => {
       let nth = 0;
       let isLimited = true;
       while (isLimited) {
         nth += 1;
-        const ask = await STORIES[story]!(`${story}-${turn}-${nth}`);
-        const result = await limitAt(nth, FORMS[(nth + turn) % FORMS.length]!, ask);
-        expect(result).toEqual({ ...result, missing: [], early: [], isDone: true });
+        const prepared = await STORIES[story]!(`${story}-${start}-${nth}`);
+        const result = await limitAt(nth, FORMS[(nth + start) % FORMS.length]!, prepared);
+        expect(result).toEqual({ ...result, missing: [], early: [], isDone: true, unmerged: [] });
         isLimited = result.isLimited;
       }
       expect(nth).toBeGreaterThan(1);
