@@ -50,12 +50,12 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   // X-Forwarded-For is not trusted: a caller's address matters only for keys that are not valid.
   app.set("trust proxy", false);
   app.set("etag", "strong");
-  const gate = new CallLimiter(options.limits);
+  const limiter = new CallLimiter(options.limits);
   let document: object | undefined;
   const openApi = (): object => (document ??= openApiDocument(routes));
   app.use((request, response, next) => {
     setSecurityHeaders(response);
-    observeRequest(deps, gate, request, response);
+    observeRequest(deps, limiter, request, response);
     requireUnambiguous(request);
     ignoreCacheControlOnConditional(request);
     next();
@@ -68,7 +68,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
       try {
         await serve(deps, request, response);
       } finally {
-        gate.leave(response);
+        limiter.leave(response);
       }
     });
   }

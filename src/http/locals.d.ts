@@ -8,7 +8,7 @@ declare global {
       /** Identifies the request in its answer and in the log. */
       requestId: string;
       log: Logger;
-      gate: CallLimiter;
+      limiter: CallLimiter;
       /** The client id of the request's valid API key. */
       clientId: string | undefined;
     }

@@ -13,14 +13,14 @@ import { REPLAY_HEADER } from "./idempotency.ts";
 /** The locals of a request. Its logger is created on first use. */
 export class RequestLocals {
   readonly requestId: string;
-  readonly gate: CallLimiter;
+  readonly limiter: CallLimiter;
   clientId: string | undefined;
   readonly #log: Logger;
   #own: Logger | undefined;
 
-  constructor(requestId: string, gate: CallLimiter, log: Logger) {
+  constructor(requestId: string, limiter: CallLimiter, log: Logger) {
     this.requestId = requestId;
-    this.gate = gate;
+    this.limiter = limiter;
     this.#log = log;
   }
 
@@ -32,7 +32,7 @@ export class RequestLocals {
 /** Sets the id of a request, and logs and counts the request when it is answered. */
 export function observeRequest(
   { log, metrics }: Pick<Deps, "log" | "metrics">,
-  gate: CallLimiter,
+  limiter: CallLimiter,
   request: Request,
   response: Response,
 ): void {
@@ -40,7 +40,7 @@ export function observeRequest(
   const requestId = typeof given === "string" && isUuid(given) ? given : randomUUID();
   const { remoteAddress } = request.socket;
   const started = performance.now();
-  response.locals = new RequestLocals(requestId, gate, log);
+  response.locals = new RequestLocals(requestId, limiter, log);
   response.setHeader("X-Request-Id", requestId);
   response.on("finish", () => {
     const ms = performance.now() - started;

@@ -102,11 +102,11 @@ export function accountRoute<Query extends MaybeObject = undefined>(
   const { handle, ...rest } = route;
   return answering({ ...defined(rest, "get", "viewer"), about: "account" }, async (deps, exchange) => {
     const { request, response } = exchange;
-    const { gate } = response.locals;
-    const result = await gate.admit(deps, request, response, async (cached) => {
+    const { limiter } = response.locals;
+    const result = await limiter.admit(deps, request, response, async (cached) => {
       exchange.requireNoBody();
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
-      await gate.schedule.enter(response, cached.credential.id);
+      await limiter.schedule.enter(response, cached.credential.id);
       await cached.revalidate(deps.db);
       return handle(deps, { credential: cached.credential, cached, query }, exchange);
     });
@@ -133,7 +133,7 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
   const { handle, confirms = false, role = "viewer", ...rest } = route;
   return answering(defined(rest, "get", role), async (deps, exchange) => {
     const { request, response } = exchange;
-    const result = await response.locals.gate.admit(deps, request, response, async (cached) => {
+    const result = await response.locals.limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
       requireRole(board.role, role);
@@ -167,7 +167,7 @@ export function streamRoute<Query extends MaybeObject = undefined>(
     definition: defined(rest, "get", "viewer"),
     serve: async (deps, request, response) => {
       const admit = () =>
-        response.locals.gate.admit(deps, request, response, async (cached) => {
+        response.locals.limiter.admit(deps, request, response, async (cached) => {
           const board = boardOf(cached.credential, request.get(WORKSPACE_HEADER));
           requireNoBodySent(request);
           const query = validateQuery(rest.query, request.query) as Output<Query>;
@@ -185,7 +185,7 @@ export function streamRoute<Query extends MaybeObject = undefined>(
  * receiver of webhooks.
  */
 export async function schedule(deps: Deps, response: Response, { workspaceId }: BoardRole): Promise<Deps> {
-  const { schedule: scheduler } = response.locals.gate;
+  const { schedule: scheduler } = response.locals.limiter;
   await scheduler.enter(response, workspaceId);
   return {
     ...deps,

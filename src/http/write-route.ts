@@ -63,8 +63,8 @@ export function writeRoute<
   return answering(defined(rest, method, role), async (deps, exchange) => {
     let reading: Promise<unknown> | undefined;
     const { request, response } = exchange;
-    const { gate, log } = response.locals;
-    return gate.admit(deps, request, response, async (cached) => {
+    const { limiter, log } = response.locals;
+    return limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
       const { id: credentialId, userId } = credential;
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
@@ -104,13 +104,13 @@ export function writeRoute<
       }
       const { write, subject } = start;
       try {
-        gate.requireSpace(credentialId);
+        limiter.requireSpace(credentialId);
         if (!rest.body) requireNoBody(input);
         const body = (
           rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
         ) as Output<Body>;
         const stored = await handle(scheduled, { write, params, query, body, subject });
-        gate.countStored(credentialId, stored.body);
+        limiter.countStored(credentialId, stored.body);
         return stored;
       } catch (error) {
         await write.abandon();

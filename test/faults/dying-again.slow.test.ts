@@ -239,7 +239,7 @@ it("a move that always fails internally is abandoned and does not block other mo
     };
     await eventually(state, ([only]) => only === "refused", 30_000);
     expect(own.logged()).toMatch(/"level":50.*"isAbandoned":true/);
-    expect(own.logged().match(/resuming a move failed/g)).toHaveLength(9);
+    expect(own.logged().match(/resuming a move failed/g)).toHaveLength(8);
     const [blocking] = await itemsOf(poisoned.api, "promotion_blocked");
     expect(blocking?.card?.number).toBe(number);
     expect((await poisoned.api.readCard(number)).blocked).toMatchObject({

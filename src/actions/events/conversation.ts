@@ -14,7 +14,7 @@ import {
   deleteAsks,
   findConversation,
   recordAsk,
-  recordTurn,
+  recordReaction,
   type Ask,
   type Conversation,
 } from "../../store/events/conversations.ts";
@@ -44,7 +44,8 @@ export async function handleComment(
   const isDeleted = event.action === "deleted";
   const isAsked = !isDeleted && (await isQuestionOf(deps, conversation, author, event.body));
   await transaction(deps.db, async (trx) => {
-    if (!isDeleted) await recordTurn(trx, conversation, { userId: actor.userId, works: false, at: event.at });
+    if (!isDeleted)
+      await recordReaction(trx, conversation, { userId: actor.userId, works: false, at: event.at });
     const question = { kind: "question", subject: String(commentId) } as const;
     await setAsk(trx, conversation, { ...question, askedBy: actor.userId, at: writtenAt }, isAsked);
     if (isMirror) await recordMirror(trx, event, conversation);
@@ -131,7 +132,7 @@ export async function handleEditedReview(
 ): Promise<void> {
   const isAsked = await isQuestionOf(deps, conversation, author, body);
   await transaction(deps.db, async (trx) => {
-    await recordTurn(trx, conversation, { userId, works: false, at });
+    await recordReaction(trx, conversation, { userId, works: false, at });
     await setAsk(trx, conversation, reviewQuestion(reviewId, userId, at), isAsked);
   });
 }
@@ -151,7 +152,7 @@ async function recordReview(
 ): Promise<void> {
   const subject = String(reviewId);
   const kind = "changes_requested";
-  await recordTurn(trx, conversation, { userId: askedBy, works: false, at });
+  await recordReaction(trx, conversation, { userId: askedBy, works: false, at });
   if (state === "changes_requested") await recordAsk(trx, conversation, { kind, subject, askedBy, at });
   if (state === "approved") await deleteAsks(trx, conversation, { kind, askedBy });
   if (state === "dismissed") await deleteAsks(trx, conversation, { kind, subject });
@@ -187,6 +188,6 @@ export async function recordPullRequestTurn(
 ): Promise<void> {
   const conversation = await findConversation(trx, repositoryId, number);
   if (!conversation) return;
-  await recordTurn(trx, conversation, { userId, works: WORK.has(action), at });
+  await recordReaction(trx, conversation, { userId, works: WORK.has(action), at });
   if (action === "merged" || action === "closed") await deleteAsks(trx, conversation);
 }

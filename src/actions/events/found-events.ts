@@ -10,7 +10,10 @@ import type { Deps } from "../deps.ts";
 /** A branch as GitHub shows it. */
 export type ShownBranch = Exclude<BranchAnswer, { readonly refusal: object }>;
 
-/** ISO 8601, by the database's clock. What changed after `quietSince` may be newer on our side. */
+/**
+ * ISO 8601, by the database's clock. What was stored after `quietSince` is too recent to compare:
+ * GitHub's answer may be older.
+ */
 export interface InspectionTime {
   readonly askedAt: string;
   readonly quietSince: string;

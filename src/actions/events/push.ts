@@ -9,7 +9,7 @@ import {
   listOutcomes,
 } from "../../store/forge/branches.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import { recordTurn } from "../../store/events/conversations.ts";
+import { recordReaction } from "../../store/events/conversations.ts";
 import {
   branchKey,
   deleteInboxItems,
@@ -69,7 +69,7 @@ export async function handlePushToCardBranch(
     });
   }
   const headSha = await headAfter(deps, link, event);
-  const turn = await turnOf(deps, event, context);
+  const reaction = await reactionOf(deps, event, context);
   const isDone = await transaction(deps.db, async (trx) => {
     const locked = await lockBranch(trx, card.id, repository.id);
     const isNew = locked !== null && !isKnown(locked, event);
@@ -78,7 +78,7 @@ export async function handlePushToCardBranch(
     if (isNew) await setHeadSha(trx, card.id, repository.id, headSha);
     if (event.after !== null && !isOurs) {
       const conversation = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
-      if (turn) await recordTurn(trx, { ...conversation, prNumber: 0 }, { ...turn, works: true });
+      if (reaction) await recordReaction(trx, { ...conversation, prNumber: 0 }, { ...reaction, works: true });
       await updateCheckAsks(trx, repository.id, event.after, event.at);
     }
     // Last, to keep the time between inserting a timeline item and committing it short.
@@ -119,7 +119,11 @@ type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
   readonly naturalKey: string;
 };
 
-/** Whether the state already has the push. A comparison replaces all pushes before it. */
+/**
+ * Whether the stored head already includes this push. A push found by the hourly comparison is new
+ * only if it starts at the stored head. One delivered late is known if a later comparison stored its
+ * result.
+ */
 function isKnown({ headSha, foundAt, foundSha }: LockedBranch, event: Pushed): boolean {
   if (event.before === headSha) return false;
   if (event.isFromComparison) return true;
@@ -167,7 +171,7 @@ const deletedBranchItem = (
  * Who pushed, and when. For a push found by a comparison this is the author of the newest commit,
  * if known here. It was pushed after it was committed, and before it was found.
  */
-async function turnOf(
+async function reactionOf(
   deps: Deps,
   { isFromComparison, newest, at: foundAt }: Pushed,
   { actor: { userId } }: EventContext,

@@ -4,7 +4,7 @@ import type { MergedWork, MoveStep } from "../../flow/move.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops/intents.ts";
-import { listPromotions, type Promotion } from "../../store/ops/operations.ts";
+import { listPromotions, type RecordedMerge } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { addConflictingFiles } from "../reconcile/recheck-blocked.ts";
 import { unavailable } from "../unavailable.ts";
@@ -23,7 +23,7 @@ import { declareIntent, intentOf, runStep, type StepContext } from "./run-step.t
 
 /** What the move has merged, and what was in the targets already. */
 interface MergeReport {
-  readonly promoted: readonly Promotion[];
+  readonly promoted: readonly RecordedMerge[];
   readonly alreadyMerged: readonly MergedWork[];
 }
 
@@ -35,7 +35,7 @@ export type MoveOutcome = MergeReport &
         readonly reasons: readonly BlockedReason[];
         readonly headSha: string | null;
       }
-    | { readonly state: "queued"; readonly queued: readonly Promotion[] }
+    | { readonly state: "queued"; readonly queued: readonly RecordedMerge[] }
   );
 
 interface Context extends StepContext {
@@ -79,7 +79,7 @@ async function inspectAndRun(all: Deps, entered: Transition, move: MoveAttempt):
     (await inspectStoredTips(deps, transition)) ?? (await inspectUntilDecided(deps, transition));
   for (let count = 1; ; count++) {
     if (count === 1 || move.isResumed) await recordEarlierEffects(deps, context, inspection.repositories);
-    const afterQueue = move.isResumed ? await leaveQueue(deps, context, inspection, count === 1) : null;
+    const afterQueue = move.isResumed ? await endIfOutOfQueue(deps, context, inspection, count === 1) : null;
     const outcome = afterQueue ?? (await runPlan(deps, context, inspection, until));
     if (outcome !== "inspect_again") return outcome;
     if (count === MAX_INSPECTIONS) throw new ForgeUnavailable("GitHub does not show what was just changed");
@@ -93,7 +93,7 @@ async function inspectAndRun(all: Deps, entered: Transition, move: MoveAttempt):
  * has asked to queue it again. The move is refused if GitHub has reported the removal or if the
  * move is overdue, else it stays queued. Null if no pull request has left the queue.
  */
-async function leaveQueue(
+async function endIfOutOfQueue(
   deps: Deps,
   context: Context,
   inspection: Inspection,
@@ -104,7 +104,7 @@ async function leaveQueue(
   const removed = context.operation.isOverdue ? left : left.filter(({ reason }) => reason !== null);
   if (removed.length === 0) {
     const queued = [...left, ...inspection.plan.steps.filter((step) => step.action === "merge")];
-    const distinct = new Map(queued.map((pull) => [pull.repositoryId, promotionOf(pull)]));
+    const distinct = new Map(queued.map((pull) => [pull.repositoryId, mergeOf(pull)]));
     return { state: "queued", queued: [...distinct.values()], ...(await report(deps, context, inspection)) };
   }
   // Without a reported reason it may have been merged and not be shown as merged yet.
@@ -189,14 +189,14 @@ async function mergeAll(
   merges: readonly MergeStep[],
   until: number,
 ): Promise<RunResult> {
-  const queued: Promotion[] = [];
+  const queued: RecordedMerge[] = [];
   for (const step of merges) {
     const { ref } = linkOf(inspection, step).repository;
     if (!ref) throw new Error("a merge in a repository without an installation");
     const intent = intentOf(context, step.repositoryId, "merge", String(step.prNumber));
     const known = await findIntent(deps.db, intent);
     if (known?.queued && isInQueue(inspection, step)) {
-      queued.push(promotionOf(step));
+      queued.push(mergeOf(step));
       continue;
     }
     if (!(await mayEnter(deps.db, context.actorId, context)))
@@ -228,7 +228,7 @@ async function mergeAll(
         handle: value.handle,
         queued: value.state === "enqueued",
       });
-      queued.push(promotionOf(step));
+      queued.push(mergeOf(step));
     }
   }
   const mergeReport = await report(deps, context, inspection);
@@ -253,7 +253,7 @@ async function report(deps: Deps, { operation }: Context, { plan }: Inspection):
   return { promoted, alreadyMerged: plan.mergedWork.filter((landed) => !isOurs(landed)) };
 }
 
-const promotionOf = ({ fullName, targetBranch, prNumber }: Promotion): Promotion => ({
+const mergeOf = ({ fullName, targetBranch, prNumber }: RecordedMerge): RecordedMerge => ({
   fullName,
   targetBranch,
   prNumber,

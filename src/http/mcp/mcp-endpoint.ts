@@ -40,12 +40,12 @@ const hasAllowedOrigin = localhostOriginValidation();
 export function mcpEndpoint(deps: Deps): RequestHandler {
   const listing = tools.map((each) => ({ tool: each, listed: listed(each) }));
   return async (request, response) => {
-    const { gate } = response.locals;
+    const { limiter } = response.locals;
     try {
       if (!hasAllowedOrigin(request, response)) return;
       const toolsets = toolsetsOf(request);
       let reading: Promise<unknown> | undefined;
-      const { body, rights } = await gate.admit(deps, request, response, async (cached) => {
+      const { body, rights } = await limiter.admit(deps, request, response, async (cached) => {
         const { role, ...board } = boardOf(cached.credential, request.get(WORKSPACE_HEADER));
         const input = await (reading ??= readBody(request, response));
         await schedule(deps, response, { role, ...board });
@@ -61,7 +61,7 @@ export function mcpEndpoint(deps: Deps): RequestHandler {
       });
       await send(response, await handler.fetch(webRequest(request, body), { parsedBody: body }));
     } finally {
-      gate.leave(response);
+      limiter.leave(response);
     }
   };
 }

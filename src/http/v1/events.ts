@@ -143,7 +143,7 @@ export const eventRoutes: readonly Route[] = [
       const ending = AbortSignal.any([closedSignal(response), deps.feed.closing]);
       const wait = async (from: number, ms: number): Promise<void> => {
         // A waiting call must not keep other calls of the board from running.
-        response.locals.gate.schedule.leave(response);
+        response.locals.limiter.schedule.leave(response);
         await deps.feed.waitForEvent(workspaceId, from, ms, ending);
         await cached.confirmAgain(deps.db);
       };

@@ -58,7 +58,7 @@ const keyOf = ({ cardId, repositoryId, prNumber }: Conversation): Record<string,
   pr_number: prNumber,
 });
 
-interface Turn {
+interface Reaction {
   readonly userId: string;
   /** True for a push or the opening of a pull request; false for a comment. */
   readonly works: boolean;
@@ -67,14 +67,14 @@ interface Turn {
 }
 
 /** Records when a user last acted. Events may arrive in any order. */
-export async function recordTurn(db: Db, conversation: Conversation, turn: Turn): Promise<void> {
+export async function recordReaction(db: Db, conversation: Conversation, reaction: Reaction): Promise<void> {
   const { cardId, repositoryId, prNumber } = conversation;
   await db.raw(
     `insert into conversation_turns as t (card_id, repository_id, pr_number, user_id, works, acted_at)
      values (:cardId, :repositoryId, :prNumber, :userId, :works, coalesce(cast(:at as timestamptz), now()))
      on conflict (card_id, repository_id, pr_number, user_id) do update
        set works = t.works or excluded.works, acted_at = greatest(t.acted_at, excluded.acted_at)`,
-    { cardId, repositoryId, prNumber, ...turn },
+    { cardId, repositoryId, prNumber, ...reaction },
   );
 }
 

@@ -6,7 +6,7 @@ import { isAliveSql } from "./instances.ts";
 import type { OwnedMove } from "./intents.ts";
 
 /** A merge by a move. */
-export interface Promotion {
+export interface RecordedMerge {
   readonly fullName: string;
   readonly targetBranch: string;
   readonly prNumber: number;
@@ -24,7 +24,7 @@ export interface Operation {
   readonly attempt: number;
   readonly headShas: HeadShas | null;
   /** The merges so far. */
-  readonly promoted: readonly Promotion[];
+  readonly promoted: readonly RecordedMerge[];
   /** Whether a live process is working on the move. */
   readonly isHeld: boolean;
 }
@@ -196,7 +196,7 @@ export async function ownsOperation(trx: Trx, operation: OwnedMove): Promise<boo
 }
 
 /** Records a merge of the move. Recording it again changes nothing. */
-export async function recordPromotion(db: Db, operation: OwnedMove, promotion: Promotion): Promise<void> {
+export async function recordPromotion(db: Db, operation: OwnedMove, promotion: RecordedMerge): Promise<void> {
   await db.raw(
     `update operations set promoted = promoted || cast(:added as jsonb), updated_at = now()
       where id = :id and attempt = :attempt and not promoted @> cast(:added as jsonb)`,
@@ -204,9 +204,9 @@ export async function recordPromotion(db: Db, operation: OwnedMove, promotion: P
   );
 }
 
-export async function listPromotions(db: Db, operationId: string): Promise<Promotion[]> {
+export async function listPromotions(db: Db, operationId: string): Promise<RecordedMerge[]> {
   const promoted = "select promoted from operations where id = :operationId";
-  return (await firstValue<Promotion[]>(db, promoted, { operationId })) ?? [];
+  return (await firstValue<RecordedMerge[]>(db, promoted, { operationId })) ?? [];
 }
 
 /** The user who last moved the card. Later effects of its stage are done for this user. */
