@@ -114,7 +114,11 @@ const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
   status_changed: z.object({
     from: z.uuid().meta({ description: "The stage before" }),
     to: z.uuid().meta({ description: "The stage after" }),
-    above: z.int().nullable().meta({ description: "The number of the card above it; null at the top" }),
+    above: z
+      .int()
+      .nullable()
+      .optional()
+      .meta({ description: "The number of the card above it; null at the top" }),
   }),
   branch_created: z.object({ branchName, sha }),
   branch_adopted: z.object({ branchName, sha: sha.nullable(), prNumber: prNumber.nullable() }),
