@@ -244,7 +244,7 @@ it("a move that always fails internally is abandoned and does not block other mo
     expect(blocking?.card?.number).toBe(number);
     expect((await poisoned.api.readCard(number)).blocked).toMatchObject({
       reason: "unknown",
-      message: expect.stringContaining("move the card again"),
+      message: expect.stringContaining("Move the card again"),
     });
     // After the cause is removed, a move continues with the existing branch.
     await db.raw("drop function poison() cascade");
