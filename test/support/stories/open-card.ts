@@ -27,7 +27,14 @@ export async function openCard(
   const branchName = await branchOf(board, number);
   const heads: Record<string, string> = {};
   for (const name of repositories) {
-    const sha = await world.forge.commit(`${board.owner}/${name}`, branchName, { "hello.txt": "hello\n" });
+    // Two cards' commits of one second would otherwise be the same commit, with the same checks.
+    const message = `Say hello on ${branchName}`;
+    const sha = await world.forge.commit(
+      `${board.owner}/${name}`,
+      branchName,
+      { "hello.txt": "hello\n" },
+      { message },
+    );
     // Such a commit sends no webhook; this is its effect.
     await board
       .db("card_repositories")
