@@ -120,7 +120,9 @@ CREATE INDEX cards_project_id_idx ON cards USING btree (project_id) WHERE delete
 CREATE INDEX cards_project_id_idx1 ON cards USING btree (project_id) WHERE blocked IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX cards_request_id_idx ON cards USING btree (request_id) WHERE request_id IS NOT NULL;
 CREATE UNIQUE INDEX cards_stage_id_rank_idx ON cards USING btree (stage_id, rank) WHERE deleted_at IS NULL;
+CREATE TRIGGER card_has_a_claim_row AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION create_claim_row();
 CREATE TRIGGER card_is_blocked AFTER UPDATE OF blocked ON cards FOR EACH ROW WHEN (old.blocked IS DISTINCT FROM new.blocked AND new.deleted_at IS NULL) EXECUTE FUNCTION record_blocked();
+CREATE TRIGGER deleted_card_has_no_claim_row AFTER UPDATE OF deleted_at ON cards FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION delete_claim_row();
 CREATE TRIGGER record_board_change AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
 CREATE TRIGGER record_board_change_of_fields AFTER UPDATE OF number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
 CREATE TRIGGER record_changed_place AFTER UPDATE OF stage_id, rank, deleted_at ON cards FOR EACH ROW WHEN (old.stage_id IS DISTINCT FROM new.stage_id OR old.rank IS DISTINCT FROM new.rank OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)) EXECUTE FUNCTION record_changed_place();
@@ -144,6 +146,29 @@ CREATE TABLE check_reports (
   CONSTRAINT check_reports_source_check CHECK (source = ANY (ARRAY['check_run'::text, 'status'::text]))
 );
 CREATE INDEX check_reports_changed_at_idx ON check_reports USING btree (changed_at);
+
+CREATE TABLE claims (
+  card_id uuid NOT NULL,
+  workspace_id uuid NOT NULL,
+  generation integer DEFAULT 0 NOT NULL,
+  claim_id uuid,
+  credential_id uuid,
+  user_id uuid,
+  note text,
+  ttl_seconds integer,
+  expires_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+  end_recorded boolean DEFAULT true NOT NULL,
+  CONSTRAINT claims_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
+  CONSTRAINT claims_check CHECK ((generation = 0) = (claim_id IS NULL)),
+  CONSTRAINT claims_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES credentials(id),
+  CONSTRAINT claims_pkey PRIMARY KEY (card_id),
+  CONSTRAINT claims_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  CONSTRAINT claims_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX claims_expires_at_idx ON claims USING btree (expires_at) WHERE NOT end_recorded;
+CREATE INDEX claims_user_id_idx ON claims USING btree (user_id) WHERE NOT end_recorded;
+CREATE INDEX claims_workspace_id_idx ON claims USING btree (workspace_id) WHERE NOT end_recorded;
+CREATE TRIGGER record_board_change AFTER UPDATE OF generation, user_id, note, expires_at ON claims FOR EACH ROW EXECUTE FUNCTION record_changed_claim();
 
 CREATE TABLE column_counts (
   stage_id uuid NOT NULL,
@@ -431,6 +456,7 @@ CREATE TABLE memberships (
 );
 CREATE INDEX memberships_workspace_id_idx ON memberships USING btree (workspace_id);
 CREATE TRIGGER stamp_credentials AFTER INSERT OR DELETE OR UPDATE ON memberships FOR EACH ROW EXECUTE FUNCTION stamp_credentials_of_member();
+CREATE TRIGGER stop_claims AFTER DELETE ON memberships FOR EACH ROW EXECUTE FUNCTION stop_claims_of_member();
 
 CREATE TABLE monitor_reports (
   monitor_id uuid NOT NULL,
@@ -868,6 +894,7 @@ CREATE TABLE users (
 );
 CREATE INDEX users_lower_idx ON users USING btree (lower(login)) WHERE login IS NOT NULL;
 CREATE TRIGGER record_board_change AFTER UPDATE ON users FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.avatar_url IS DISTINCT FROM new.avatar_url OR old.kind IS DISTINCT FROM new.kind) EXECUTE FUNCTION record_changed_user();
+CREATE TRIGGER record_board_change_of_holder AFTER UPDATE ON users FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.avatar_url IS DISTINCT FROM new.avatar_url OR old.kind IS DISTINCT FROM new.kind) EXECUTE FUNCTION record_changed_holding_user();
 
 CREATE TABLE webhook_deliveries (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -922,6 +949,7 @@ CREATE TABLE workspace_agents (
   CONSTRAINT workspace_agents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 CREATE TRIGGER record_board_change AFTER INSERT OR DELETE ON workspace_agents FOR EACH ROW EXECUTE FUNCTION record_changed_agent();
+CREATE TRIGGER record_board_change_of_holder AFTER INSERT OR DELETE ON workspace_agents FOR EACH ROW EXECUTE FUNCTION record_changed_holder();
 
 CREATE TABLE workspaces (
   id uuid NOT NULL,
@@ -937,12 +965,30 @@ CREATE TABLE workspaces (
 CREATE TRIGGER stamp_credentials AFTER UPDATE OF organization_id, created_at ON workspaces FOR EACH ROW EXECUTE FUNCTION stamp_credentials_of_workspace();
 CREATE TRIGGER workspace_has_a_feed AFTER INSERT ON workspaces FOR EACH ROW EXECUTE FUNCTION create_feed();
 
+CREATE OR REPLACE FUNCTION public.create_claim_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into claims (card_id, workspace_id) values (new.id, new.workspace_id);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.create_feed()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   insert into feeds (workspace_id) values (new.id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.delete_claim_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from claims where card_id = new.id;
   return null;
 end $function$;
 
@@ -1063,6 +1109,41 @@ AS $function$
 begin
   insert into board_changes (project_id)
   select distinct c.project_id from cards c where c.id in (select card_id from changed)
+      on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_claim()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into board_changes (project_id)
+  select c.project_id from cards c where c.id = new.card_id and c.project_id is not null
+      on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_holder()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into board_changes (project_id)
+  select distinct c.project_id from claims k join cards c on c.id = k.card_id
+   where k.user_id = coalesce(new.user_id, old.user_id) and not k.end_recorded
+      on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_holding_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into board_changes (project_id)
+  select distinct c.project_id from claims k join cards c on c.id = k.card_id
+   where k.user_id = new.id and not k.end_recorded
       on conflict do nothing;
   return null;
 end $function$;
@@ -1202,6 +1283,17 @@ AS $function$
 begin
   update credentials set stamp = gen_random_uuid()
    where user_id in (select m.user_id from memberships m where m.workspace_id = new.id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.stop_claims_of_member()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update claims set expires_at = clock_timestamp()
+   where user_id = old.user_id and workspace_id = old.workspace_id and not end_recorded
+     and expires_at > clock_timestamp();
   return null;
 end $function$;
 

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { DEFAULT_CLAIMS_PER_CREDENTIAL } from "./actions/claims/claims.ts";
 import type { Deps } from "./actions/deps.ts";
 import { createFeed } from "./actions/feed.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
@@ -55,6 +56,8 @@ export interface ServiceOptions {
   readonly keepAliveMs?: number;
   /** Where outgoing webhooks may lead, and how they are repeated. */
   readonly webhooks?: WebhookClientOptions & WebhookSenderOptions;
+  /** Claims that a credential may hold at a time; by default 3. */
+  readonly claimsPerCredential?: number;
   readonly log: Logger;
 }
 
@@ -95,7 +98,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const feed = createFeed(db, log, options);
     const webhookClient = createWebhookClient(options.webhooks);
     const instanceId = newId();
-    const deps: Deps = { db, forge, log, metrics, boards, feed, webhookClient, instanceId, newId };
+    const { claimsPerCredential = DEFAULT_CLAIMS_PER_CREDENTIAL } = options;
+    const running = { boards, feed, webhookClient, claimsPerCredential };
+    const deps: Deps = { db, forge, log, metrics, ...running, instanceId, newId };
     const sender = createWebhookSender(deps, options.webhooks);
     if (options.isAlone) {
       await deleteOtherInstances(db, deps.instanceId);

@@ -5,6 +5,7 @@ import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
 import { RenderedAnswer } from "../store/cards/cached-boards.ts";
 import { boardOf, requireRole, WORKSPACE_HEADER } from "./resolve.ts";
+import { CLAIM_HEADER } from "./claim-header.ts";
 import { KEY_HEADER } from "./idempotency.ts";
 import { JsonText, readBody, requireNoBodySent, sendJson } from "./json.ts";
 import { validate, validateQuery } from "./validate.ts";
@@ -54,6 +55,8 @@ export interface Exchange {
   readonly query: Readonly<Record<string, unknown>>;
   /** The idempotency key of a write. */
   readonly key: string | undefined;
+  /** The claim under which a write on a card is made. */
+  readonly claim: string | undefined;
   /** Reads the body, undefined if there is none. It can be read only once. */
   readonly readBody: () => Promise<unknown>;
   /** Refuses a body, without reading it. */
@@ -213,6 +216,7 @@ const exchangeOf = (request: Request, response: Response): Exchange => ({
   params: request.params,
   query: request.query,
   key: request.get(KEY_HEADER),
+  claim: request.get(CLAIM_HEADER),
   readBody: () => readBody(request, response),
   requireNoBody: () => requireNoBodySent(request),
   setHeader: (name, value) => void response.set(name, value),

@@ -1,10 +1,13 @@
 import type { z } from "zod";
+import { requireClaim } from "../actions/claims/claims.ts";
 import type { Deps } from "../actions/deps.ts";
 import { startWrite, type Write } from "../actions/write.ts";
 import type { Role } from "../flow/roles.ts";
 import type { Db } from "../store/db/connect.ts";
+import { allInOrder } from "../store/db/transaction.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { BoardRole } from "../store/tenancy/credentials.ts";
+import { claimTokenOf, isAboutCard } from "./claim-header.ts";
 import {
   fingerprintOf,
   idempotencyKeyOf,
@@ -39,8 +42,8 @@ interface WriteCall<Params, Query, Body, Subject> {
 
 /**
  * A write on a board, run once per idempotency key. The order of the checks is part of the
- * contract: API key, board, scope, idempotency key, role, path and query (400), replay, subject (404), stored answers
- * (429), body (400), action.
+ * contract: API key, board, scope, idempotency key, role, path, query and claim (400), replay,
+ * subject (404), lost claim (409), stored answers (429), body (400), action.
  */
 export function writeRoute<
   Params extends MaybeObject = undefined,
@@ -73,6 +76,8 @@ export function writeRoute<
       requireRole(board.role, role);
       const params = pathOf(rest.params, exchange) as Output<Params>;
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
+      const claim = isAboutCard(rest.path) ? claimTokenOf(exchange.claim) : null;
+      const { workspaceId } = board;
       // A body can be read only once, and this function may restart.
       const input = await (reading ??= exchange.readBody());
       const fingerprint = fingerprintOf({
@@ -80,18 +85,18 @@ export function writeRoute<
         route: rest.path,
         params: exchange.params,
         query: exchange.query,
-        workspaceId: board.workspaceId,
+        workspaceId,
         body: input,
       });
       const requestId = requestIdOf(credentialId, key, fingerprint);
-      const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
+      const caller = { userId, credentialId, workspaceId, role: board.role, requestId };
       const scheduled = await schedule(deps, response, board);
-      const start = await startWrite(
-        scheduled,
-        log,
-        { caller, cached, key, fingerprint },
-        async (trx) => (await find?.(trx, board, params)) as Subject,
-      );
+      const start = await startWrite(scheduled, log, { caller, cached, key, fingerprint }, async (trx) => {
+        const finding = find?.(trx, board, params);
+        const write = { workspaceId, credentialId, ...(params as { readonly number: number }) };
+        const [found] = await allInOrder([finding, claim && requireClaim(trx, write, claim)]);
+        return found as Subject;
+      });
       switch (start.state) {
         case "other_request":
           throw keyReused();

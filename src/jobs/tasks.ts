@@ -7,6 +7,7 @@ import {
   sweepBackMerges,
 } from "../actions/releases/back-merge.ts";
 import { CATCH_UP_CARD, catchUpCard } from "../actions/reconcile/catch-up-card.ts";
+import { RECORD_EXPIRED_CLAIMS, recordExpiredClaims } from "../actions/claims/claims.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/reconcile/follow-trunk.ts";
 import { CHECK_GRAPHQL, checkGraphql } from "../actions/installations/check-graphql.ts";
@@ -152,6 +153,7 @@ const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<strin
   [RECONCILE]: (payload) => reconcile(deps, pacePayload.parse(payload)),
   [SYNC_INSTALLATIONS]: () => syncInstallations(deps),
   [CHECK_GRAPHQL]: () => checkGraphql(deps),
+  [RECORD_EXPIRED_CLAIMS]: () => recordExpiredClaims(deps),
   [FOLLOW_TRUNKS]: (payload) => followTrunks(deps, accountPayload.parse(payload).installationId),
   [DELETE_OLD_ROWS]: () => deleteOldRows(deps, retention),
   "drop-old-board-changes": async () => {
@@ -183,6 +185,7 @@ const isForOneAccount = (payload: unknown): boolean =>
 /** The timetable (minute, hour, day of month, month, day of week; UTC). */
 export const TIMETABLE = `
 * * * * * wake-waiting-lanes ?max=1
+* * * * * record-expired-claims ?max=1
 */5 * * * * recover-missed-deliveries ?max=1
 */5 * * * * sweep-pick-branches ?max=1
 27 * * * * sweep-back-merges ?max=1

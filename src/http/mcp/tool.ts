@@ -4,6 +4,7 @@ import type { Deps } from "../../actions/deps.ts";
 import { invalid } from "../../errors.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
 import type { Scope } from "../../store/tenancy/credentials.ts";
+import { CLAIM_TOKEN_PATTERN, isAboutCard } from "../claim-header.ts";
 import { REPLAY_HEADER } from "../idempotency.ts";
 import { requireRole, requireWriteScope } from "../resolve.ts";
 import type { Exchange, Route, RouteDefinition } from "../route.ts";
@@ -39,6 +40,8 @@ export interface Tool {
   readonly description: string;
   /** As in `POST /v1/cards/{number}/move`. Its role and scope are those of the tool. */
   readonly route: string;
+  /** A write that the tool makes instead for some arguments. */
+  readonly otherWrite: string | null;
   /** Further routes that the tool reads. */
   readonly reads: readonly string[];
   /** The toolset that has it, null for the default one. */
@@ -70,7 +73,12 @@ const requestId = z.string().regex(REQUEST_ID).meta({
   description: "A new unique string for each change; the same one to repeat a call",
 });
 
+const claim = z.string().regex(new RegExp(CLAIM_TOKEN_PATTERN)).optional().meta({
+  description: "`<claimId>.<generation>` of your claim of the card: the call fails if you have lost it",
+});
+
 interface ToolDefinition extends Pick<Tool, "name" | "title" | "description" | "route"> {
+  readonly otherWrite?: string;
   readonly reads?: readonly string[];
   readonly toolset?: string;
   readonly isDestructive?: boolean;
@@ -85,8 +93,10 @@ interface ToolDefinition extends Pick<Tool, "name" | "title" | "description" | "
 
 /** A tool with the arguments of its route. */
 export function tool(definition: ToolDefinition): Tool {
-  const { route, says = () => "Done.", extra = {}, without = [], ...rest } = definition;
-  const { method, params, query, body } = routeNamed(route).definition;
+  const { route, says = () => "Done.", without = [], ...rest } = definition;
+  const { method, path, params, query, body } = routeNamed(route).definition;
+  const isCardWrite = method !== "get" && isAboutCard(path) && !without.includes("claim");
+  const extra = { ...definition.extra, ...(isCardWrite && { claim }) };
   const shape: z.ZodRawShape = {
     ...params?.shape,
     ...query?.shape,
@@ -95,6 +105,7 @@ export function tool(definition: ToolDefinition): Tool {
     ...(method !== "get" && { requestId }),
   };
   return {
+    otherWrite: null,
     reads: [],
     toolset: null,
     isDestructive: false,
@@ -208,6 +219,7 @@ async function runRoute(
     response,
     ...inputOf(definition, input),
     key,
+    claim: typeof input["claim"] === "string" ? input["claim"] : undefined,
     requireNoBody: () => undefined,
     setHeader: (header, value) => void headers.set(header, value),
   };

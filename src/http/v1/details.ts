@@ -104,6 +104,7 @@ export const blocked = z
   .meta({ id: "Blocked", description: "Why the last move was refused" });
 
 const pullRequest = z.object({ prNumber, targetBranch });
+const generation = z.int().meta({ description: "Grows with each claim of the card" });
 const release = z.object({ releaseId: z.uuid(), releaseName: z.string() });
 
 const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
@@ -159,6 +160,15 @@ const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
     prNumber: prNumber.nullable().meta({ description: "null if the agent gave up through the API" }),
     reason: z.string().nullable(),
   }),
+  claimed: z.object({
+    generation,
+    expiresAt: timestamp.meta({ description: "When the claim expires unless it is renewed" }),
+  }),
+  claim_released: z.object({
+    generation,
+    outcome: z.string().nullable().meta({ description: "What the holder said about the result" }),
+  }),
+  claim_expired: z.object({ generation }),
 };
 
 const happenedAt = timestamp.meta({

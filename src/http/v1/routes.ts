@@ -4,6 +4,7 @@ import { boardRoutes } from "./board.ts";
 import { cardListRoutes } from "./card-list.ts";
 import { cardRoutes } from "./cards.ts";
 import { checkRoutes } from "./checks.ts";
+import { claimRoutes } from "./claims.ts";
 import { commentRoutes } from "./comments.ts";
 import { docRoutes } from "./docs.ts";
 import { eventRoutes } from "./events.ts";
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...cardRoutes,
   ...movePlanRoutes,
   ...commentRoutes,
+  ...claimRoutes,
   ...checkRoutes,
   ...searchRoutes,
   ...labelRoutes,

@@ -194,6 +194,9 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await record("PATCH", `/v1/projects/${project.id}`, { description: "The app for phones." });
   await get("/v1/projects");
   await record("DELETE", `/v1/projects/${project.id}`);
+  await record("POST", `/v1/cards/${draft.number}/claim`, { ttlSeconds: 900, note: "Translating" });
+  await record("DELETE", `/v1/cards/${draft.number}/claim`, { outcome: "Translated" });
+  await record("POST", "/v1/claims/next", { statusId: stages.Backlog, ttlSeconds: 900 });
   await record("DELETE", `/v1/cards/${draft.number}`);
   await record("DELETE", `/v1/docs/${page.id}`);
   await record("DELETE", `/v1/features/${feature.id}`);
