@@ -23,7 +23,7 @@ import { recordChange } from "../../store/events/feed.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
 import { followNewTrunksSoon } from "../reconcile/follow-trunk.ts";
-import { recheckSoon } from "../reconcile/recheck-blocked.ts";
+import { recheckSoon } from "../reconcile/recheck-soon.ts";
 import type { Write } from "../write.ts";
 
 /**
