@@ -205,6 +205,7 @@ CREATE TABLE credentials (
   id uuid NOT NULL,
   client_id text NOT NULL,
   user_id uuid NOT NULL,
+  owner_id uuid,
   name text NOT NULL,
   scopes text[] NOT NULL,
   secret_hash bytea NOT NULL,
@@ -216,6 +217,7 @@ CREATE TABLE credentials (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT credentials_client_id_key UNIQUE (client_id),
   CONSTRAINT credentials_exchange CHECK ((previous_secret_hash IS NULL) = (previous_until IS NULL)),
+  CONSTRAINT credentials_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id),
   CONSTRAINT credentials_pkey PRIMARY KEY (id),
   CONSTRAINT credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
@@ -916,7 +918,9 @@ CREATE INDEX webhooks_workspace_id_idx ON webhooks USING btree (workspace_id);
 CREATE TABLE workspace_agents (
   workspace_id uuid NOT NULL,
   user_id uuid NOT NULL,
+  owner_id uuid,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workspace_agents_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id),
   CONSTRAINT workspace_agents_pkey PRIMARY KEY (workspace_id, user_id),
   CONSTRAINT workspace_agents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   CONSTRAINT workspace_agents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE

@@ -62,6 +62,8 @@ export async function findCredential(db: Db, clientId: string): Promise<Credenti
 interface NewCredential extends Pick<Credential, "id" | "clientId" | "userId" | "name" | "scopes"> {
   readonly secretHash: Buffer;
   readonly expiresAt: Date | null;
+  /** The person as whom it counts, or null. */
+  readonly ownerId: string | null;
 }
 
 export async function insertCredential(db: Db, credential: NewCredential): Promise<void> {
@@ -74,6 +76,7 @@ export async function listCredentials(db: Db): Promise<object[]> {
     db,
     `select c.client_id as "clientId", c.name, c.scopes, c.created_at as "createdAt",
             c.expires_at as "expiresAt", c.revoked_at as "revokedAt",
+            (select o.login from users o where o.id = c.owner_id) as owner,
             ${BOARDS} as boards
        from credentials c order by c.created_at, c.id`,
   );
