@@ -461,6 +461,7 @@ CREATE TABLE operations (
   stage_id uuid,
   index integer NOT NULL,
   actor_id uuid NOT NULL,
+  is_human boolean DEFAULT false NOT NULL,
   request_id text,
   state text NOT NULL,
   holder uuid,
@@ -649,6 +650,7 @@ CREATE TABLE release_actions (
   input jsonb NOT NULL,
   card_id uuid,
   actor_id uuid NOT NULL,
+  is_human boolean DEFAULT false NOT NULL,
   request_id text NOT NULL,
   state text NOT NULL,
   cancelled_at timestamp with time zone,
@@ -800,12 +802,16 @@ CREATE TABLE stages (
   min_role text DEFAULT 'member'::text NOT NULL,
   rule_type text NOT NULL,
   rule_into text,
+  wip_limit integer,
+  human_only boolean DEFAULT false NOT NULL,
+  second_person boolean DEFAULT false NOT NULL,
   CONSTRAINT stages_kind_check CHECK (kind = ANY (ARRAY['backlog'::text, 'stage'::text, 'done'::text])),
   CONSTRAINT stages_min_role_check CHECK (min_role = ANY (ARRAY['viewer'::text, 'member'::text, 'maintainer'::text])),
   CONSTRAINT stages_pkey PRIMARY KEY (id),
   CONSTRAINT stages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE,
   CONSTRAINT stages_project_id_position_key UNIQUE (project_id, "position") DEFERRABLE,
-  CONSTRAINT stages_rule_type_check CHECK (rule_type = ANY (ARRAY['none'::text, 'branch'::text, 'draft_pull_request'::text, 'pull_request'::text, 'merge'::text]))
+  CONSTRAINT stages_rule_type_check CHECK (rule_type = ANY (ARRAY['none'::text, 'branch'::text, 'draft_pull_request'::text, 'pull_request'::text, 'merge'::text])),
+  CONSTRAINT stages_wip_limit_check CHECK (wip_limit >= 1 AND wip_limit <= 10000)
 );
 CREATE TRIGGER record_board_change_on_delete AFTER DELETE ON stages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();
 CREATE TRIGGER record_board_change_on_insert AFTER INSERT ON stages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();

@@ -1,12 +1,15 @@
 import type { Blocked, BlockedReason } from "../../flow/refusal.ts";
-import { stageOf } from "../../flow/flow.ts";
+import { stageOf, type Stage } from "../../flow/flow.ts";
+import { gateStillRefuses, isGateReason } from "../../flow/gates.ts";
 import { areSameReasons, remainingReasons, type LaterInspection } from "../../flow/remaining-reasons.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
-import { findCardById, lockCard } from "../../store/cards/cards.ts";
+import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { findProject, type Project } from "../../store/cards/projects.ts";
+import type { Db } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
+import { inspectGates } from "../moves/check-gates.ts";
 import { inspectUntilDecided, type Inspection } from "../moves/inspect-card.ts";
 import { recheckPermitted, recheckSoon } from "./recheck-soon.ts";
 
@@ -36,12 +39,31 @@ export async function recheckBlocked(
   const { blocked } = card;
   const stage = stageOf(project.flow, blocked.statusId);
   if (!stage) return changeBlocked(deps, cardId, blocked, []);
+  const gated = await remainingGateReasons(deps.db, card, stage, blocked.reasons.filter(isGateReason));
+  const others = blocked.reasons.filter((each) => !isGateReason(each));
+  if (others.length === 0) {
+    if (!areSameReasons(gated, blocked.reasons)) await changeBlocked(deps, cardId, blocked, gated);
+    return;
+  }
   const inspection = await inspectUntilDecided(deps, { card, project, stage });
   if (inspection.plan.isBehindWebhooks) return later(LAG_PAUSE_MS);
   const isPermitted = permittedAfter === blocked.at;
-  const left = remainingReasons(blocked, laterLook(blocked, project, inspection, isPermitted));
+  const look = laterLook(blocked, project, inspection, isPermitted);
+  const left = [...gated, ...remainingReasons({ ...blocked, reasons: others }, look)];
   if (areSameReasons(left, blocked.reasons)) return;
   await changeBlocked(deps, cardId, blocked, await addConflictingFiles(deps, inspection, left));
+}
+
+/** Asks only the database. */
+async function remainingGateReasons(
+  db: Db,
+  card: CardHead,
+  stage: Stage,
+  reasons: readonly BlockedReason[],
+): Promise<readonly BlockedReason[]> {
+  if (reasons.length === 0) return reasons;
+  const gates = await inspectGates(db, card, stage);
+  return reasons.filter((each) => gateStillRefuses(each, gates));
 }
 
 function laterLook(

@@ -1,4 +1,9 @@
-import { listCardsLacking, listForbiddenCards, mayBeBlocked } from "../../store/cards/blocked-cards.ts";
+import {
+  listCardsLacking,
+  listCardsWaitingFor,
+  listForbiddenCards,
+  mayBeBlocked,
+} from "../../store/cards/blocked-cards.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";
 
@@ -40,3 +45,8 @@ export const recheckPermitted = (
     { cardId, permittedAfter },
     { key: `${RECHECK_BLOCKED}:permitted:${cardId}`, delayMs },
   );
+
+/** Schedules the recheck for cards that a limit keeps out of a stage, after it may have got room. */
+export async function recheckFull(db: Db, stageId: string): Promise<void> {
+  for (const cardId of await listCardsWaitingFor(db, stageId)) await recheckSoon(db, cardId);
+}

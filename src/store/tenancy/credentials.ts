@@ -22,6 +22,8 @@ export interface Credential {
   /** Changes with the credential and its boards; null while the credential is unusable. */
   readonly stamp: string | null;
   readonly boards: readonly BoardRole[];
+  /** Whether a person acts with it: false for every API key, whoever owns it. */
+  readonly isHuman: boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function findCredential(db: Db, clientId: string): Promise<Credenti
             case when c.previous_until > now() then array[c.secret_hash, c.previous_secret_hash]
                  else array[c.secret_hash] end as "secretHashes",
             ${stampOf("c")} as stamp,
-            ${BOARDS} as boards
+            ${BOARDS} as boards, false as "isHuman"
        from credentials c where c.client_id = :clientId`,
     { clientId },
   );
