@@ -230,6 +230,7 @@ CREATE TABLE credentials (
   id uuid NOT NULL,
   client_id text NOT NULL,
   user_id uuid NOT NULL,
+  owner_id uuid,
   name text NOT NULL,
   scopes text[] NOT NULL,
   secret_hash bytea NOT NULL,
@@ -241,6 +242,7 @@ CREATE TABLE credentials (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT credentials_client_id_key UNIQUE (client_id),
   CONSTRAINT credentials_exchange CHECK ((previous_secret_hash IS NULL) = (previous_until IS NULL)),
+  CONSTRAINT credentials_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id),
   CONSTRAINT credentials_pkey PRIMARY KEY (id),
   CONSTRAINT credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
@@ -485,6 +487,7 @@ CREATE TABLE operations (
   stage_id uuid,
   index integer NOT NULL,
   actor_id uuid NOT NULL,
+  is_human boolean DEFAULT false NOT NULL,
   request_id text,
   state text NOT NULL,
   holder uuid,
@@ -673,6 +676,7 @@ CREATE TABLE release_actions (
   input jsonb NOT NULL,
   card_id uuid,
   actor_id uuid NOT NULL,
+  is_human boolean DEFAULT false NOT NULL,
   request_id text NOT NULL,
   state text NOT NULL,
   cancelled_at timestamp with time zone,
@@ -824,12 +828,16 @@ CREATE TABLE stages (
   min_role text DEFAULT 'member'::text NOT NULL,
   rule_type text NOT NULL,
   rule_into text,
+  wip_limit integer,
+  human_only boolean DEFAULT false NOT NULL,
+  second_person boolean DEFAULT false NOT NULL,
   CONSTRAINT stages_kind_check CHECK (kind = ANY (ARRAY['backlog'::text, 'stage'::text, 'done'::text])),
   CONSTRAINT stages_min_role_check CHECK (min_role = ANY (ARRAY['viewer'::text, 'member'::text, 'maintainer'::text])),
   CONSTRAINT stages_pkey PRIMARY KEY (id),
   CONSTRAINT stages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE,
   CONSTRAINT stages_project_id_position_key UNIQUE (project_id, "position") DEFERRABLE,
-  CONSTRAINT stages_rule_type_check CHECK (rule_type = ANY (ARRAY['none'::text, 'branch'::text, 'draft_pull_request'::text, 'pull_request'::text, 'merge'::text]))
+  CONSTRAINT stages_rule_type_check CHECK (rule_type = ANY (ARRAY['none'::text, 'branch'::text, 'draft_pull_request'::text, 'pull_request'::text, 'merge'::text])),
+  CONSTRAINT stages_wip_limit_check CHECK (wip_limit >= 1 AND wip_limit <= 10000)
 );
 CREATE TRIGGER record_board_change_on_delete AFTER DELETE ON stages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();
 CREATE TRIGGER record_board_change_on_insert AFTER INSERT ON stages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();
@@ -943,7 +951,9 @@ CREATE INDEX webhooks_workspace_id_idx ON webhooks USING btree (workspace_id);
 CREATE TABLE workspace_agents (
   workspace_id uuid NOT NULL,
   user_id uuid NOT NULL,
+  owner_id uuid,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workspace_agents_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id),
   CONSTRAINT workspace_agents_pkey PRIMARY KEY (workspace_id, user_id),
   CONSTRAINT workspace_agents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   CONSTRAINT workspace_agents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE

@@ -21,6 +21,8 @@ export interface Caller {
   readonly credentialId: string;
   readonly workspaceId: string;
   readonly role: Role;
+  /** Whether a person makes the request, not an API key. */
+  readonly isHuman: boolean;
   /** The same for a retry with the same idempotency key and content. */
   readonly requestId: string;
 }
@@ -76,6 +78,7 @@ export class Write implements Caller {
   readonly credentialId: string;
   readonly workspaceId: string;
   readonly role: Role;
+  readonly isHuman: boolean;
   readonly requestId: string;
   /** The transaction that claimed the key. It ends with `answer` or `commit`. */
   readonly trx: Trx;
@@ -89,6 +92,7 @@ export class Write implements Caller {
     this.credentialId = caller.credentialId;
     this.workspaceId = caller.workspaceId;
     this.role = caller.role;
+    this.isHuman = caller.isHuman;
     this.requestId = caller.requestId;
     this.trx = trx;
     this.#deps = deps;

@@ -149,12 +149,13 @@ export const member = commandOf(
 const AGENT_LOGIN = "the agent's login on GitHub";
 
 const createAgent: Subcommand = async (args, context) => {
-  const values = readOptions(args, ACCOUNT);
+  const values = readOptions(args, { ...ACCOUNT, owner: TEXT });
   const workspaceId = workspaceOf(values);
   const login = required(values.login, "--login", AGENT_LOGIN);
+  const { owner } = values;
   const forge = await openForge(context);
   const user = await withDatabase(context, (db) =>
-    registerAgent({ db, forge, newId }, { workspaceId, login }),
+    registerAgent({ db, forge, newId }, { workspaceId, login, owner }),
   );
   printResult(context, values, { workspaceId, ...user }, [
     `${user.login} is now registered as an agent, on this board only.`,
@@ -167,13 +168,17 @@ export const agent = commandOf(
     name: "agent",
     about: "Registers accounts on GitHub as coding agents of a board",
     usage: [
-      "agent add --workspace <id> --login <login>",
+      "agent add --workspace <id> --login <login> [--owner <login>]",
       "agent list [--workspace <id>]",
       "agent remove --workspace <id> --login <login>",
     ],
-    options: { ...WORKSPACE_OPTION, "--login <login>": "Account of the agent on GitHub" },
+    options: {
+      ...WORKSPACE_OPTION,
+      "--login <login>": "Account of the agent on GitHub",
+      "--owner <login>": "Person who may not be the second person for the agent's commits",
+    },
     examples: [
-      `agent add --workspace ${EXAMPLE_ID} --login my-agent`,
+      `agent add --workspace ${EXAMPLE_ID} --login my-agent --owner ada`,
       "agent list",
       `agent remove --workspace ${EXAMPLE_ID} --login my-agent`,
     ],

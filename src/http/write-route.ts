@@ -69,7 +69,7 @@ export function writeRoute<
     const { limiter, log } = response.locals;
     return limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
-      const { id: credentialId, userId } = credential;
+      const { id: credentialId, userId, isHuman } = credential;
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
       requireWriteScope(credential);
       const key = idempotencyKeyOf(exchange.key);
@@ -89,7 +89,8 @@ export function writeRoute<
         body: input,
       });
       const requestId = requestIdOf(credentialId, key, fingerprint);
-      const caller = { userId, credentialId, workspaceId, role: board.role, requestId };
+      const { workspaceId, role: held } = board;
+      const caller = { userId, credentialId, workspaceId, role: held, isHuman, requestId };
       const scheduled = await schedule(deps, response, board);
       const start = await startWrite(scheduled, log, { caller, cached, key, fingerprint }, async (trx) => {
         const finding = find?.(trx, board, params);

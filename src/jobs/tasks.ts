@@ -32,7 +32,8 @@ import { syncInstallations } from "../actions/installations/sync-installation.ts
 import { listWaitingLanes } from "../store/forge/deliveries.ts";
 import { dropOldBoardChanges } from "../store/cards/cached-boards.ts";
 import { dropOldPlaceChanges } from "../store/cards/placing.ts";
-import { RECHECK_BLOCKED, recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
+import { recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
+import { RECHECK_BLOCKED } from "../actions/reconcile/recheck-soon.ts";
 import type { Db } from "../store/db/connect.ts";
 import {
   dropDeadInstances,

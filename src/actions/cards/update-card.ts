@@ -20,6 +20,7 @@ import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { abandonMove } from "../moves/start-move.ts";
 import { removeFromRelease } from "../releases/releases.ts";
+import { recheckFull } from "../reconcile/recheck-soon.ts";
 import type { Write } from "../write.ts";
 import {
   lockGrouping,
@@ -86,6 +87,7 @@ export async function deleteCard(write: Write, card: CardHead): Promise<StoredAn
   if (operation) await abandonMove(trx, card, operation);
   await removeFromRelease(trx, card);
   await markCardDeleted(trx, card.id);
+  await recheckFull(trx, card.stageId);
   const { id: cardId, projectId, stageId } = card;
   await recordChange(trx, write, {
     kind: "card_deleted",

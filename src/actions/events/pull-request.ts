@@ -24,7 +24,7 @@ import { recordEvents, hasEventSince } from "../../store/events/timeline.ts";
 import { backMergeSoon } from "../releases/back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
+import { recheckIfBlocked } from "../reconcile/recheck-soon.ts";
 import { effectKey, intentKey } from "../moves/record-effects.ts";
 import { resumeQueuedSoon } from "../moves/resume-move.ts";
 import { recordPullRequestTurn } from "./conversation.ts";

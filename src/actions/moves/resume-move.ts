@@ -86,7 +86,7 @@ export const resumeQueuedSoon = (db: Db, pull: QueuedPull, delayMs = 0): Promise
   );
 
 async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean): Promise<void> {
-  const { id, actorId, index, headShas } = operation;
+  const { id, actorId, isHuman, index, headShas } = operation;
   const log = deps.log.child({ operation: id, cardId: operation.cardId });
   const transition = await transitionOf(deps, operation);
   if (!transition) {
@@ -96,7 +96,7 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
   const taken = await takeOverOperation(deps.db, operation, { holder: deps.instanceId, requestId: null });
   if (!taken) return;
   const { attempt, deaths } = taken;
-  const move = { id, attempt, actorId, index, headShas, isResumed: true, isOverdue };
+  const move = { id, attempt, actorId, isHuman, index, headShas, isResumed: true, isOverdue };
   if (deaths >= MAX_DEATHS) {
     const why = `The service ended ${deaths} times in a row while it ran this move.`;
     await abandonAsRefused(deps, transition, move, why);

@@ -16,6 +16,9 @@ const AFTER_REFUSAL: Readonly<Record<RefusalReason, string>> = {
   branch_missing: "The card's branch is missing. Push it again, or ask a person.",
   head_moved: "The branch has another commit than `headShas`. Review it, and send its commit.",
   queue_rejected: "GitHub's merge queue removed the pull request. Correct the cause and push.",
+  wip_limit: "The stage is full. Work on cards in it, or wait until one leaves it.",
+  human_only: "Only a person may move cards into the stage. Ask one to move it.",
+  needs_second_person: "The mover must not have worked on the commits. Ask another person to move it.",
   unknown: "Read `blocked.message`, which is GitHub's, and ask a person if it does not help.",
 };
 

@@ -20,6 +20,8 @@ export interface Operation {
   readonly stageId: string;
   readonly index: number;
   readonly actorId: string;
+  /** Whether the actor used a session of the console, not an API key. */
+  readonly isHuman: boolean;
   readonly state: "running" | "queued" | "done" | "refused" | "abandoned";
   readonly attempt: number;
   readonly headShas: HeadShas | null;
@@ -31,7 +33,7 @@ export interface Operation {
 
 const OPERATION = `
   select o.id, o.workspace_id as "workspaceId", o.card_id as "cardId", o.stage_id as "stageId", o.index,
-         o.actor_id as "actorId", o.state, o.attempt, o.promoted,
+         o.actor_id as "actorId", o.is_human as "isHuman", o.state, o.attempt, o.promoted,
          o.head_shas as "headShas", ${isAliveSql("o.holder")} as "isHeld"
     from operations o`;
 
@@ -97,8 +99,8 @@ export async function insertOperation(db: Db, operation: NewOperation): Promise<
   await busyIfStageRemoved(
     rows(
       db,
-      `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, head_shas, holder, state, promoted)
-       values (:id, :workspaceId, :cardId, :stageId, :index, :actorId, :requestId, cast(:headShas as jsonb), :holder, 'running',
+      `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, is_human, request_id, head_shas, holder, state, promoted)
+       values (:id, :workspaceId, :cardId, :stageId, :index, :actorId, :isHuman, :requestId, cast(:headShas as jsonb), :holder, 'running',
                (select coalesce(jsonb_agg(distinct each.promotion), '[]')
                   from operations earlier, jsonb_array_elements(earlier.promoted) each(promotion)
                  where earlier.card_id = :cardId and earlier.stage_id = :stageId and earlier.request_id = :requestId))`,
@@ -131,12 +133,14 @@ export async function takeOverOperation(
         readonly requestId: string;
         readonly headShas: HeadShas | null;
         readonly actorId: string;
+        readonly isHuman: boolean;
       }
     | {
         readonly holder: string;
         readonly requestId: null;
         readonly headShas?: never;
         readonly actorId?: never;
+        readonly isHuman?: never;
       },
 ): Promise<Takeover | null> {
   return firstRow<Takeover>(
@@ -144,7 +148,8 @@ export async function takeOverOperation(
     `update operations o
         set state = 'running', holder = :holder, attempt = o.attempt + 1, updated_at = now(),
             request_id = coalesce(:requestId, o.request_id),
-            actor_id = coalesce(cast(:actorId as uuid), o.actor_id), deeds = done.deeds,
+            actor_id = coalesce(cast(:actorId as uuid), o.actor_id),
+            is_human = coalesce(cast(:isHuman as boolean), o.is_human), deeds = done.deeds,
             head_shas = case when cast(:requestId as text) is null then o.head_shas else cast(:headShas as jsonb) end,
             deaths = case when o.holder is null then o.deaths when o.deeds = done.deeds then o.deaths + 1 else 1 end
        from (select cast(count(*) as integer) as deeds
@@ -152,7 +157,13 @@ export async function takeOverOperation(
               where mine.id = :id and i.done) done
       where o.id = :id and o.attempt = :attempt and o.state in ('running', 'queued') and not ${isAliveSql("o.holder")}
       returning o.attempt, o.deaths`,
-    { ...by, ...operation, headShas: jsonOf(by.headShas ?? null), actorId: by.actorId ?? null },
+    {
+      ...by,
+      ...operation,
+      headShas: jsonOf(by.headShas ?? null),
+      actorId: by.actorId ?? null,
+      isHuman: by.isHuman ?? null,
+    },
   );
 }
 
