@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Deps } from "./actions/deps.ts";
+import { createAuditChain } from "./actions/audit-chain.ts";
 import { createFeed } from "./actions/feed.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { recordUnavailable } from "./actions/installations/unavailable-installation.ts";
@@ -93,6 +94,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const boards = createCachedBoards();
     const feed = createFeed(db, log, options);
+    const auditChain = createAuditChain(db, log);
     const webhookClient = createWebhookClient(options.webhooks);
     const instanceId = newId();
     const deps: Deps = { db, forge, log, metrics, boards, feed, webhookClient, instanceId, newId };
@@ -124,6 +126,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       throw error;
     });
     feed.start();
+    auditChain.start();
     sender.start();
     const drain = (): void => {
       isDraining = true;
@@ -135,7 +138,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       await intake.flushed();
       await worker.stop();
       await sender.stop();
-      await feed.stop();
+      await Promise.all([feed.stop(), auditChain.stop()]);
       await db.destroy();
     };
     const { baseUrl } = listening;

@@ -13,6 +13,7 @@ import {
   REPLAY_HEADER,
   requestIdOf,
 } from "./idempotency.ts";
+import { auditing } from "./attempts.ts";
 import { requireNoBody } from "./json.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
@@ -21,6 +22,7 @@ import {
   pathOf,
   schedule,
   type Definition,
+  type Exchange,
   type MaybeObject,
   type Output,
   type Route,
@@ -60,14 +62,16 @@ export function writeRoute<
   },
 ): Route {
   const { handle, find, method, role, ...rest } = route;
-  return answering(defined(rest, method, role), async (deps, exchange) => {
+  const run = auditing({ method, path: rest.path }, async (deps, exchange: Exchange, attempt) => {
     let reading: Promise<unknown> | undefined;
     const { request, response } = exchange;
     const { limiter, log } = response.locals;
     return limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
       const { id: credentialId, userId } = credential;
+      Object.assign(attempt, { userId, credentialId });
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+      attempt.workspaceId = board.workspaceId;
       requireWriteScope(credential);
       const key = idempotencyKeyOf(exchange.key);
       requireRole(board.role, role);
@@ -85,11 +89,11 @@ export function writeRoute<
       });
       const requestId = requestIdOf(credentialId, key, fingerprint);
       const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
-      const scheduled = await schedule(deps, response, board);
+      const scheduled = attempt.observe(await schedule(deps, response, board));
       const start = await startWrite(
         scheduled,
         log,
-        { caller, cached, key, fingerprint },
+        { caller, cached, key, fingerprint, attempt },
         async (trx) => (await find?.(trx, board, params)) as Subject,
       );
       switch (start.state) {
@@ -98,6 +102,7 @@ export function writeRoute<
         case "running":
           throw keyRunning();
         case "replay":
+          await attempt.end(deps.db, { status: start.answer.status, problem: null, isReplay: true });
           exchange.setHeader(REPLAY_HEADER, "true");
           return start.answer;
         case "claimed":
@@ -118,4 +123,5 @@ export function writeRoute<
       }
     });
   });
+  return answering(defined(rest, method, role), run);
 }
