@@ -204,6 +204,7 @@ const realSettings = commonSettings.extend({
   // GitHub can redeliver for three days, and a redelivery must be recognized.
   RETAIN_DELIVERIES_DAYS: wholeNumber(DEFAULT_RETENTION.deliveryDays, 4, 3_650),
   RETAIN_HISTORY_DAYS: wholeNumber(DEFAULT_RETENTION.historyDays, 4, 3_650),
+  RETAIN_AUDIT_DAYS: wholeNumber(DEFAULT_RETENTION.auditDays, 4, 3_650),
 });
 
 /** The settings of real mode, with the key in PRIVATE_KEY or in a file. */
@@ -258,7 +259,11 @@ export function readConfig(
     apiUrl: forgeUrlsOf(set).api,
     metricsToken: set.METRICS_TOKEN,
     drainSeconds: set.DRAIN_SECONDS,
-    retention: { deliveryDays: set.RETAIN_DELIVERIES_DAYS, historyDays: set.RETAIN_HISTORY_DAYS },
+    retention: {
+      deliveryDays: set.RETAIN_DELIVERIES_DAYS,
+      historyDays: set.RETAIN_HISTORY_DAYS,
+      auditDays: set.RETAIN_AUDIT_DAYS,
+    },
   };
 }
 

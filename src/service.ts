@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { DEFAULT_CLAIMS_PER_CREDENTIAL } from "./actions/claims/claims.ts";
 import type { Deps } from "./actions/deps.ts";
+import { createAuditChain } from "./actions/audit-chain.ts";
 import { createFeed } from "./actions/feed.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { recordUnavailable } from "./actions/installations/unavailable-installation.ts";
@@ -96,6 +97,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const boards = createCachedBoards();
     const feed = createFeed(db, log, options);
+    const auditChain = createAuditChain(db, log);
     const webhookClient = createWebhookClient(options.webhooks);
     const instanceId = newId();
     const { claimsPerCredential = DEFAULT_CLAIMS_PER_CREDENTIAL } = options;
@@ -129,6 +131,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       throw error;
     });
     feed.start();
+    auditChain.start();
     sender.start();
     const drain = (): void => {
       isDraining = true;
@@ -140,7 +143,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       await intake.flushed();
       await worker.stop();
       await sender.stop();
-      await feed.stop();
+      await Promise.all([feed.stop(), auditChain.stop()]);
       await db.destroy();
     };
     const { baseUrl } = listening;

@@ -71,6 +71,7 @@ export const workspace = commandOf(
       "--name <name>": "Name of the board",
     },
     examples: ["workspace create --organization acme --name Web", "workspace list"],
+    changes: ["create"],
   },
   { create: createBoard, list: listSubcommand({}, () => listWorkspaces) },
 );
@@ -108,8 +109,10 @@ const removal =
     const values = readOptions(args, ACCOUNT);
     const workspaceId = workspaceOf(values);
     const login = required(values.login, "--login", texts.login);
-    const isRemoved = await withDatabase(context, (db) => remove(db, workspaceId, login));
-    if (!isRemoved) throw notFound(`${login} ${texts.unknown} ${workspaceId}.`);
+    await withDatabase(context, async (db) => {
+      if (!(await remove(db, workspaceId, login)))
+        throw notFound(`${login} ${texts.unknown} ${workspaceId}.`);
+    });
     printOutcome(context, values, { workspaceId, login, removed: true }, `${login} ${texts.removed}`);
   };
 
@@ -134,6 +137,7 @@ export const member = commandOf(
       `member list --workspace ${EXAMPLE_ID}`,
       `member remove --workspace ${EXAMPLE_ID} --login ada`,
     ],
+    changes: ["add", "remove"],
   },
   {
     add: createMember,
@@ -182,6 +186,7 @@ export const agent = commandOf(
       "agent list",
       `agent remove --workspace ${EXAMPLE_ID} --login my-agent`,
     ],
+    changes: ["add", "remove"],
   },
   {
     add: createAgent,

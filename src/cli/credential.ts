@@ -51,6 +51,7 @@ export const credential = commandOf(
       "credential rotate qAidaAxp1xcr --keep 1h",
       "credential revoke qAidaAxp1xcr",
     ],
+    changes: ["issue", "rotate", "revoke"],
   },
   { issue, list: listSubcommand({}, () => listCredentials), rotate, revoke },
 );
@@ -151,7 +152,8 @@ function keepOf(text: string): number {
 async function revoke(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = readArgs(args, {});
   const clientId = onlyArgument(positionals, "the client id of the credential");
-  const isRevoked = await withDatabase(context, (db) => revokeCredential(db, clientId));
-  if (!isRevoked) throw notFound(`There is no credential ${clientId}.`);
+  await withDatabase(context, async (db) => {
+    if (!(await revokeCredential(db, clientId))) throw notFound(`There is no credential ${clientId}.`);
+  });
   printOutcome(context, values, { clientId, revoked: true }, `${clientId} is revoked.`);
 }

@@ -40,7 +40,7 @@ export interface Route {
   readonly definition: RouteDefinition;
   /** Answers an HTTP request. */
   readonly serve: (deps: Deps, request: Request, response: Response) => Promise<void>;
-  /** Returns the answer. Throws a `Problem`. Null for a route whose answer does not end. */
+  /** Returns the answer. Throws a `Problem`. Null for a route that streams its answer. */
   readonly run: ((deps: Deps, exchange: Exchange) => Promise<Answer>) | null;
 }
 
@@ -152,11 +152,13 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
 }
 
 /**
- * A read of a board whose answer does not end. `handle` sends it; `authorize` throws if the
- * credential has lost its access since.
+ * A read of a board whose answer is long or does not end. `handle` sends it; `authorize` throws if
+ * the credential has lost its access since.
  */
 export function streamRoute<Query extends MaybeObject = undefined>(
   route: Omit<Definition<undefined, Query, undefined>, "params" | "body"> & {
+    /** By default viewer. */
+    readonly role?: Role;
     readonly handle: (
       deps: Deps,
       call: { readonly board: BoardRole; readonly query: Output<Query> },
@@ -165,13 +167,14 @@ export function streamRoute<Query extends MaybeObject = undefined>(
     ) => Promise<void>;
   },
 ): Route {
-  const { handle, ...rest } = route;
+  const { handle, role = "viewer", ...rest } = route;
   return {
-    definition: defined(rest, "get", "viewer"),
+    definition: defined(rest, "get", role),
     serve: async (deps, request, response) => {
       const admit = () =>
         response.locals.limiter.admit(deps, request, response, async (cached) => {
           const board = boardOf(cached.credential, request.get(WORKSPACE_HEADER));
+          requireRole(board.role, role);
           requireNoBodySent(request);
           const query = validateQuery(rest.query, request.query) as Output<Query>;
           await cached.revalidate(deps.db);

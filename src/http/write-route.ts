@@ -16,6 +16,7 @@ import {
   REPLAY_HEADER,
   requestIdOf,
 } from "./idempotency.ts";
+import { auditing } from "./attempts.ts";
 import { requireNoBody } from "./json.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
@@ -24,6 +25,7 @@ import {
   pathOf,
   schedule,
   type Definition,
+  type Exchange,
   type MaybeObject,
   type Output,
   type Route,
@@ -63,14 +65,16 @@ export function writeRoute<
   },
 ): Route {
   const { handle, find, method, role, ...rest } = route;
-  return answering(defined(rest, method, role), async (deps, exchange) => {
+  const run = auditing({ method, path: rest.path }, async (deps, exchange: Exchange, attempt) => {
     let reading: Promise<unknown> | undefined;
     const { request, response } = exchange;
     const { limiter, log } = response.locals;
     return limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
       const { id: credentialId, userId, isHuman } = credential;
+      Object.assign(attempt, { userId, credentialId });
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+      attempt.workspaceId = board.workspaceId;
       requireWriteScope(credential);
       const key = idempotencyKeyOf(exchange.key);
       requireRole(board.role, role);
@@ -91,8 +95,9 @@ export function writeRoute<
       const requestId = requestIdOf(credentialId, key, fingerprint);
       const { workspaceId, role: held } = board;
       const caller = { userId, credentialId, workspaceId, role: held, isHuman, requestId };
-      const scheduled = await schedule(deps, response, board);
-      const start = await startWrite(scheduled, log, { caller, cached, key, fingerprint }, async (trx) => {
+      const scheduled = attempt.observe(await schedule(deps, response, board));
+      const request = { caller, cached, key, fingerprint, attempt };
+      const start = await startWrite(scheduled, log, request, async (trx) => {
         const finding = find?.(trx, board, params);
         const write = { workspaceId, credentialId, ...(params as { readonly number: number }) };
         const [found] = await allInOrder([finding, claim && requireClaim(trx, write, claim)]);
@@ -104,6 +109,7 @@ export function writeRoute<
         case "running":
           throw keyRunning();
         case "replay":
+          await attempt.end(deps.db, { status: start.answer.status, problem: null, isReplay: true });
           exchange.setHeader(REPLAY_HEADER, "true");
           return start.answer;
         case "claimed":
@@ -124,4 +130,5 @@ export function writeRoute<
       }
     });
   });
+  return answering(defined(rest, method, role), run);
 }

@@ -35,6 +35,7 @@ import { dropOldPlaceChanges } from "../store/cards/placing.ts";
 import { recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
 import { RECHECK_BLOCKED } from "../actions/reconcile/recheck-soon.ts";
 import type { Db } from "../store/db/connect.ts";
+import { dropOldAttempts } from "../store/audit/chain.ts";
 import {
   dropDeadInstances,
   dropFailedJobs,
@@ -59,7 +60,7 @@ const DELETE_OLD_ROWS = "delete-old-rows";
 /** Deletes rows past their retention, and logs how many. */
 export async function deleteOldRows(
   { db, log }: Deps,
-  { deliveryDays, historyDays }: Retention,
+  { deliveryDays, historyDays, auditDays }: Retention,
 ): Promise<void> {
   const dropped = {
     keys: await dropOldKeys(db),
@@ -71,6 +72,7 @@ export async function deleteOldRows(
     webhookDeliveries: await dropOldWebhookDeliveries(db),
     checkReports: await dropOldCheckReports(db, historyDays),
     releaseActions: await dropOldActions(db, historyDays),
+    auditRows: await dropOldAttempts(db, auditDays),
   };
   await dropOldOperations(db, historyDays);
   log.info(dropped, "deleted old rows");

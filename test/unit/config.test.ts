@@ -113,7 +113,7 @@ describe("a configured App and database", () => {
       apiUrl: "https://api.github.com",
       metricsToken: null,
       drainSeconds: 5,
-      retention: { deliveryDays: 30, historyDays: 90 },
+      retention: { deliveryDays: 30, historyDays: 90, auditDays: 400 },
     });
   });
 
@@ -164,6 +164,7 @@ describe("a configured App and database", () => {
     ["BOARD_CALLS_WAITING", "x"],
     ["RETAIN_DELIVERIES_DAYS", "3"],
     ["RETAIN_HISTORY_DAYS", "for ever"],
+    ["RETAIN_AUDIT_DAYS", "3"],
     ["PUBLIC_URL", "trunkline.example.com"],
     ["PUBLIC_URL", "localhost:3000"],
     ["PUBLIC_URL", "ftp://trunkline.example.com"],
@@ -255,10 +256,11 @@ describe("a configured App and database", () => {
 
   it("metrics, shutdown and retention follow their settings", () => {
     const env = { METRICS_TOKEN: "0123456789abcdef", DRAIN_SECONDS: "0", RETAIN_DELIVERIES_DAYS: "4" };
-    expect(read({ ...real, ...env, RETAIN_HISTORY_DAYS: "365" })).toMatchObject({
+    const days = { RETAIN_HISTORY_DAYS: "365", RETAIN_AUDIT_DAYS: "30" };
+    expect(read({ ...real, ...env, ...days })).toMatchObject({
       metricsToken: "0123456789abcdef",
       drainSeconds: 0,
-      retention: { deliveryDays: 4, historyDays: 365 },
+      retention: { deliveryDays: 4, historyDays: 365, auditDays: 30 },
     });
   });
 

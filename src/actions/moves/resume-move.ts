@@ -16,6 +16,7 @@ import {
   takeOverOperation,
   type Operation,
 } from "../../store/ops/operations.ts";
+import { continueAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
 import { runOrReleaseMove, type MoveAttempt, type Transition } from "./start-move.ts";
 import { runMove, type MoveOutcome } from "./run-move.ts";
@@ -104,11 +105,13 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
     return;
   }
   try {
-    const state = await runOrReleaseMove(deps, move, async () => {
-      const outcome = await runMove(deps, transition, move);
-      await finishMove(deps, transition, move, outcome, storeNothing);
-      return outcome.state;
-    });
+    const state = await continueAttempt(deps, operation.attemptId, async (own) =>
+      runOrReleaseMove(own, move, async () => {
+        const outcome = await runMove(own, transition, move);
+        await finishMove(own, transition, move, outcome, storeNothing);
+        return outcome.state;
+      }),
+    );
     log.info({ outcome: state }, "finished an unfinished move");
   } catch (error) {
     if (error instanceof Problem) {

@@ -45,20 +45,25 @@ export function mcpEndpoint(deps: Deps): RequestHandler {
       if (!hasAllowedOrigin(request, response)) return;
       const toolsets = toolsetsOf(request);
       let reading: Promise<unknown> | undefined;
-      const { body, rights } = await limiter.admit(deps, request, response, async (cached) => {
+      const { body, rights, caller } = await limiter.admit(deps, request, response, async (cached) => {
         const { role, ...board } = boardOf(cached.credential, request.get(WORKSPACE_HEADER));
         const input = await (reading ??= readBody(request, response));
         await schedule(deps, response, { role, ...board });
         await cached.revalidate(deps.db);
-        return { body: input, rights: { role, scopes: cached.credential.scopes } };
+        const { id: credentialId, scopes, userId } = cached.credential;
+        const caller = { userId, credentialId, workspaceId: board.workspaceId };
+        return { body: input, rights: { role, scopes }, caller };
       });
       if (Array.isArray(body)) throw invalid("Send one JSON-RPC message for each request, not a batch.");
       const offered = listing.filter(
         ({ tool: { toolset } }) => toolset === null || toolsets.includes(toolset),
       );
-      const handler = createMcpHandler(() => serverFor({ deps, request, response, rights }, offered), {
-        maxSubscriptions: 0,
-      });
+      const handler = createMcpHandler(
+        () => serverFor({ deps, request, response, rights, caller }, offered),
+        {
+          maxSubscriptions: 0,
+        },
+      );
       await send(response, await handler.fetch(webRequest(request, body), { parsedBody: body }));
     } finally {
       limiter.leave(response);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Request, Response } from "express";
 import type { Deps } from "../../actions/deps.ts";
+import type { Caller } from "../../actions/write.ts";
 import { invalid } from "../../errors.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
 import type { Scope } from "../../store/tenancy/credentials.ts";
@@ -8,6 +9,7 @@ import { CLAIM_TOKEN_PATTERN, isAboutCard } from "../claim-header.ts";
 import { REPLAY_HEADER } from "../idempotency.ts";
 import { requireRole, requireWriteScope } from "../resolve.ts";
 import type { Exchange, Route, RouteDefinition } from "../route.ts";
+import { auditing } from "../attempts.ts";
 import { validate } from "../validate.ts";
 import { routes } from "../v1/routes.ts";
 
@@ -167,16 +169,13 @@ export interface Carrier {
   readonly request: Request;
   readonly response: Response;
   readonly rights: Rights;
+  readonly caller: Pick<Caller, "userId" | "credentialId" | "workspaceId">;
 }
 
 /** Runs a tool. Throws what its routes throw, and `invalid` for arguments that it does not have. */
 export async function runTool(carrier: Carrier, called: Tool, input: Arguments): Promise<Output & Replay> {
-  requireRights(called, carrier.rights);
-  const known = Object.keys(called.input.shape);
-  const unknown = Object.keys(input).filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw unknownArguments(unknown, known);
-  validate(called.extra, input, "arguments");
-  const key = isWrite(called) ? keyOf(input["requestId"]) : undefined;
+  const key = isWrite(called) ? await admitWrite(carrier, called, input) : undefined;
+  if (!isWrite(called)) requireValid(carrier, called, input);
   let isReplay = false;
   const run: RunRoute = async (name, fields) => {
     const answer = await runRoute(carrier, name, fields, key);
@@ -185,6 +184,26 @@ export async function runTool(carrier: Carrier, called: Tool, input: Arguments):
   };
   const output = await called.run(run, input);
   return { ...output, isReplay };
+}
+
+function requireValid({ rights }: Carrier, called: Tool, input: Arguments): void {
+  requireRights(called, rights);
+  const known = Object.keys(called.input.shape);
+  const unknown = Object.keys(input).filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw unknownArguments(unknown, known);
+  validate(called.extra, input, "arguments");
+}
+
+/** The idempotency key of a write. A call that is refused here does not reach the route, which records calls. */
+function admitWrite(carrier: Carrier, called: Tool, input: Arguments): Promise<string> {
+  const { deps, request, response, caller } = carrier;
+  const { definition } = routeNamed(called.route);
+  const admit = auditing(definition, (_, __, attempt) => {
+    Object.assign(attempt, caller);
+    requireValid(carrier, called, input);
+    return Promise.resolve(keyOf(input["requestId"]));
+  });
+  return admit(deps, { request, response, params: inputOf(definition, input).params });
 }
 
 interface Replay {

@@ -1,5 +1,6 @@
 import type { Route } from "../route.ts";
 import { accountRoutes, memberRoutes } from "./account.ts";
+import { auditRoutes } from "./audit.ts";
 import { boardRoutes } from "./board.ts";
 import { cardListRoutes } from "./card-list.ts";
 import { cardRoutes } from "./cards.ts";
@@ -42,5 +43,6 @@ export const routes: readonly Route[] = [
   ...inboxRoutes,
   ...eventRoutes,
   ...webhookRoutes,
+  ...auditRoutes,
   ...trunkRoutes,
 ];

@@ -25,6 +25,8 @@ export interface Operation {
   readonly state: "running" | "queued" | "done" | "refused" | "abandoned";
   readonly attempt: number;
   readonly headShas: HeadShas | null;
+  /** The attempt of the audit log that began it or took it over last. */
+  readonly attemptId: string | null;
   /** The merges so far. */
   readonly promoted: readonly RecordedMerge[];
   /** Whether a live process is working on the move. */
@@ -33,7 +35,7 @@ export interface Operation {
 
 const OPERATION = `
   select o.id, o.workspace_id as "workspaceId", o.card_id as "cardId", o.stage_id as "stageId", o.index,
-         o.actor_id as "actorId", o.is_human as "isHuman", o.state, o.attempt, o.promoted,
+         o.actor_id as "actorId", o.is_human as "isHuman", o.state, o.attempt, o.promoted, o.attempt_id as "attemptId",
          o.head_shas as "headShas", ${isAliveSql("o.holder")} as "isHeld"
     from operations o`;
 
@@ -84,7 +86,7 @@ export async function listOrphanedOperations(db: Db, limit: number): Promise<Ope
   );
 }
 
-interface NewOperation extends Omit<Operation, "state" | "attempt" | "promoted" | "isHeld"> {
+interface NewOperation extends Omit<Operation, "state" | "attempt" | "attemptId" | "promoted" | "isHeld"> {
   readonly requestId: string | null;
   readonly holder: string;
 }
@@ -147,7 +149,7 @@ export async function takeOverOperation(
     db,
     `update operations o
         set state = 'running', holder = :holder, attempt = o.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, o.request_id),
+            request_id = coalesce(:requestId, o.request_id), attempt_id = coalesce(current_attempt(), o.attempt_id),
             actor_id = coalesce(cast(:actorId as uuid), o.actor_id),
             is_human = coalesce(cast(:isHuman as boolean), o.is_human), deeds = done.deeds,
             head_shas = case when cast(:requestId as text) is null then o.head_shas else cast(:headShas as jsonb) end,

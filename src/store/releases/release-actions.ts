@@ -19,6 +19,8 @@ export interface ReleaseAction {
   readonly requestId: string;
   readonly state: "running" | "done" | "refused" | "abandoned";
   readonly attempt: number;
+  /** The attempt of the audit log that began it or took it over last. */
+  readonly attemptId: string | null;
   /** The promotion moves no further card, and ends. */
   readonly isCancelled: boolean;
   /** Failures in a row. */
@@ -34,7 +36,7 @@ export type OwnedAction = Pick<ReleaseAction, "id" | "attempt">;
 
 const ACTION = `
   select a.id, a.workspace_id as "workspaceId", a.release_id as "releaseId", a.kind, a.input, a.actor_id as "actorId", a.is_human as "isHuman",
-         a.request_id as "requestId", a.state, a.attempt, a.failures, a.progress,
+         a.request_id as "requestId", a.state, a.attempt, a.attempt_id as "attemptId", a.failures, a.progress,
          a.cancelled_at is not null as "isCancelled", ${isAliveSql("a.holder")} as "isHeld"
     from release_actions a`;
 
@@ -131,7 +133,7 @@ export async function takeOverAction(
     db,
     `update release_actions a
         set holder = :holder, attempt = a.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, a.request_id),
+            request_id = coalesce(:requestId, a.request_id), attempt_id = coalesce(current_attempt(), a.attempt_id),
             actor_id = coalesce(cast(:actorId as uuid), a.actor_id),
             is_human = coalesce(cast(:isHuman as boolean), a.is_human), progress_digest = ${PROGRESS},
             deaths = case when a.holder is null then a.deaths when a.progress_digest = ${PROGRESS} then a.deaths + 1 else 1 end

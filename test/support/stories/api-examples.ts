@@ -164,6 +164,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
     ({ events }) => events.length === 3,
   );
   // Its answer does not end, so none is recorded.
+  examples["GET /v1/audit"] = { path: "/v1/audit?from=2026-01-31T12:00:00Z", answers: {} };
   examples["GET /v1/events/stream"] = { path: `/v1/events/stream?card=${number}`, answers: {} };
   const next = await api.post<Identified>("/v1/releases", { name: "1.1" });
   await api.post(`/v1/releases/${next.body.id}/freeze`);
