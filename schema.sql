@@ -1037,6 +1037,14 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.current_attempt()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select cast(nullif(current_setting('trunkline.attempt', true), '') as uuid)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.delete_claim_row()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1045,14 +1053,6 @@ begin
   delete from claims where card_id = new.id;
   return null;
 end $function$;
-
-CREATE OR REPLACE FUNCTION public.current_attempt()
- RETURNS uuid
- LANGUAGE sql
- STABLE
-AS $function$
-  select cast(nullif(current_setting('trunkline.attempt', true), '') as uuid)
-$function$;
 
 CREATE OR REPLACE FUNCTION public.place_in_column(stage uuid, place text, OUT above bigint, OUT is_stale boolean)
  RETURNS record

@@ -74,14 +74,14 @@ export function writeRoute<
       const { id: credentialId, userId, isHuman } = credential;
       Object.assign(attempt, { userId, credentialId });
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
-      attempt.workspaceId = board.workspaceId;
+      const { workspaceId, role: held } = board;
+      attempt.workspaceId = workspaceId;
       requireWriteScope(credential);
       const key = idempotencyKeyOf(exchange.key);
       requireRole(board.role, role);
       const params = pathOf(rest.params, exchange) as Output<Params>;
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
       const claim = isAboutCard(rest.path) ? claimTokenOf(exchange.claim) : null;
-      const { workspaceId } = board;
       // A body can be read only once, and this function may restart.
       const input = await (reading ??= exchange.readBody());
       const fingerprint = fingerprintOf({
@@ -93,11 +93,10 @@ export function writeRoute<
         body: input,
       });
       const requestId = requestIdOf(credentialId, key, fingerprint);
-      const { workspaceId, role: held } = board;
       const caller = { userId, credentialId, workspaceId, role: held, isHuman, requestId };
       const scheduled = attempt.observe(await schedule(deps, response, board));
-      const request = { caller, cached, key, fingerprint, attempt };
-      const start = await startWrite(scheduled, log, request, async (trx) => {
+      const call = { caller, cached, key, fingerprint, attempt };
+      const start = await startWrite(scheduled, log, call, async (trx) => {
         const finding = find?.(trx, board, params);
         const write = { workspaceId, credentialId, ...(params as { readonly number: number }) };
         const [found] = await allInOrder([finding, claim && requireClaim(trx, write, claim)]);
