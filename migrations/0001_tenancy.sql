@@ -62,6 +62,8 @@ create index on memberships (workspace_id);
 create table workspace_agents (
   workspace_id uuid not null references workspaces on delete cascade,
   user_id uuid not null references users on delete cascade,
+  -- The person who answers for the agent's commits, or null.
+  owner_id uuid references users,
   created_at timestamptz not null default now(),
   primary key (workspace_id, user_id)
 );
@@ -71,6 +73,8 @@ create table credentials (
   -- The public part of the API key; safe to log.
   client_id text not null unique,
   user_id uuid not null references users,
+  -- The person as whom the credential counts where a stage needs a second person, or null.
+  owner_id uuid references users,
   name text not null,
   scopes text[] not null,
   -- SHA-256 of the secret, which is not stored.

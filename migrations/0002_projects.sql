@@ -28,6 +28,10 @@ create table stages (
     check (rule_type in ('none', 'branch', 'draft_pull_request', 'pull_request', 'merge')),
   -- The branch that a merge stage merges into. Null is the repository's default branch.
   rule_into text,
+  -- The gates: conditions for entering the stage.
+  wip_limit integer check (wip_limit between 1 and 10000),
+  human_only boolean not null default false,
+  second_person boolean not null default false,
   unique (project_id, position) deferrable initially immediate
 );
 

@@ -18,6 +18,8 @@ create table operations (
   stage_id uuid references stages on delete set null,
   index integer not null,
   actor_id uuid not null references users,
+  -- Whether the actor used a session of the console, not an API key.
+  is_human boolean not null default false,
   -- A retry of the request finds the move by it (`Caller.requestId`).
   request_id text,
   -- queued: GitHub accepted the merge and finishes it later.

@@ -63,6 +63,8 @@ create table release_actions (
   -- The card of a pick.
   card_id uuid references cards,
   actor_id uuid not null references users,
+  -- Whether the actor used a session of the console, not an API key.
+  is_human boolean not null default false,
   -- A retry of the request finds the action by it (`Caller.requestId`).
   request_id text not null,
   state text not null check (state in ('running', 'done', 'refused', 'abandoned')),

@@ -61,6 +61,7 @@ export async function startSandbox(
       limits: config.limits,
       connections: config.connections,
       webhooks: { allowedAddresses: config.webhookAddresses },
+      claimsPerCredential: config.claimsPerCredential,
       isAlone: config.databaseUrl === null,
       log,
     });

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { DEFAULT_CLAIMS_PER_CREDENTIAL } from "./actions/claims/claims.ts";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/call-limiter.ts";
 import { DEFAULT_CONNECTION_LIMITS, type ConnectionLimits } from "./http/listen.ts";
 import { isAppKey } from "./forge/github/app.ts";
@@ -17,6 +18,8 @@ interface Listening {
   readonly connections: Pick<ConnectionLimits, "keepAliveMs" | "maxConnections">;
   /** Ranges of addresses (CIDR) that outgoing webhooks may reach besides public ones. */
   readonly webhookAddresses: readonly string[];
+  /** Claims that a credential may hold at a time. */
+  readonly claimsPerCredential: number;
 }
 
 /** Without credentials: the service starts its own database and forge. */
@@ -116,6 +119,7 @@ const commonSettings = z.object({
   BOARD_CALLS_WAITING: wholeNumber(DEFAULT_LIMITS.boardCallsWaiting, 1, 1_000_000),
   FAILED_KEYS_PER_MINUTE: wholeNumber(DEFAULT_LIMITS.failedKeysPerMinute, 1, 1_000_000),
   STORED_ANSWERS_MB: wholeNumber(DEFAULT_LIMITS.storedMegabytesPerDay, 1, 1_000_000),
+  CLAIMS_PER_CREDENTIAL: wholeNumber(DEFAULT_CLAIMS_PER_CREDENTIAL, 1, 1_000),
   KEEP_ALIVE_SECONDS: wholeNumber(DEFAULT_CONNECTION_LIMITS.keepAliveMs / 1_000, 1, 3_600),
   MAX_CONNECTIONS: wholeNumber(DEFAULT_CONNECTION_LIMITS.maxConnections, 16, 1_000_000),
   WEBHOOK_ALLOWED_ADDRESSES: addressRanges(""),
@@ -200,6 +204,7 @@ const realSettings = commonSettings.extend({
   // GitHub can redeliver for three days, and a redelivery must be recognized.
   RETAIN_DELIVERIES_DAYS: wholeNumber(DEFAULT_RETENTION.deliveryDays, 4, 3_650),
   RETAIN_HISTORY_DAYS: wholeNumber(DEFAULT_RETENTION.historyDays, 4, 3_650),
+  RETAIN_AUDIT_DAYS: wholeNumber(DEFAULT_RETENTION.auditDays, 4, 3_650),
 });
 
 /** The settings of real mode, with the key in PRIVATE_KEY or in a file. */
@@ -254,7 +259,11 @@ export function readConfig(
     apiUrl: forgeUrlsOf(set).api,
     metricsToken: set.METRICS_TOKEN,
     drainSeconds: set.DRAIN_SECONDS,
-    retention: { deliveryDays: set.RETAIN_DELIVERIES_DAYS, historyDays: set.RETAIN_HISTORY_DAYS },
+    retention: {
+      deliveryDays: set.RETAIN_DELIVERIES_DAYS,
+      historyDays: set.RETAIN_HISTORY_DAYS,
+      auditDays: set.RETAIN_AUDIT_DAYS,
+    },
   };
 }
 
@@ -276,6 +285,7 @@ const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
     maxConnections: set.MAX_CONNECTIONS,
   },
   webhookAddresses: set.WEBHOOK_ALLOWED_ADDRESSES,
+  claimsPerCredential: set.CLAIMS_PER_CREDENTIAL,
 });
 
 interface ForgeUrls {

@@ -55,6 +55,7 @@ async function runReal(config: RealConfig, log: Logger): Promise<End> {
     limits: config.limits,
     connections: config.connections,
     webhooks: { allowedAddresses: config.webhookAddresses },
+    claimsPerCredential: config.claimsPerCredential,
     metrics: config.metricsToken === null ? "off" : { token: config.metricsToken },
     log,
   });

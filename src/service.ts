@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
+import { DEFAULT_CLAIMS_PER_CREDENTIAL } from "./actions/claims/claims.ts";
 import type { Deps } from "./actions/deps.ts";
+import { createAuditChain } from "./actions/audit-chain.ts";
 import { createFeed } from "./actions/feed.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { recordUnavailable } from "./actions/installations/unavailable-installation.ts";
@@ -55,6 +57,8 @@ export interface ServiceOptions {
   readonly keepAliveMs?: number;
   /** Where outgoing webhooks may lead, and how they are repeated. */
   readonly webhooks?: WebhookClientOptions & WebhookSenderOptions;
+  /** Claims that a credential may hold at a time; by default 3. */
+  readonly claimsPerCredential?: number;
   readonly log: Logger;
 }
 
@@ -93,9 +97,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const boards = createCachedBoards();
     const feed = createFeed(db, log, options);
+    const auditChain = createAuditChain(db, log);
     const webhookClient = createWebhookClient(options.webhooks);
     const instanceId = newId();
-    const deps: Deps = { db, forge, log, metrics, boards, feed, webhookClient, instanceId, newId };
+    const { claimsPerCredential = DEFAULT_CLAIMS_PER_CREDENTIAL } = options;
+    const running = { boards, feed, webhookClient, claimsPerCredential };
+    const deps: Deps = { db, forge, log, metrics, ...running, instanceId, newId };
     const sender = createWebhookSender(deps, options.webhooks);
     if (options.isAlone) {
       await deleteOtherInstances(db, deps.instanceId);
@@ -124,6 +131,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       throw error;
     });
     feed.start();
+    auditChain.start();
     sender.start();
     const drain = (): void => {
       isDraining = true;
@@ -135,7 +143,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       await intake.flushed();
       await worker.stop();
       await sender.stop();
-      await feed.stop();
+      await Promise.all([feed.stop(), auditChain.stop()]);
       await db.destroy();
     };
     const { baseUrl } = listening;

@@ -56,7 +56,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       {
         file: "actions/moves/finish-move.js",
         find: `await end("refused", null);`,
-        replace: `await end("refused", null); await enterStage(trx, { card, stage }, 0, move.actorId);`,
+        replace: `await end("refused", null); await enterStage(trx, { card, stage, project }, 0, move.actorId);`,
       },
     ],
   },

@@ -37,12 +37,14 @@ export const FIELDS = {
   ComparisonCommitConnection: `authorCount ${CONNECTION}`,
 
   GitObject: GIT_OBJECT,
-  Commit: `${GIT_OBJECT} message messageHeadline messageBody author authoredDate committer committedDate parents tree history
+  Commit: `${GIT_OBJECT} message messageHeadline messageBody author authors authoredDate committer committedDate parents tree history
     status statusCheckRollup associatedPullRequests url`,
   CommitConnection: CONNECTION,
   CommitEdge: EDGE,
   CommitHistoryConnection: CONNECTION,
   GitActor: "avatarUrl date email name user",
+  GitActorConnection: CONNECTION,
+  GitActorEdge: EDGE,
   Tree: `${GIT_OBJECT} entries`,
   TreeEntry: "mode name object oid path type",
   Blob: `${GIT_OBJECT} byteSize isBinary isTruncated text`,

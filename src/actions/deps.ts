@@ -18,6 +18,8 @@ export interface Deps {
   readonly boards: CachedBoards;
   /** Identifies this process as the owner of what it runs. */
   readonly instanceId: string;
+  /** Claims that a credential may hold at a time. */
+  readonly claimsPerCredential: number;
   /** A new UUIDv7. */
   readonly newId: () => string;
 }

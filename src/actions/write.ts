@@ -13,6 +13,7 @@ import {
   type StoredAnswer,
 } from "../store/ops/idempotency.ts";
 import type { CachedCredential } from "../store/tenancy/credentials.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 
 /** The user and credential of a request, and its board. */
@@ -21,6 +22,8 @@ export interface Caller {
   readonly credentialId: string;
   readonly workspaceId: string;
   readonly role: Role;
+  /** Whether a person makes the request, not an API key. */
+  readonly isHuman: boolean;
   /** The same for a retry with the same idempotency key and content. */
   readonly requestId: string;
 }
@@ -30,6 +33,7 @@ interface WriteRequest {
   readonly cached: CachedCredential;
   readonly key: string;
   readonly fingerprint: Buffer;
+  readonly attempt: Attempt;
 }
 
 /** The state of the idempotency key; `subject` is the result of `find`. */
@@ -45,7 +49,7 @@ type StartedWrite<Subject> =
 export async function startWrite<Subject>(
   deps: Deps,
   log: Logger,
-  { caller, cached, key, fingerprint }: WriteRequest,
+  { caller, cached, key, fingerprint, attempt }: WriteRequest,
   find: (trx: Trx) => Promise<Subject>,
 ): Promise<StartedWrite<Subject>> {
   const trx = await beginTransaction(deps.db);
@@ -59,7 +63,7 @@ export async function startWrite<Subject>(
       return claimed.value;
     }
     if (found.status === "rejected") throw found.reason;
-    const write = new Write(deps, log, caller, claimed.value.held, trx);
+    const write = new Write(deps, log, caller, claimed.value.held, trx, attempt);
     return { state: "claimed", write, subject: found.value };
   } catch (error) {
     await trx.rollback();
@@ -69,31 +73,35 @@ export async function startWrite<Subject>(
 
 /**
  * A running write. Its answer is stored under the idempotency key in the same transaction as its
- * effect, so that a crash never leaves one without the other.
+ * effect, so that a crash never leaves one without the other. So is the row of the audit log.
  */
 export class Write implements Caller {
   readonly userId: string;
   readonly credentialId: string;
   readonly workspaceId: string;
   readonly role: Role;
+  readonly isHuman: boolean;
   readonly requestId: string;
   /** The transaction that claimed the key. It ends with `answer` or `commit`. */
   readonly trx: Trx;
   readonly #deps: Deps;
   readonly #log: Logger;
   readonly #held: ClaimedKey;
+  readonly #attempt: Attempt;
   #isCommitted = false;
 
-  constructor(deps: Deps, log: Logger, caller: Caller, held: ClaimedKey, trx: Trx) {
+  constructor(deps: Deps, log: Logger, caller: Caller, held: ClaimedKey, trx: Trx, attempt: Attempt) {
     this.userId = caller.userId;
     this.credentialId = caller.credentialId;
     this.workspaceId = caller.workspaceId;
     this.role = caller.role;
+    this.isHuman = caller.isHuman;
     this.requestId = caller.requestId;
     this.trx = trx;
     this.#deps = deps;
     this.#log = log;
     this.#held = held;
+    this.#attempt = attempt;
   }
 
   /** Stores the answer and commits the transaction, in one round trip. */
@@ -105,13 +113,17 @@ export class Write implements Caller {
   /** Commits before the write is done: its key is shown as running until `answerIn` ends it. */
   async commit(): Promise<void> {
     this.#isCommitted = true;
-    await this.trx.commit();
+    await allInOrder([this.#attempt.begin(this.trx), this.trx.commit()]);
   }
 
   /** Stores the answer at the end of a later transaction. Throws busy if the key was taken over. */
   async answerIn(trx: Trx, body: unknown, status = 200): Promise<StoredAnswer> {
     const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
-    if (await storeAnswer(trx, this.#held, answer)) return answer;
+    const [isStored] = await allInOrder([
+      storeAnswer(trx, this.#held, answer),
+      this.#attempt.end(trx, { status, problem: null }),
+    ]);
+    if (isStored) return answer;
     throw busy("This request was taken over by its own retry. Make the same call again.", 1);
   }
 

@@ -71,6 +71,7 @@ export const workspace = commandOf(
       "--name <name>": "Name of the board",
     },
     examples: ["workspace create --organization acme --name Web", "workspace list"],
+    changes: ["create"],
   },
   { create: createBoard, list: listSubcommand({}, () => listWorkspaces) },
 );
@@ -108,8 +109,10 @@ const removal =
     const values = readOptions(args, ACCOUNT);
     const workspaceId = workspaceOf(values);
     const login = required(values.login, "--login", texts.login);
-    const isRemoved = await withDatabase(context, (db) => remove(db, workspaceId, login));
-    if (!isRemoved) throw notFound(`${login} ${texts.unknown} ${workspaceId}.`);
+    await withDatabase(context, async (db) => {
+      if (!(await remove(db, workspaceId, login)))
+        throw notFound(`${login} ${texts.unknown} ${workspaceId}.`);
+    });
     printOutcome(context, values, { workspaceId, login, removed: true }, `${login} ${texts.removed}`);
   };
 
@@ -134,6 +137,7 @@ export const member = commandOf(
       `member list --workspace ${EXAMPLE_ID}`,
       `member remove --workspace ${EXAMPLE_ID} --login ada`,
     ],
+    changes: ["add", "remove"],
   },
   {
     add: createMember,
@@ -149,12 +153,13 @@ export const member = commandOf(
 const AGENT_LOGIN = "the agent's login on GitHub";
 
 const createAgent: Subcommand = async (args, context) => {
-  const values = readOptions(args, ACCOUNT);
+  const values = readOptions(args, { ...ACCOUNT, owner: TEXT });
   const workspaceId = workspaceOf(values);
   const login = required(values.login, "--login", AGENT_LOGIN);
+  const { owner } = values;
   const forge = await openForge(context);
   const user = await withDatabase(context, (db) =>
-    registerAgent({ db, forge, newId }, { workspaceId, login }),
+    registerAgent({ db, forge, newId }, { workspaceId, login, owner }),
   );
   printResult(context, values, { workspaceId, ...user }, [
     `${user.login} is now registered as an agent, on this board only.`,
@@ -167,16 +172,21 @@ export const agent = commandOf(
     name: "agent",
     about: "Registers accounts on GitHub as coding agents of a board",
     usage: [
-      "agent add --workspace <id> --login <login>",
+      "agent add --workspace <id> --login <login> [--owner <login>]",
       "agent list [--workspace <id>]",
       "agent remove --workspace <id> --login <login>",
     ],
-    options: { ...WORKSPACE_OPTION, "--login <login>": "Account of the agent on GitHub" },
+    options: {
+      ...WORKSPACE_OPTION,
+      "--login <login>": "Account of the agent on GitHub",
+      "--owner <login>": "Person who may not be the second person for the agent's commits",
+    },
     examples: [
-      `agent add --workspace ${EXAMPLE_ID} --login my-agent`,
+      `agent add --workspace ${EXAMPLE_ID} --login my-agent --owner ada`,
       "agent list",
       `agent remove --workspace ${EXAMPLE_ID} --login my-agent`,
     ],
+    changes: ["add", "remove"],
   },
   {
     add: createAgent,

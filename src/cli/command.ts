@@ -11,6 +11,38 @@ export interface CommandContext {
   readonly readInput: () => Promise<string>;
   /** Resolves when the process is asked to end. */
   readonly untilSignal: () => Promise<void>;
+  /** What the command changes; the audit log has a row of it. */
+  readonly change?: Change;
+}
+
+interface Change {
+  /** As in `trunkline member add`. */
+  readonly action: string;
+  readonly targets: Readonly<Record<string, string>>;
+}
+
+/** Options that name what a command changes. */
+const TARGETS = ["workspace", "organization", "project", "board", "login", "role"];
+const OTHERS = ["name", "scopes", "expires", "keep", "for"];
+const TARGET = /^[\w:.,[\]-]{1,200}$/;
+
+/** The context of a command that changes something: `withDatabase` records it in the audit log. */
+export function changing(context: CommandContext, name: string, args: readonly string[]): CommandContext {
+  const options = Object.fromEntries(
+    [...TARGETS, ...OTHERS].map((option) => [option, { ...TEXT, multiple: true }]),
+  );
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+  });
+  const named = TARGETS.map((option) => [option, values[option]] as const);
+  const given = [...named, ["id", positionals.slice(0, 1)] as const].map(
+    ([option, value]) => [option, Array.isArray(value) ? value.join(",") : ""] as const,
+  );
+  const targets = Object.fromEntries(given.filter(([, value]) => TARGET.test(value)));
+  return { ...context, change: { action: `trunkline ${name}`, targets } };
 }
 
 /** The help of a command. */
@@ -23,6 +55,8 @@ interface Help {
   /** The options and arguments in `usage`. */
   readonly options?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
+  /** The subcommands that change something. */
+  readonly changes?: readonly string[];
 }
 
 export interface Command extends Help {
@@ -43,7 +77,8 @@ export function commandOf(help: Help, verbs: Readonly<Record<string, Subcommand>
     ...help,
     run: ([name, ...rest], context) => {
       const verb = name !== undefined && Object.hasOwn(verbs, name) ? verbs[name] : undefined;
-      if (verb) return verb(rest, context);
+      const isChange = name !== undefined && help.changes?.includes(name);
+      if (verb) return verb(rest, isChange ? changing(context, `${help.name} ${name}`, rest) : context);
       const known = Object.keys(verbs).join(", ");
       throw new UsageError(
         name === undefined

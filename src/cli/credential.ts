@@ -1,4 +1,5 @@
 import { issueCredential, MAX_KEEP_MS, rotateCredential } from "../actions/credentials/credentials.ts";
+import { findOwner } from "../actions/installations/forge-accounts.ts";
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";
@@ -16,7 +17,7 @@ import {
   type CommandContext,
   UsageError,
 } from "./command.ts";
-import { listSubcommand, publicUrlOf, withDatabase } from "./open.ts";
+import { listSubcommand, openForge, publicUrlOf, withDatabase } from "./open.ts";
 
 const DEFAULT_EXPIRY = "90d";
 const DEFAULT_KEEP = "24h";
@@ -28,7 +29,7 @@ export const credential = commandOf(
     name: "credential",
     about: "Issues, lists, rotates and revokes API keys",
     usage: [
-      "credential issue --name <name> --board <workspaceId>:<role> [--board …] --scopes <scopes> [--expires <days>] [--for mcp]",
+      "credential issue --name <name> --board <workspaceId>:<role> [--board …] --scopes <scopes> [--expires <days>] [--owner <login>] [--for mcp]",
       "credential list",
       "credential rotate <clientId> [--keep <hours>] [--expires <days>]",
       "credential revoke <clientId>",
@@ -40,6 +41,7 @@ export const credential = commandOf(
       "--scopes <scopes>": "read, or read,write",
       "--keep <hours>": `How long the previous key stays valid, from 0h to 24h (default: ${DEFAULT_KEEP})`,
       "--expires <days>": `Days until the key expires (default of issue: ${DEFAULT_EXPIRY}), or never`,
+      "--owner <login>": "Person on GitHub as whom the key counts in stages that need a second person",
       "--for mcp": "Also print the configuration of an MCP client",
     },
     examples: [
@@ -49,6 +51,7 @@ export const credential = commandOf(
       "credential rotate qAidaAxp1xcr --keep 1h",
       "credential revoke qAidaAxp1xcr",
     ],
+    changes: ["issue", "rotate", "revoke"],
   },
   { issue, list: listSubcommand({}, () => listCredentials), rotate, revoke },
 );
@@ -59,6 +62,7 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
     board: { type: "string", multiple: true },
     scopes: TEXT,
     expires: TEXT,
+    owner: TEXT,
     for: TEXT,
   });
   const name = required(values.name, "--name", "the author of what the credential writes");
@@ -71,7 +75,14 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
   };
   if (values.for !== undefined && values.for !== "mcp") throw new UsageError("--for must be mcp.");
   const baseUrl = values.for && (await publicUrlOf(context, "MCP clients use it"));
-  const issued = await withDatabase(context, (db) => issueCredential({ db, newId }, order));
+  const [board] = order.boards;
+  const forge = values.owner === undefined ? null : await openForge(context);
+  const issued = await withDatabase(context, async (db) => {
+    const owned = { workspaceId: board?.workspaceId ?? "", login: values.owner ?? "" };
+    const owner = forge && (await findOwner({ db, forge, newId }, owned));
+    const credential = await issueCredential({ db, newId }, { ...order, ownerId: owner?.id ?? null });
+    return { ...credential, ...(owner && { owner: owner.login }) };
+  });
   const mcp = baseUrl && mcpConfiguration(baseUrl, issued.apiKey, order.boards);
   printResult(context, values, { ...issued, ...(mcp && { mcp }) }, [
     `API key, shown only once:\n\n  ${issued.apiKey}\n`,
@@ -141,7 +152,8 @@ function keepOf(text: string): number {
 async function revoke(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = readArgs(args, {});
   const clientId = onlyArgument(positionals, "the client id of the credential");
-  const isRevoked = await withDatabase(context, (db) => revokeCredential(db, clientId));
-  if (!isRevoked) throw notFound(`There is no credential ${clientId}.`);
+  await withDatabase(context, async (db) => {
+    if (!(await revokeCredential(db, clientId))) throw notFound(`There is no credential ${clientId}.`);
+  });
   printOutcome(context, values, { clientId, revoked: true }, `${clientId} is revoked.`);
 }

@@ -1,5 +1,6 @@
 import { ConfigError, isServiceUrl } from "../config.ts";
 import { Problem } from "../errors.ts";
+import { chainAge } from "../store/audit/attempts.ts";
 import type { Db } from "../store/db/connect.ts";
 import { listUnknownDeliveries } from "../store/forge/deliveries.ts";
 import { listLimitedAccounts } from "../store/forge/forge-limits.ts";
@@ -20,7 +21,7 @@ const PUBLIC_URL_TIMEOUT_MS = 5_000;
 const OLDEST_VERSION = 140_000;
 /** Age of the oldest due job or waiting delivery that is a finding, in seconds. */
 const MAX_QUEUE_AGE = 600;
-/** In seconds. A running process numbers events within one second. */
+/** In seconds. A running process numbers events and extends the audit log within two seconds. */
 const MAX_EVENTS_AGE = 30;
 /** In seconds. By then, three attempts have failed. */
 const MAX_WEBHOOKS_AGE = 3_600;
@@ -82,7 +83,7 @@ async function checkDatabase(db: Db): Promise<Finding[]> {
       ? fine("processes", `Service processes running on this database: ${alive}.`)
       : warning("processes", "No service process runs on this database.", "Start one."),
   );
-  return [...found, ...(await checkQueue(db)), ...(await checkLimits(db))];
+  return [...found, ...(await checkQueue(db)), ...(await checkAudit(db)), ...(await checkLimits(db))];
 }
 
 async function checkQueue(db: Db): Promise<Finding[]> {
@@ -133,6 +134,13 @@ function feedFindings({
     found.push(warning("webhooks", `Webhooks paused after failures: ${webhooksPaused}.`, advice));
   }
   return found;
+}
+
+async function checkAudit(db: Db): Promise<Finding[]> {
+  const age = await chainAge(db);
+  if (age <= MAX_EVENTS_AGE) return [];
+  const late = `The chain of the audit log is late by ${Math.round(age)} seconds.`;
+  return [problem("audit log", late, "Processes extend it. Check the log of a running process.")];
 }
 
 async function checkLimits(db: Db): Promise<Finding[]> {

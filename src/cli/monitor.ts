@@ -48,16 +48,18 @@ const secret: Subcommand = async (args, context) => {
       `Write the secret to standard input: ${MIN_SECRET} to ${MAX_SECRET} characters without spaces.`,
     );
   }
-  const isSet = await withDatabase(context, (db) => setMonitorSecret(db, id, given));
-  if (!isSet) throw unknown(id);
+  await withDatabase(context, async (db) => {
+    if (!(await setMonitorSecret(db, id, given))) throw unknown(id);
+  });
   printOutcome(context, values, { id }, "Reports are now verified with this secret.");
 };
 
 const remove: Subcommand = async (args, context) => {
   const { values, positionals } = readArgs(args, {});
   const id = monitorId(positionals);
-  const isRemoved = await withDatabase(context, (db) => removeMonitor(db, id));
-  if (!isRemoved) throw unknown(id);
+  await withDatabase(context, async (db) => {
+    if (!(await removeMonitor(db, id))) throw unknown(id);
+  });
   printOutcome(context, values, { id, removed: true }, "Reports to this monitor are now refused.");
 };
 
@@ -91,6 +93,7 @@ export const monitor = commandOf(
       `monitor secret ${EXAMPLE_ID} < sentry-client-secret.txt`,
       `monitor remove ${EXAMPLE_ID}`,
     ],
+    changes: ["create", "secret", "remove"],
   },
   { create, list: listSubcommand({}, () => listMonitors), secret, remove },
 );

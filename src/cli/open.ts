@@ -1,11 +1,15 @@
 import { pino } from "pino";
+import { validate as isUuid } from "uuid";
+import { Attempt } from "../actions/attempt.ts";
 import { dataDirOf, EXAMPLE_URL, isServiceUrl, readConfig } from "../config.ts";
 import { Problem } from "../errors.ts";
 import type { Forge } from "../forge/forge.ts";
 import { createGitHubForge } from "../forge/github/connect-github.ts";
 import { findPostgres } from "../../sandbox/postgres/start-postgres.ts";
 import { readForgeFile, readSandboxFile } from "../../sandbox/state-files.ts";
+import { newId } from "../new-id.ts";
 import { connect, type Db } from "../store/db/connect.ts";
+import { forAttempt } from "../store/db/transaction.ts";
 import {
   printRows,
   readOptions,
@@ -15,7 +19,10 @@ import {
   UsageError,
 } from "./command.ts";
 
-/** Runs `work` on the database of DATABASE_URL, or of the running sandbox. */
+/**
+ * Runs `work` on the database of DATABASE_URL, or of the running sandbox. For a command that changes
+ * something, the audit log gets a row before that, which ends with it.
+ */
 export async function withDatabase<T>(
   context: CommandContext,
   work: (db: Db, databaseUrl: string) => Promise<T>,
@@ -30,9 +37,42 @@ export async function withDatabase<T>(
   }
   const db = connect({ connectionString, max: 2, onError: () => undefined });
   try {
-    return await work(db, connectionString);
+    return await (context.change
+      ? record(db, context.change, (own) => work(own, connectionString))
+      : work(db, connectionString));
   } finally {
     await db.destroy();
+  }
+}
+
+async function record<T>(
+  db: Db,
+  { action, targets }: NonNullable<CommandContext["change"]>,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  const id = newId();
+  const attempt = new Attempt({
+    id,
+    actor: { id: null, name: "operator", kind: "operator" },
+    clientId: null,
+    action,
+    targets,
+    address: null,
+    userAgent: null,
+    requestId: null,
+    holder: null,
+  });
+  // The board that the command names, if it names one.
+  const [board = ""] = (targets["workspace"] ?? targets["board"] ?? "").split(":");
+  attempt.workspaceId = isUuid(board) && !targets["board"]?.includes(",") ? board : null;
+  await attempt.begin(db);
+  try {
+    const result = await work(forAttempt(db, id));
+    await attempt.end(db, { status: 0, problem: null });
+    return result;
+  } catch (error) {
+    await attempt.end(db, { status: 1, problem: error instanceof Problem ? error.kind : "internal" });
+    throw error;
   }
 }
 

@@ -5,7 +5,7 @@ import { scheduleRepairs } from "../jobs/tasks.ts";
 import { listParkedDeliveries } from "../store/forge/deliveries.ts";
 import { retryParked } from "../store/forge/lanes.ts";
 import { migrate as migrateDatabase } from "../store/db/migrate.ts";
-import { printOutcome, printRows, readArgs, type Command, UsageError } from "./command.ts";
+import { changing, printOutcome, printRows, readArgs, type Command, UsageError } from "./command.ts";
 import { withDatabase } from "./open.ts";
 
 export const migrate: Command = {
@@ -28,7 +28,7 @@ export const repair: Command = {
   examples: ["repair"],
   run: async (args, context) => {
     const { values } = readArgs(args, {});
-    const asked = await withDatabase(context, scheduleRepairs);
+    const asked = await withDatabase(changing(context, "repair", args), scheduleRepairs);
     const rows = asked.map((job) => ({ asked: job }));
     printRows(context, values, rows);
   },
@@ -49,8 +49,12 @@ export const delivery: Command = {
     if (verb === "list" && guid === undefined) {
       printRows(context, values, await withDatabase(context, listParkedDeliveries));
     } else if (verb === "retry" && (guid === undefined) === (values.all ?? false)) {
-      const count = await withDatabase(context, (db) => retryParked(db, guid ?? null));
-      if (guid !== undefined && count === 0) throw notFound(`There is no parked delivery ${guid}.`);
+      const change = changing(context, "delivery retry", rest);
+      const count = await withDatabase(change, async (db) => {
+        const retried = await retryParked(db, guid ?? null);
+        if (guid !== undefined && retried === 0) throw notFound(`There is no parked delivery ${guid}.`);
+        return retried;
+      });
       printRows(context, values, [{ retried: count }]);
     } else throw new UsageError("Use `delivery list`, or `delivery retry` with a guid or --all.");
   },

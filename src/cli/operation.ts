@@ -28,6 +28,7 @@ export const operation = commandOf(
     usage: ["operation cancel <operationId>"],
     options: { "<operationId>": "Promotion: the `operationId` in the answers to it" },
     examples: [`operation cancel ${EXAMPLE_ID}`],
+    changes: ["cancel"],
   },
   { cancel },
 );

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeError } from "../errors.ts";
 import { ForgeUnavailable } from "../forge/values.ts";
+import { audit } from "./audit.ts";
 import { agent, member, workspace } from "./boards.ts";
 import { UsageError, type Command, type CommandContext } from "./command.ts";
 import { credential } from "./credential.ts";
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   delivery,
   operation,
   events,
+  audit,
   repair,
   forge,
   migrate,

@@ -8,8 +8,16 @@ export interface BranchFacts {
   readonly headSha: string | null;
   /** How many commits the branch has that the target lacks; null when either is missing. */
   readonly aheadBy: number | null;
+  /** The commits counted by `aheadBy`, if they were asked for; null when there are too many. */
+  readonly commits?: readonly CommitFacts[] | null | undefined;
   /** From the card's branch in this repository, not from a fork. Newest first. */
   readonly pullRequests: readonly PullRequestFacts[];
+}
+
+export interface CommitFacts {
+  readonly sha: string;
+  /** The forge ids of the author and co-authors; null for one without a known account. */
+  readonly authorIds: readonly (number | null)[];
 }
 
 export interface PullRequestFacts {

@@ -10,6 +10,16 @@ export interface Rule {
   readonly into: string | null;
 }
 
+/** Conditions for entering a stage besides its rule. */
+export interface Gates {
+  /** The maximum number of cards in the stage, or null. */
+  readonly wipLimit: number | null;
+  /** API keys may not move cards into the stage. */
+  readonly humanOnly: boolean;
+  /** The mover may not have pushed or written the card's commits. */
+  readonly secondPerson: boolean;
+}
+
 export interface Stage {
   readonly id: string;
   readonly name: string;
@@ -17,6 +27,8 @@ export interface Stage {
   readonly kind: "backlog" | "stage" | "done";
   readonly minRole: Role;
   readonly rule: Rule;
+  /** Absent if no gate is set. */
+  readonly gates?: Gates | undefined;
 }
 
 export interface Flow {
@@ -56,6 +68,9 @@ export function backlogOf(flow: Flow): Stage {
   if (!stage) throw new Error("the flow has no backlog stage");
   return stage;
 }
+
+export const isGated = ({ wipLimit, humanOnly, secondPerson }: Gates): boolean =>
+  wipLimit !== null || humanOnly || secondPerson;
 
 export const stageOf = (flow: Flow, stageId: string): Stage | undefined =>
   flow.stages.find((stage) => stage.id === stageId);

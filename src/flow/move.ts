@@ -114,8 +114,11 @@ export function planMove(question: MoveQuestion): MovePlan {
   };
 }
 
+/** Whether a move has to inspect the card's branches. */
 export const needsGit = (fromStageId: string, stage: Stage, repositoryCount: number): boolean =>
-  fromStageId !== stage.id && ruleRequires(stage.rule, "branch") && repositoryCount > 0;
+  fromStageId !== stage.id &&
+  (ruleRequires(stage.rule, "branch") || stage.gates?.secondPerson === true) &&
+  repositoryCount > 0;
 
 /** The lowest role that may move a card into a stage: at least member, since a move writes. */
 export const roleToEnter = ({ minRole }: Stage): Role => (minRole === "viewer" ? "member" : minRole);
@@ -167,7 +170,7 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
  * The pull request for the branch's present commits: an open one into the target, else the newest
  * one into it, unless the branch has unmerged commits that were pushed after its merge.
  */
-function currentPullRequest(facts: BranchFacts): PullRequestFacts | undefined {
+export function currentPullRequest(facts: BranchFacts): PullRequestFacts | undefined {
   const intoTarget = facts.pullRequests.filter((pull) => pull.targetBranch === facts.target.name);
   const open = intoTarget.find((pull) => pull.state === "open");
   if (open) return open;

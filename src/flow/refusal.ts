@@ -13,6 +13,9 @@ export const REFUSAL_REASONS = [
   "branch_missing",
   "head_moved",
   "queue_rejected",
+  "wip_limit",
+  "human_only",
+  "needs_second_person",
   "unknown",
 ] as const;
 
@@ -37,7 +40,7 @@ export const queueRejected = (reason: string): Refusal => ({
 export interface BlockedReason {
   readonly reason: RefusalReason;
   readonly message: string;
-  /** The repository's full name. */
+  /** The repository's full name; empty for a gate that concerns none. */
   readonly repository: string;
   readonly details: Readonly<Record<string, unknown>>;
 }

@@ -1,9 +1,10 @@
 import { MAX_BRANCH_NAME_BYTES, branchNameFor, foldName, isBranchName } from "./names.ts";
-import { ruleRequires, type Flow, type Rule, type Stage } from "./flow.ts";
+import { isGated, ruleRequires, type Flow, type Rule, type Stage } from "./flow.ts";
 
 export const MAX_STAGES = 30;
 export const MAX_STAGE_NAME = 60;
 export const MAX_BRANCH_PATTERN = 200;
+export const MAX_WIP_LIMIT = 10_000;
 
 /** A proposed stage; one without an id is new. */
 export interface StageDraft extends Omit<Stage, "id"> {
@@ -33,6 +34,8 @@ export function validateFlow(flow: FlowDraft): FlowFault[] {
         kind: kindFault(flow.stages, at),
         rule: ruleFault(flow.stages, at),
         "rule.into": intoFault(flow.stages, at),
+        gates: gatesFault(stage),
+        "gates.wipLimit": limitFault(stage),
       }).flatMap(([field, fault]) =>
         fault === null
           ? []
@@ -95,6 +98,28 @@ function intoFault(stages: readonly StageDraft[], at: number): string | null {
   const first = stages.findIndex((stage) => isSameTarget(stage.rule, rule));
   return first === at ? null : `merges into ${targetName(rule)}, as stage ${first + 1} does. Name another.`;
 }
+
+const gatesFault = ({ kind, gates }: StageDraft): string | null =>
+  kind === "backlog" && gates && isGated(gates)
+    ? "is the backlog, which every new card enters, so it has no gates."
+    : null;
+
+function limitFault({ gates }: StageDraft): string | null {
+  const limit = gates?.wipLimit ?? 1;
+  return limit >= 1 && limit <= MAX_WIP_LIMIT
+    ? null
+    : `has a wipLimit of ${limit}: it must be 1 to ${MAX_WIP_LIMIT}, or null for no limit.`;
+}
+
+/**
+ * The stages with their gates: a stage whose draft names none keeps those it has now. The backlog
+ * has none.
+ */
+export const withGates = (stages: readonly StageDraft[], current: Flow): StageDraft[] =>
+  stages.map(({ gates: named, ...stage }) => {
+    const gates = named ?? current.stages.find(({ id }) => id === stage.id)?.gates;
+    return gates && isGated(gates) && stage.kind !== "backlog" ? { ...stage, gates } : stage;
+  });
 
 /** A repository of the flow's project. */
 export interface RepositoryTrunk {

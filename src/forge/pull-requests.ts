@@ -30,6 +30,8 @@ export interface InspectOptions {
   readonly pullRequests?: number;
   /** Also read comments, reviews and the author of the head commit. */
   readonly includesConversation?: boolean;
+  /** Also read who wrote the commits that the branches have and their targets lack. */
+  readonly includesCommits?: boolean;
   /** Answer for the other branches if GitHub cannot read one: its answer is a refusal then. */
   readonly isPartial?: boolean;
 }

@@ -59,6 +59,15 @@ export function failureOf(error: unknown, { log, requestId }: FailedCall, method
   return { statusCode, body: { message, error: reason, statusCode, ...problem.body }, retryAfter };
 }
 
+/** The status of the answer to a failed call, and why: the reason of a refusal or the kind of problem. */
+export function outcomeOf(error: unknown): { readonly status: number; readonly problem: string } {
+  const problem = toProblem(error);
+  if (!problem) return { status: 500, problem: "internal" };
+  const [status] = STATUS[problem.kind];
+  const { blocked } = problem.body as { readonly blocked?: { readonly reason: string } };
+  return { status, problem: blocked?.reason ?? problem.kind };
+}
+
 type FailedCall = Pick<Response["locals"], "log" | "requestId">;
 
 /**

@@ -3,6 +3,7 @@ import type { RequestHandler } from "express";
 import { createDocument, type ZodOpenApiOperationObject } from "zod-openapi";
 import { z } from "zod";
 import { WORKSPACE_HEADER } from "./resolve.ts";
+import { CLAIM_HEADER, CLAIM_TOKEN_PATTERN, isAboutCard } from "./claim-header.ts";
 import { KEY_HEADER } from "./idempotency.ts";
 import recorded from "./examples.json" with { type: "json" };
 import type { Route, RouteDefinition } from "./route.ts";
@@ -28,6 +29,13 @@ const keyHeader = z.object({
     .string()
     .regex(/^[A-Za-z0-9_.:-]{16,255}$/)
     .meta({ description: "A new key for each request; the same key for its retries" }),
+});
+
+const claimHeader = z.object({
+  [CLAIM_HEADER]: z.string().regex(new RegExp(CLAIM_TOKEN_PATTERN)).optional().meta({
+    description:
+      "`<claimId>.<generation>` of your claim: the write renews it, or is refused with `claim_lost` if it is not valid any more",
+  }),
 });
 
 const replayHeader = z.object({
@@ -77,7 +85,11 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
   const { method, path, about, params, query, body } = definition;
   const example = examples[`${method.toUpperCase()} ${path}`];
   const isWrite = method !== "get";
-  const header = isWrite ? workspaceHeader.extend(keyHeader.shape) : workspaceHeader;
+  const header = z.object({
+    ...workspaceHeader.shape,
+    ...(isWrite && keyHeader.shape),
+    ...(isWrite && isAboutCard(path) && claimHeader.shape),
+  });
   return {
     operationId: operationIdOf(definition),
     summary: definition.summary,

@@ -5,6 +5,7 @@ import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
 import { RenderedAnswer } from "../store/cards/cached-boards.ts";
 import { boardOf, requireRole, WORKSPACE_HEADER } from "./resolve.ts";
+import { CLAIM_HEADER } from "./claim-header.ts";
 import { KEY_HEADER } from "./idempotency.ts";
 import { JsonText, readBody, requireNoBodySent, sendJson } from "./json.ts";
 import { validate, validateQuery } from "./validate.ts";
@@ -39,7 +40,7 @@ export interface Route {
   readonly definition: RouteDefinition;
   /** Answers an HTTP request. */
   readonly serve: (deps: Deps, request: Request, response: Response) => Promise<void>;
-  /** Returns the answer. Throws a `Problem`. Null for a route whose answer does not end. */
+  /** Returns the answer. Throws a `Problem`. Null for a route that streams its answer. */
   readonly run: ((deps: Deps, exchange: Exchange) => Promise<Answer>) | null;
 }
 
@@ -54,6 +55,8 @@ export interface Exchange {
   readonly query: Readonly<Record<string, unknown>>;
   /** The idempotency key of a write. */
   readonly key: string | undefined;
+  /** The claim under which a write on a card is made. */
+  readonly claim: string | undefined;
   /** Reads the body, undefined if there is none. It can be read only once. */
   readonly readBody: () => Promise<unknown>;
   /** Refuses a body, without reading it. */
@@ -149,11 +152,13 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
 }
 
 /**
- * A read of a board whose answer does not end. `handle` sends it; `authorize` throws if the
- * credential has lost its access since.
+ * A read of a board whose answer is long or does not end. `handle` sends it; `authorize` throws if
+ * the credential has lost its access since.
  */
 export function streamRoute<Query extends MaybeObject = undefined>(
   route: Omit<Definition<undefined, Query, undefined>, "params" | "body"> & {
+    /** By default viewer. */
+    readonly role?: Role;
     readonly handle: (
       deps: Deps,
       call: { readonly board: BoardRole; readonly query: Output<Query> },
@@ -162,13 +167,14 @@ export function streamRoute<Query extends MaybeObject = undefined>(
     ) => Promise<void>;
   },
 ): Route {
-  const { handle, ...rest } = route;
+  const { handle, role = "viewer", ...rest } = route;
   return {
-    definition: defined(rest, "get", "viewer"),
+    definition: defined(rest, "get", role),
     serve: async (deps, request, response) => {
       const admit = () =>
         response.locals.limiter.admit(deps, request, response, async (cached) => {
           const board = boardOf(cached.credential, request.get(WORKSPACE_HEADER));
+          requireRole(board.role, role);
           requireNoBodySent(request);
           const query = validateQuery(rest.query, request.query) as Output<Query>;
           await cached.revalidate(deps.db);
@@ -213,6 +219,7 @@ const exchangeOf = (request: Request, response: Response): Exchange => ({
   params: request.params,
   query: request.query,
   key: request.get(KEY_HEADER),
+  claim: request.get(CLAIM_HEADER),
   readBody: () => readBody(request, response),
   requireNoBody: () => requireNoBodySent(request),
   setHeader: (name, value) => void response.set(name, value),

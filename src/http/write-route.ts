@@ -1,10 +1,13 @@
 import type { z } from "zod";
+import { requireClaim } from "../actions/claims/claims.ts";
 import type { Deps } from "../actions/deps.ts";
 import { startWrite, type Write } from "../actions/write.ts";
 import type { Role } from "../flow/roles.ts";
 import type { Db } from "../store/db/connect.ts";
+import { allInOrder } from "../store/db/transaction.ts";
 import type { StoredAnswer } from "../store/ops/idempotency.ts";
 import type { BoardRole } from "../store/tenancy/credentials.ts";
+import { claimTokenOf, isAboutCard } from "./claim-header.ts";
 import {
   fingerprintOf,
   idempotencyKeyOf,
@@ -13,6 +16,7 @@ import {
   REPLAY_HEADER,
   requestIdOf,
 } from "./idempotency.ts";
+import { auditing } from "./attempts.ts";
 import { requireNoBody } from "./json.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
@@ -21,6 +25,7 @@ import {
   pathOf,
   schedule,
   type Definition,
+  type Exchange,
   type MaybeObject,
   type Output,
   type Route,
@@ -39,8 +44,8 @@ interface WriteCall<Params, Query, Body, Subject> {
 
 /**
  * A write on a board, run once per idempotency key. The order of the checks is part of the
- * contract: API key, board, scope, idempotency key, role, path and query (400), replay, subject (404), stored answers
- * (429), body (400), action.
+ * contract: API key, board, scope, idempotency key, role, path, query and claim (400), replay,
+ * subject (404), lost claim (409), stored answers (429), body (400), action.
  */
 export function writeRoute<
   Params extends MaybeObject = undefined,
@@ -60,19 +65,23 @@ export function writeRoute<
   },
 ): Route {
   const { handle, find, method, role, ...rest } = route;
-  return answering(defined(rest, method, role), async (deps, exchange) => {
+  const run = auditing({ method, path: rest.path }, async (deps, exchange: Exchange, attempt) => {
     let reading: Promise<unknown> | undefined;
     const { request, response } = exchange;
     const { limiter, log } = response.locals;
     return limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
-      const { id: credentialId, userId } = credential;
+      const { id: credentialId, userId, isHuman } = credential;
+      Object.assign(attempt, { userId, credentialId });
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
+      const { workspaceId, role: held } = board;
+      attempt.workspaceId = workspaceId;
       requireWriteScope(credential);
       const key = idempotencyKeyOf(exchange.key);
       requireRole(board.role, role);
       const params = pathOf(rest.params, exchange) as Output<Params>;
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
+      const claim = isAboutCard(rest.path) ? claimTokenOf(exchange.claim) : null;
       // A body can be read only once, and this function may restart.
       const input = await (reading ??= exchange.readBody());
       const fingerprint = fingerprintOf({
@@ -80,24 +89,26 @@ export function writeRoute<
         route: rest.path,
         params: exchange.params,
         query: exchange.query,
-        workspaceId: board.workspaceId,
+        workspaceId,
         body: input,
       });
       const requestId = requestIdOf(credentialId, key, fingerprint);
-      const caller = { userId, credentialId, workspaceId: board.workspaceId, role: board.role, requestId };
-      const scheduled = await schedule(deps, response, board);
-      const start = await startWrite(
-        scheduled,
-        log,
-        { caller, cached, key, fingerprint },
-        async (trx) => (await find?.(trx, board, params)) as Subject,
-      );
+      const caller = { userId, credentialId, workspaceId, role: held, isHuman, requestId };
+      const scheduled = attempt.observe(await schedule(deps, response, board));
+      const call = { caller, cached, key, fingerprint, attempt };
+      const start = await startWrite(scheduled, log, call, async (trx) => {
+        const finding = find?.(trx, board, params);
+        const write = { workspaceId, credentialId, ...(params as { readonly number: number }) };
+        const [found] = await allInOrder([finding, claim && requireClaim(trx, write, claim)]);
+        return found as Subject;
+      });
       switch (start.state) {
         case "other_request":
           throw keyReused();
         case "running":
           throw keyRunning();
         case "replay":
+          await attempt.end(deps.db, { status: start.answer.status, problem: null, isReplay: true });
           exchange.setHeader(REPLAY_HEADER, "true");
           return start.answer;
         case "claimed":
@@ -118,4 +129,5 @@ export function writeRoute<
       }
     });
   });
+  return answering(defined(rest, method, role), run);
 }

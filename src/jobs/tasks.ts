@@ -7,6 +7,7 @@ import {
   sweepBackMerges,
 } from "../actions/releases/back-merge.ts";
 import { CATCH_UP_CARD, catchUpCard } from "../actions/reconcile/catch-up-card.ts";
+import { RECORD_EXPIRED_CLAIMS, recordExpiredClaims } from "../actions/claims/claims.ts";
 import type { Deps } from "../actions/deps.ts";
 import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/reconcile/follow-trunk.ts";
 import { CHECK_GRAPHQL, checkGraphql } from "../actions/installations/check-graphql.ts";
@@ -31,8 +32,10 @@ import { syncInstallations } from "../actions/installations/sync-installation.ts
 import { listWaitingLanes } from "../store/forge/deliveries.ts";
 import { dropOldBoardChanges } from "../store/cards/cached-boards.ts";
 import { dropOldPlaceChanges } from "../store/cards/placing.ts";
-import { RECHECK_BLOCKED, recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
+import { recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
+import { RECHECK_BLOCKED } from "../actions/reconcile/recheck-soon.ts";
 import type { Db } from "../store/db/connect.ts";
+import { dropOldAttempts } from "../store/audit/chain.ts";
 import {
   dropDeadInstances,
   dropFailedJobs,
@@ -57,7 +60,7 @@ const DELETE_OLD_ROWS = "delete-old-rows";
 /** Deletes rows past their retention, and logs how many. */
 export async function deleteOldRows(
   { db, log }: Deps,
-  { deliveryDays, historyDays }: Retention,
+  { deliveryDays, historyDays, auditDays }: Retention,
 ): Promise<void> {
   const dropped = {
     keys: await dropOldKeys(db),
@@ -69,6 +72,7 @@ export async function deleteOldRows(
     webhookDeliveries: await dropOldWebhookDeliveries(db),
     checkReports: await dropOldCheckReports(db, historyDays),
     releaseActions: await dropOldActions(db, historyDays),
+    auditRows: await dropOldAttempts(db, auditDays),
   };
   await dropOldOperations(db, historyDays);
   log.info(dropped, "deleted old rows");
@@ -152,6 +156,7 @@ const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<strin
   [RECONCILE]: (payload) => reconcile(deps, pacePayload.parse(payload)),
   [SYNC_INSTALLATIONS]: () => syncInstallations(deps),
   [CHECK_GRAPHQL]: () => checkGraphql(deps),
+  [RECORD_EXPIRED_CLAIMS]: () => recordExpiredClaims(deps),
   [FOLLOW_TRUNKS]: (payload) => followTrunks(deps, accountPayload.parse(payload).installationId),
   [DELETE_OLD_ROWS]: () => deleteOldRows(deps, retention),
   "drop-old-board-changes": async () => {
@@ -183,6 +188,7 @@ const isForOneAccount = (payload: unknown): boolean =>
 /** The timetable (minute, hour, day of month, month, day of week; UTC). */
 export const TIMETABLE = `
 * * * * * wake-waiting-lanes ?max=1
+* * * * * record-expired-claims ?max=1
 */5 * * * * recover-missed-deliveries ?max=1
 */5 * * * * sweep-pick-branches ?max=1
 27 * * * * sweep-back-merges ?max=1

@@ -67,7 +67,7 @@ describe("an agent", () => {
     expect(await kindsOf(otherBoard, added.id)).toEqual(["human", "human", "human"]);
 
     const listed = await line.json<unknown[]>("agent", "list");
-    expect(listed).toEqual([added]);
+    expect(listed).toEqual([{ ...added, owner: null }]);
     expect(await line.json("agent", "list", "--workspace", otherBoard.workspaceId)).toEqual([]);
     await line.json("agent", "remove", ...on(board, helper.login));
     expect(await kindOfCommenter(board, cards[0].number)).toBe("human");

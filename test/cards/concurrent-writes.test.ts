@@ -369,7 +369,8 @@ it("statements prepared on small tables use indexes after the tables grow", asyn
     };
     // Often enough for PostgreSQL to switch to generic plans.
     for (let turn = 0; turn < 8; turn++) await callAll(turn);
-    // The tables grow without `analyze`. A single full read would read 10,000 entries.
+    // The tables grow without `analyze`. A single full read would read 10,000 entries, as often as
+    // the foreign key of the new cards' claims reads them.
     await db.raw(
       `insert into cards (id, workspace_id, project_id, number, title, stage_id, rank, created_by)
        select gen_random_uuid(), c.workspace_id, c.project_id, c.number + 10000 + n, '', s.id, 'a' || n || 'V', c.created_by
@@ -386,7 +387,7 @@ it("statements prepared on small tables use indexes after the tables grow", asyn
     const after = await reads();
     expect(after.map(({ whole }) => whole)).toEqual(before.map(({ whole }) => whole));
     const read = after.map(({ table, entries }, at) => [table, entries - (before[at]?.entries ?? 0)]);
-    expect(read.filter(([, entries]) => Number(entries) > 10_000)).toEqual([]);
+    expect(read.filter(([, entries]) => Number(entries) > 20_000)).toEqual([]);
   } finally {
     await another.stop();
   }

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { buildSchema, introspectionFromSchema, printSchema } from "graphql";
 import { checkGraphql } from "../../src/actions/installations/check-graphql.ts";
-import { RECHECK_BLOCKED } from "../../src/actions/reconcile/recheck-blocked.ts";
+import { RECHECK_BLOCKED } from "../../src/actions/reconcile/recheck-soon.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";

@@ -38,6 +38,25 @@ describe("GraphQL returns", () => {
     });
   });
 
+  test("the author and co-authors of a commit, with their accounts", async () => {
+    const { id, email } = accountByLogin(world.forge.context, "grace");
+    const message = [
+      "Work together",
+      "Co-authored-by: Mallory <not@a-trailer.example>",
+      `Co-authored-by: Grace <${email}>\nco-authored-by: Nobody <nobody@example.com>`,
+    ].join("\n\n");
+    const sha = await world.forge.commit("acme/web", "together", { "together.txt": "x\n" }, { message });
+    const answer = await world.graphql(`{
+      repository(owner: "acme", name: "web") {
+        object(oid: "${sha}") { ... on Commit { authors(first: 5) { totalCount nodes { email user { databaseId } } } } }
+      }
+    }`);
+    const nodes = [{}, { email, user: { databaseId: id } }, { email: "nobody@example.com", user: null }];
+    expect(answer.body).toMatchObject({
+      data: { repository: { object: { authors: { totalCount: 3, nodes } } } },
+    });
+  });
+
   test("a pull request with its checks and reviews", async () => {
     const pull = await openOne(world);
     const { state, now } = world.forge.context;

@@ -109,6 +109,7 @@ describe("inspecting branches", () => {
       pullRequests: [],
       conversation: null,
       newest: null,
+      commits: null,
     });
     expect(second).toMatchObject({ target: { name: "next", sha: null }, headSha: null, aheadBy: null });
   });

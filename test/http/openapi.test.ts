@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { openApiDocument } from "../../src/http/openapi.ts";
-import { REFUSAL_REASONS } from "../../src/flow/refusal.ts";
+import { REFUSAL_REASONS, type RefusalReason } from "../../src/flow/refusal.ts";
 import { routes } from "../../src/http/v1/routes.ts";
 import { EVENT_KINDS } from "../../src/store/events/event-kinds.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../src/store/inbox/list-inbox.ts";
@@ -158,8 +158,12 @@ describe("the document", () => {
     };
     const at = "2026-01-31T09:30:00.000Z";
     const move = (body: unknown) => checkDocumented("POST", "/v1/cards/1/move", 409, body);
+    const required: Partial<Record<RefusalReason, object>> = {
+      wip_limit: { wipLimit: 1, cards: 1 },
+      needs_second_person: { cause: "no_owner" },
+    };
     for (const reason of REFUSAL_REASONS) {
-      expect(move(refusal(reason, {}))).toBe("POST /v1/cards/{number}/move");
+      expect(move(refusal(reason, required[reason] ?? {}))).toBe("POST /v1/cards/{number}/move");
       expect(() => move(refusal(reason, { unknown: 1 }))).toThrow("/details");
     }
     expect(() => move(refusal("conflicts", { files: "app.txt" }))).toThrow("/details/files");

@@ -88,6 +88,9 @@ describe("the stored answers of a credential's writes", () => {
       );
       expect(await board.db("idempotency_keys").where({ key })).toEqual([]);
 
+      // A refused call would leave a row in the audit log.
+      expect((await api.delete("/v1/cards/4711")).status).toBe(429);
+
       const replayed = await api.post("/v1/docs", page, { key: "the-first-of-them" });
       expect([replayed.text, replayed.headers.get("idempotent-replay")]).toEqual([created.text, "true"]);
       expect((await api.get<{ title: string }>(address)).body.title).toBe("Long");

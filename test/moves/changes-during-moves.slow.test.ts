@@ -471,6 +471,7 @@ it("a resumed move ends without a refusal if another call moved the card into th
     const started = { workspaceId: board.workspaceId, cardId: id, stageId: to, index: 0, actorId };
     await insertOperation(trx, {
       ...started,
+      isHuman: false,
       id: randomUUID(),
       holder: randomUUID(),
       requestId: randomUUID(),

@@ -13,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const drop = (): Promise<void> => deleteOldRows(world.service.deps, { deliveryDays: 30, historyDays: 90 });
+const drop = (): Promise<void> =>
+  deleteOldRows(world.service.deps, { deliveryDays: 30, historyDays: 90, auditDays: 400 });
 const ago = (days: number) => world.service.deps.db.raw("now() - ? * interval '1 day'", [days]);
 
 it("processed deliveries are deleted after their time, waiting and parked ones are not", async () => {

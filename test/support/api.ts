@@ -146,8 +146,9 @@ export function makeApi(baseUrl: string, apiKey: string): Api {
       ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("json") ?? false;
-    const answer: unknown = isJson ? JSON.parse(text) : undefined;
+    const contentType = response.headers.get("content-type") ?? "";
+    const isJson = contentType.startsWith("application/json");
+    const answer: unknown = isJson ? JSON.parse(text) : contentType.includes("ndjson") ? text : undefined;
     checkDocumented(method, path, response.status, answer);
     if (WHOLE_TIMELINE.test(path) && response.ok)
       checkAppendOnly(`${apiKey} ${path}`, answer as TimelineEvent[]);

@@ -7,6 +7,11 @@ export interface Stage {
   readonly kind: string;
   readonly minRole: string;
   readonly rule: { readonly type: string; readonly into?: string | null };
+  readonly gates?: {
+    readonly wipLimit?: number | null;
+    readonly humanOnly?: boolean;
+    readonly secondPerson?: boolean;
+  };
 }
 export interface Flow {
   readonly stages: readonly Stage[];
@@ -35,6 +40,11 @@ export const withStage = (flow: Flow, name: string, changes: Partial<Stage>): Fl
   ...flow,
   stages: flow.stages.map((stage) => (stage.name === name ? { ...stage, ...changes } : stage)),
 });
+/** Sets the gates of one stage of a board's flow. */
+export async function setGates(board: TestBoard, name: string, gates: Stage["gates"] = {}): Promise<void> {
+  const answer = await putFlow(board, withStage(await readFlow(board), name, { gates }));
+  if (answer.status !== 200) throw new Error(`the gates are not set: ${answer.text}`);
+}
 export const readColumns = async (board: Pick<TestBoard, "api">) =>
   (
     await board.api.get<{ columns: { statusId: string; name: string; tasks: { number: number }[] }[] }>(

@@ -8,7 +8,7 @@ export interface SampleCall {
   readonly path: string;
   readonly about: "account" | "board";
   readonly role: string;
-  /** Whether its answer does not end. */
+  /** Whether its answer is streamed. */
   readonly isStream: boolean;
 }
 
@@ -21,9 +21,7 @@ export const allCalls: readonly SampleCall[] = routes.map(({ definition }) => {
     path: path.replaceAll("{number}", "4711").replaceAll(/\{\w+\}/g, "019a0000-0000-7000-8000-000000000000"),
     about,
     role,
-    isStream: Object.values(definition.responses).some(
-      ({ contentType }) => contentType === "text/event-stream",
-    ),
+    isStream: Object.values(definition.responses).some(({ contentType }) => contentType !== undefined),
   };
 });
 

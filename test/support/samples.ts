@@ -57,6 +57,17 @@ const aRunningPromotion = async (board: TestBoard) => {
     .update({ state: "running", updated_at: new Date(Date.now() + 3_600_000) }, ["id"]);
   return { path: { operationId: action?.id ?? "" } };
 };
+/** A credential may hold only a few claims. */
+const withoutClaims = async (caller: Api): Promise<void> => {
+  const { body } = await caller.get<readonly { number: number }[]>("/v1/cards?claimed=mine");
+  for (const { number } of body) await caller.delete(`/v1/cards/${number}/claim`);
+};
+const claimedCard = async (board: TestBoard, caller: Api): Promise<{ number: number; claimId: string }> => {
+  await withoutClaims(caller);
+  const number = await card(board);
+  const { body } = await caller.post<{ claimId: string }>(`/v1/cards/${number}/claim`, { ttlSeconds: 60 });
+  return { number, claimId: body.claimId };
+};
 const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promise<string> => {
   const detail = unique("Something broke");
   await upsertInboxItem(db, {
@@ -163,6 +174,22 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     const number = await card(board);
     const commentId = await made(caller, `/v1/cards/${number}/comments`, { body: "A comment" });
     return { path: { number, commentId }, body: { body: "Edited" } };
+  },
+
+  "POST /v1/cards/{number}/claim": async (board, caller) => {
+    const { number, claimId } = await claimedCard(board, caller);
+    return { path: { number }, body: { ttlSeconds: 60, claimId } };
+  },
+  "DELETE /v1/cards/{number}/claim": async (board, caller) => ({
+    path: { number: (await claimedCard(board, caller)).number },
+    body: { outcome: "Done" },
+  }),
+  "POST /v1/claims/next": async (board, caller) => {
+    await withoutClaims(caller);
+    const { api, projectId, stages } = board;
+    const labelId = await label(board);
+    await api.card({ projectId, repositoryIds: [], statusId: stages["To do"], labelIds: [labelId] });
+    return { body: { projectId, statusId: stages["To do"], labels: [labelId], ttlSeconds: 60 } };
   },
 
   "GET /v1/search": () => ({ query: { q: "card" } }),

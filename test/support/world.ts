@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { issueCredential } from "../../src/actions/credentials/credentials.ts";
+import { findOwner } from "../../src/actions/installations/forge-accounts.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import type { WebhookClientOptions } from "../../src/actions/webhooks/webhook-client.ts";
 import type { WebhookSenderOptions } from "../../src/actions/webhooks/webhook-sender.ts";
@@ -57,7 +58,13 @@ export interface TestBoard {
   /** The API with a maintainer's credential. */
   readonly api: Api;
   /** The API with another credential. */
-  as(options: { role?: Role; scopes?: readonly Scope[]; boards?: readonly TestBoard[] }): Promise<Api>;
+  as(options: {
+    role?: Role;
+    scopes?: readonly Scope[];
+    boards?: readonly TestBoard[];
+    /** The login on GitHub of the credential's owner. */
+    owner?: string;
+  }): Promise<Api>;
   /** GitHub's API as a user. Returns status and body. */
   person(
     login: "ada" | "grace",
@@ -174,13 +181,16 @@ export async function makeBoard(
   );
   const linked = ids[repositories[0] ?? ""];
   await setLinkedByDefault(deps.db, project.id, linked === undefined ? [] : [linked]);
-  const as: TestBoard["as"] = async ({ role = "maintainer", scopes = ["read", "write"], boards }) => {
+  const as: TestBoard["as"] = async ({ role = "maintainer", scopes = ["read", "write"], boards, owner }) => {
+    const owning = { workspaceId: workspace.id, login: owner ?? "" };
+    const ownerId = owner === undefined ? null : (await findOwner(deps, owning)).id;
     const reached = boards?.map((board) => board.workspaceId) ?? [workspace.id];
     const { apiKey } = await issueCredential(deps, {
       name: `${role} agent`,
       boards: reached.map((workspaceId) => ({ workspaceId, role })),
       scopes,
       expiresAt: null,
+      ownerId,
     });
     return makeApi(baseUrl, apiKey);
   };

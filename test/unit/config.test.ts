@@ -49,6 +49,7 @@ describe("an empty environment", () => {
       logLevel: "info",
       limits: DEFAULT_LIMITS,
       connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
+      claimsPerCredential: 3,
       webhookAddresses: ["127.0.0.0/8", "::1/128"],
       dataDir: "/srv/trunkline/.trunkline",
       forgePort: 3001,
@@ -65,6 +66,7 @@ describe("an empty environment", () => {
       logLevel: "info",
       limits: DEFAULT_LIMITS,
       connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
+      claimsPerCredential: 3,
       webhookAddresses: ["127.0.0.0/8", "::1/128"],
       dataDir: "/var/t",
       forgePort: 4001,
@@ -103,6 +105,7 @@ describe("a configured App and database", () => {
       logLevel: "info",
       limits: DEFAULT_LIMITS,
       connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
+      claimsPerCredential: 3,
       webhookAddresses: [],
       databaseUrl: real["DATABASE_URL"],
       app: { id: "42", privateKey: pkcs1 },
@@ -110,7 +113,7 @@ describe("a configured App and database", () => {
       apiUrl: "https://api.github.com",
       metricsToken: null,
       drainSeconds: 5,
-      retention: { deliveryDays: 30, historyDays: 90 },
+      retention: { deliveryDays: 30, historyDays: 90, auditDays: 400 },
     });
   });
 
@@ -156,10 +159,12 @@ describe("a configured App and database", () => {
     ["DRAIN_SECONDS", "301"],
     ["CALLS_AT_ONCE", "0"],
     ["CALLS_PER_SECOND", "1000001"],
+    ["CLAIMS_PER_CREDENTIAL", "0"],
     ["BOARD_CALLS_AT_ONCE", "0"],
     ["BOARD_CALLS_WAITING", "x"],
     ["RETAIN_DELIVERIES_DAYS", "3"],
     ["RETAIN_HISTORY_DAYS", "for ever"],
+    ["RETAIN_AUDIT_DAYS", "3"],
     ["PUBLIC_URL", "trunkline.example.com"],
     ["PUBLIC_URL", "localhost:3000"],
     ["PUBLIC_URL", "ftp://trunkline.example.com"],
@@ -251,10 +256,11 @@ describe("a configured App and database", () => {
 
   it("metrics, shutdown and retention follow their settings", () => {
     const env = { METRICS_TOKEN: "0123456789abcdef", DRAIN_SECONDS: "0", RETAIN_DELIVERIES_DAYS: "4" };
-    expect(read({ ...real, ...env, RETAIN_HISTORY_DAYS: "365" })).toMatchObject({
+    const days = { RETAIN_HISTORY_DAYS: "365", RETAIN_AUDIT_DAYS: "30" };
+    expect(read({ ...real, ...env, ...days })).toMatchObject({
       metricsToken: "0123456789abcdef",
       drainSeconds: 0,
-      retention: { deliveryDays: 4, historyDays: 365 },
+      retention: { deliveryDays: 4, historyDays: 365, auditDays: 30 },
     });
   });
 

@@ -59,6 +59,18 @@ export function bodyOf(message: string): string {
   return end < 0 ? "" : message.slice(end).replace(/^\n+/, "").trimEnd();
 }
 
+/** The author, then those whom trailers in the last paragraph of the message name. */
+export function authorsOf({ author, message }: Commit): Signature[] {
+  const trailers =
+    bodyOf(message)
+      .split(/\n\s*\n/)
+      .at(-1) ?? "";
+  const named = [...trailers.matchAll(/^co-authored-by: *(.*?) *<([^<>\n]+)>[ \t]*$/gim)];
+  return [author, ...named.map(([, name = "", email = ""]) => ({ name, email, date: author.date }))].filter(
+    ({ email }, at, all) => all.findIndex((other) => other.email === email) === at,
+  );
+}
+
 function parseCommit(sha: string, text: string): Commit {
   const end = text.indexOf("\n\n");
   const head = end < 0 ? text : text.slice(0, end);

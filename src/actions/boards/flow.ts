@@ -5,6 +5,7 @@ import { mayAct, type Role } from "../../flow/roles.ts";
 import {
   sharedTargetFaults,
   validateFlow,
+  withGates,
   type FlowDraft,
   type FlowFault,
 } from "../../flow/validate-flow.ts";
@@ -23,12 +24,12 @@ import { recordChange } from "../../store/events/feed.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
 import { followNewTrunksSoon } from "../reconcile/follow-trunk.ts";
-import { recheckSoon } from "../reconcile/recheck-blocked.ts";
+import { recheckSoon } from "../reconcile/recheck-soon.ts";
 import type { Write } from "../write.ts";
 
 /**
- * Replaces a project's flow: keeps stages with a known id and their cards, adds stages without an
- * id, and removes the others. Answers with the flow. Throws `invalid` for a flow that breaks a
+ * Replaces a project's flow: keeps stages with a known id, their cards and gates that the draft does
+ * not name, adds stages without an id, and removes the others. Answers with the flow. Throws `invalid` for a flow that breaks a
  * rule, `conflict` for a removed stage that has cards, and busy while a card of the project is
  * being moved: that move was planned from the current flow.
  */
@@ -47,7 +48,10 @@ export async function replaceFlow(
   await requireNoMoves(trx, project.id);
   const flow: Flow = {
     ...draft,
-    stages: draft.stages.map(({ id = deps.newId(), ...stage }) => ({ id, ...stage })),
+    stages: withGates(draft.stages, current.flow).map(({ id = deps.newId(), ...stage }) => ({
+      id,
+      ...stage,
+    })),
   };
   const removed = current.flow.stages.filter(({ id }) => !flow.stages.some((kept) => kept.id === id));
   await requireEmpty(trx, removed);

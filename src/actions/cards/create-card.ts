@@ -35,8 +35,8 @@ interface CreateCardInput extends CardInput {
 }
 
 /**
- * Creates a card as a draft, and moves it into the given stage. If GitHub refuses the move, the
- * card stays in the backlog, blocked. Answers 201 with the card.
+ * Creates a card as a draft, and moves it into the given stage. If GitHub or a gate refuses the
+ * move, the card stays in the backlog, blocked. Answers 201 with the card.
  */
 export async function createCard(
   deps: Deps,
@@ -44,7 +44,7 @@ export async function createCard(
   project: Project,
   input: CreateCardInput,
 ): Promise<StoredAnswer> {
-  const { trx, workspaceId, userId: actorId, requestId } = write;
+  const { trx, workspaceId, userId: actorId, isHuman, requestId } = write;
   const backlog = backlogOf(project.flow);
   const stage = targetStage(project, write, input.statusId) ?? backlog;
   if (stage.id === backlog.id) {
@@ -62,9 +62,9 @@ export async function createCard(
   const { number } = created;
   const transition = await lockTransition(trx, created, stage.id, requestId);
   if (!transition) throw noSuchStage();
-  const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, requestId });
+  const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, isHuman, requestId });
   const readCreated = async (end: Trx) => (await readChangedCard(end, workspaceId, number)).card;
-  if (begun.state === "moved") return write.answer(await readCreated(trx), 201);
+  if (begun.state !== "started") return write.answer(await readCreated(trx), 201);
   return runOrReleaseMove(deps, begun.move, async () => {
     await write.commit();
     const outcome = await runMove(deps, transition, begun.move);

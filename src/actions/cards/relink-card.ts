@@ -6,7 +6,7 @@ import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
-import { recheckIfBlocked, recheckSoon } from "../reconcile/recheck-blocked.ts";
+import { recheckIfBlocked, recheckSoon } from "../reconcile/recheck-soon.ts";
 import type { Caller } from "../write.ts";
 
 /**

@@ -8,6 +8,7 @@ import {
   type CardChanges,
   type CardHead,
 } from "../../store/cards/cards.ts";
+import { lockClaim } from "../../store/cards/claims.ts";
 import { setCardLabels } from "../../store/cards/labels.ts";
 import { countColumn } from "../../store/cards/placing.ts";
 import { lockProject } from "../../store/cards/projects.ts";
@@ -19,6 +20,7 @@ import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { abandonMove } from "../moves/start-move.ts";
 import { removeFromRelease } from "../releases/releases.ts";
+import { recheckFull } from "../reconcile/recheck-soon.ts";
 import type { Write } from "../write.ts";
 import {
   lockGrouping,
@@ -78,11 +80,14 @@ export async function updateCard(
  */
 export async function deleteCard(write: Write, card: CardHead): Promise<StoredAnswer> {
   const { trx } = write;
+  // Writes under a claim lock it before the card, and the deletion of a card deletes its claim.
+  await lockClaim(trx, card.id);
   if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
   const operation = await findOpenOperation(trx, card.id);
   if (operation) await abandonMove(trx, card, operation);
   await removeFromRelease(trx, card);
   await markCardDeleted(trx, card.id);
+  await recheckFull(trx, card.stageId);
   const { id: cardId, projectId, stageId } = card;
   await recordChange(trx, write, {
     kind: "card_deleted",

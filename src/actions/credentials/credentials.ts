@@ -21,6 +21,8 @@ interface CredentialOrder {
   readonly scopes: readonly Scope[];
   /** Null: never expires. */
   readonly expiresAt: Date | null;
+  /** The id of the person as whom it counts; none by default. */
+  readonly ownerId?: string | null;
 }
 
 interface IssuedCredential {
@@ -57,6 +59,7 @@ export async function issueCredential(
       scopes: order.scopes,
       secretHash: key.secretHash,
       expiresAt: order.expiresAt,
+      ownerId: order.ownerId ?? null,
     });
   });
   const { clientId, apiKey } = key;

@@ -8,7 +8,7 @@ import type { Repository } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
+import { recheckIfBlocked } from "../reconcile/recheck-soon.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
 /**

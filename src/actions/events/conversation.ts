@@ -22,7 +22,7 @@ import { recordEvents, type Actor } from "../../store/events/timeline.ts";
 import { markedComment, storedBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 import { isAgentOn, isOurBot } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
+import { recheckIfBlocked } from "../reconcile/recheck-soon.ts";
 import { recordGiveUp } from "./give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";

@@ -24,13 +24,13 @@ import { recordEvents, hasEventSince } from "../../store/events/timeline.ts";
 import { backMergeSoon } from "../releases/back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
+import { recheckIfBlocked } from "../reconcile/recheck-soon.ts";
 import { effectKey, intentKey } from "../moves/record-effects.ts";
 import { resumeQueuedSoon } from "../moves/resume-move.ts";
 import { recordPullRequestTurn } from "./conversation.ts";
 import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
 import type { EventContext } from "./event-context.ts";
-import { transaction } from "../../store/db/transaction.ts";
+import { forAttempt, transaction } from "../../store/db/transaction.ts";
 
 /** The actions that the timeline shows. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
@@ -69,7 +69,7 @@ export async function handlePullRequest(
   if (isCorrected) await handleAnyPullRequest(deps, event, repository);
   const isClosedByAgent = await closesOwnPullRequest(deps.db, card.workspaceId, event);
   const intent = await ourIntent(deps, repository, event);
-  await transaction(deps.db, async (trx) => {
+  await transaction(forAttempt(deps.db, intent?.attemptId ?? null), async (trx) => {
     const locked = await lockPullRequest(trx, repository.id, event.number);
     const isNew = !event.isFromComparison || isStillNew(event, locked?.state ?? null);
     if (isNew) await savePullRequestOf(trx, event, context, isCorrected ? null : shown);

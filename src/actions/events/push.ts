@@ -25,7 +25,7 @@ import { backMergeSoon } from "../releases/back-merge.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
 import type { Deps } from "../deps.ts";
 import { isOurBot } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked, recheckMissingBranches } from "../reconcile/recheck-blocked.ts";
+import { recheckIfBlocked, recheckMissingBranches } from "../reconcile/recheck-soon.ts";
 import { updateCheckAsks } from "./checks.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";

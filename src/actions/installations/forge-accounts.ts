@@ -1,10 +1,11 @@
-import { notFound } from "../../errors.ts";
+import { invalid, notFound } from "../../errors.ts";
 import { isKnownAgent } from "../../flow/comment-text.ts";
 import type { Role } from "../../flow/roles.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { Actor } from "../../store/events/timeline.ts";
 import { setMembership } from "../../store/tenancy/memberships.ts";
+import { findPerson } from "../../store/tenancy/people.ts";
 import { insertAgent, isRegisteredAgent, upsertForgeUser } from "../../store/tenancy/users.ts";
 import { findWorkspace } from "../../store/tenancy/workspaces.ts";
 import type { Deps } from "../deps.ts";
@@ -56,14 +57,33 @@ export async function addMember(
   return user;
 }
 
-/** Registers a GitHub account as an agent on one board. Other boards are not affected. */
+/**
+ * Registers a GitHub account as an agent on one board, or changes its owner. Other boards are not
+ * affected.
+ */
 export async function registerAgent(
   deps: MemberDeps,
-  order: { readonly workspaceId: string; readonly login: string },
+  order: { readonly workspaceId: string; readonly login: string; readonly owner?: string | undefined },
+): Promise<ForgeUser & { readonly owner?: string }> {
+  const { workspaceId, login } = order;
+  const owner = order.owner === undefined ? null : await findOwner(deps, { workspaceId, login: order.owner });
+  const user = await userWithLogin(deps, { workspaceId, login });
+  if (user.id === owner?.id) throw invalid(`${user.login} cannot be its own owner. Name a person.`);
+  await insertAgent(deps.db, { workspaceId, userId: user.id, ownerId: owner?.id ?? null });
+  return { ...user, ...(owner && { owner: owner.login }) };
+}
+
+/**
+ * The person with this login on GitHub, to own an agent or its key. Throws `invalid` for a bot, and
+ * for an agent of the board.
+ */
+export async function findOwner(
+  deps: MemberDeps,
+  { workspaceId, login }: { readonly workspaceId: string; readonly login: string },
 ): Promise<ForgeUser> {
-  const user = await userWithLogin(deps, order);
-  await insertAgent(deps.db, order.workspaceId, user.id);
-  return user;
+  const owner = await userWithLogin(deps, { workspaceId, login });
+  if ((await findPerson(deps.db, workspaceId, owner.id)) === owner.id) return owner;
+  throw invalid(`${owner.login} is a bot or an agent. The owner must be a person.`);
 }
 
 type MemberDeps = Pick<Deps, "db" | "newId" | "forge">;

@@ -27,7 +27,7 @@ import { copyFlow } from "../boards/projects.ts";
 import { unlinkUnmerged } from "../cards/relink-card.ts";
 import type { Deps } from "../deps.ts";
 import { followTrunksLater } from "../reconcile/follow-trunk.ts";
-import { recheckForbidden, recheckSoon } from "../reconcile/recheck-blocked.ts";
+import { recheckForbidden, recheckSoon } from "../reconcile/recheck-soon.ts";
 import { reconcileLater } from "../reconcile/reconcile-later.ts";
 import { forgeActor } from "./forge-accounts.ts";
 

@@ -22,7 +22,7 @@ import { findOpenOperation } from "../../store/ops/operations.ts";
 import { noInboxItem } from "../boards/dismiss-inbox-item.ts";
 import type { Deps } from "../deps.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
-import { recheckSoon } from "../reconcile/recheck-blocked.ts";
+import { recheckSoon } from "../reconcile/recheck-soon.ts";
 import type { Caller, Write } from "../write.ts";
 import { assignBranch, type InspectedBranch } from "./card-branch.ts";
 

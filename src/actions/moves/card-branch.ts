@@ -16,7 +16,7 @@ import { adoptPullRequest } from "../../store/forge/pull-requests.ts";
 import { branchKey, deleteInboxItems } from "../../store/inbox/stored-items.ts";
 import { saveFoundReport } from "../../store/ops/reconciling.ts";
 import type { Deps } from "../deps.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-blocked.ts";
+import { recheckIfBlocked } from "../reconcile/recheck-soon.ts";
 
 interface NewBranch {
   readonly branchName: string;

@@ -1,14 +1,12 @@
 import { notFound } from "../../errors.ts";
-import type { Blocked } from "../../flow/refusal.ts";
-import type { Stage } from "../../flow/flow.ts";
-import { blockCard } from "../../store/cards/blocked-cards.ts";
 import { lockCard } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { recordEvents } from "../../store/events/timeline.ts";
 import { finishOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { checkForbiddingInstallations } from "../installations/refused-installation.ts";
+import { recheckFull } from "../reconcile/recheck-soon.ts";
+import { refuseCard, type RefusedMove } from "./refuse-card.ts";
 import { beingMoved, enterStage, type MoveAttempt, type Transition } from "./start-move.ts";
 import type { MoveOutcome } from "./run-move.ts";
 
@@ -21,7 +19,7 @@ interface Merges {
 /** The answer to a finished move, or why the card stays where it is. */
 export type FinishedMove =
   | { readonly state: "moved" | "queued"; readonly status: 200 | 202; readonly result: unknown }
-  | ({ readonly state: "refused"; readonly blocked: Blocked } & Merges);
+  | RefusedMove;
 
 /**
  * Stores the outcome of a move, in one transaction with what `record` stores. Returns the result of
@@ -45,7 +43,7 @@ export async function finishMove<T>(
 
 async function writeOutcome(
   trx: Trx,
-  { card: { id: cardId, number }, stage }: Transition,
+  { card: { id: cardId, number }, stage, project }: Transition,
   move: MoveAttempt,
   outcome: MoveOutcome,
 ): Promise<FinishedMove> {
@@ -60,10 +58,9 @@ async function writeOutcome(
   const isThere = card.stageId === stage.id;
   if (outcome.state === "refused" && !isThere) {
     await end("refused", null);
-    const blocked = await blockCard(trx, cardId, refusedBy(outcome, stage));
-    await checkForbiddingInstallations(trx, cardId, blocked.reasons);
-    const actor = { userId: move.actorId, login: null };
-    await recordEvents(trx, [{ cardId, kind: "promotion_refused", actor, data: { ...blocked } }]);
+    if (stage.gates?.wipLimit) await recheckFull(trx, stage.id);
+    await checkForbiddingInstallations(trx, cardId, outcome.reasons);
+    const blocked = await refuseCard(trx, { card, stage }, outcome, move.actorId);
     return { state: "refused", blocked, ...merges };
   }
   if (outcome.state === "queued") {
@@ -75,16 +72,6 @@ async function writeOutcome(
   const task = { number, statusId: stage.id, blocked: isThere ? card.blocked : null };
   const result = { task, ...merges };
   await end("done", result);
-  await enterStage(trx, { card, stage }, move.index, move.actorId);
+  await enterStage(trx, { card, stage, project }, move.index, move.actorId);
   return { state: "moved", status: 200, result };
-}
-
-function refusedBy(
-  { reasons, headSha }: Extract<MoveOutcome, { state: "refused" }>,
-  stage: Stage,
-): Omit<Blocked, "at"> {
-  const [first] = reasons;
-  if (!first) throw new Error("a refusal without a reason");
-  const { reason, message, repository } = first;
-  return { reason, message, repository, reasons, statusId: stage.id, headSha };
 }

@@ -9,6 +9,7 @@ import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
 import type { Transition } from "./start-move.ts";
+import { checkInspected, needsCommits } from "./check-gates.ts";
 import { intentKey, type CardPullRequest } from "./record-effects.ts";
 
 /** The state of a card's repositories, and the plan for entering a stage that follows from it. */
@@ -32,7 +33,7 @@ export async function inspectCard(deps: Deps, transition: Transition): Promise<I
   const links = await listLinks(deps.db, card.id);
   const start = targetOf(project.flow, card.hotfix);
   const target = stage.rule.type === "merge" ? stage.rule.into : start;
-  const answers = await inspectLinks(deps, links, target);
+  const answers = await inspectLinks(deps, links, target, needsCommits(transition));
   // Commits ahead of another target than the branch started from may not be the card's own.
   const unshown = target === start ? [] : links.filter((link) => lacksPullRequest(answers.get(link)));
   const fromStart = await inspectLinks(deps, unshown, start);
@@ -47,23 +48,27 @@ export async function inspectCard(deps: Deps, transition: Transition): Promise<I
       isBare: isBare(fromStart.get(link)),
     };
   });
-  return planned(transition, links, repositories);
+  return planned(deps, transition, links, repositories);
 }
 
-const planned = (
-  { card, project, stage, headShas = null }: Transition,
+async function planned(
+  deps: Deps,
+  transition: Transition,
   links: readonly Link[],
   repositories: readonly RepositoryState[],
-): Inspection => ({
-  links,
-  repositories,
-  plan: planMove({ flow: project.flow, stage, card, repositories, headShas }),
-});
+): Promise<Inspection> {
+  const { card, project, stage, headShas = null } = transition;
+  const plan = planMove({ flow: project.flow, stage, card, repositories, headShas });
+  const refused = await checkInspected(deps, transition, repositories);
+  if (refused.length === 0) return { links, repositories, plan };
+  return { links, repositories, plan: { ...plan, steps: [], reasons: [...refused, ...plan.reasons] } };
+}
 
 async function inspectLinks(
   deps: Deps,
   links: readonly Link[],
   targetBranch: string | null,
+  includesCommits = false,
 ): Promise<Map<Link, BranchAnswer>> {
   const asked = links.flatMap((link) =>
     link.repository.ref ? [{ link, repository: link.repository.ref, branchName: link.branchName }] : [],
@@ -71,6 +76,7 @@ async function inspectLinks(
   if (asked.length === 0) return new Map();
   const answers = await deps.forge.inspect(
     asked.map(({ repository, branchName }) => ({ repository, branchName, targetBranch })),
+    { includesCommits },
   );
   return new Map(
     asked.flatMap(({ link }, at) => {
@@ -153,7 +159,7 @@ export async function inspectStoredTips(deps: Deps, transition: Transition): Pro
   if (links.some(({ branchName }) => branchName !== null)) return null;
   const repositories = await Promise.all(links.map((link) => withoutBranch(deps, transition, link)));
   const known = repositories.filter((state) => state !== null);
-  return known.length < links.length ? null : planned(transition, links, known);
+  return known.length < links.length ? null : planned(deps, transition, links, known);
 }
 
 /**
@@ -188,7 +194,7 @@ export async function inspectStoredState(deps: Deps, transition: Transition): Pr
     const facts = { target: { name, sha: firstSha }, headSha, aheadBy: null, pullRequests: [] };
     repositories.push({ repositoryId: repository.id, fullName: repository.fullName, branchName, facts });
   }
-  return planned(transition, links, repositories);
+  return planned(deps, transition, links, repositories);
 }
 
 /** Null if the trunk's tip is not known, or the repository cannot be reached. */

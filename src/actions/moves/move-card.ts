@@ -7,6 +7,7 @@ import type { StoredAnswer } from "../../store/ops/idempotency.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
+import type { RefusedMove } from "./refuse-card.ts";
 import { startMove, lockTransition, runOrReleaseMove } from "./start-move.ts";
 import { runMove } from "./run-move.ts";
 import { finishMove } from "./finish-move.ts";
@@ -21,7 +22,7 @@ interface MoveInput {
 /**
  * Moves a card into a stage of its project's flow, at `index` of the column, and runs on GitHub
  * what the stage requires. Answers 200 with the move result, or 202 when GitHub has queued the
- * merge. Throws `refused` (409) when GitHub refuses, busy while another call moves the card, and
+ * merge. Throws `refused` (409) when GitHub or a gate refuses, busy while another call moves the card, and
  * `unavailable` (503) when GitHub cannot be reached.
  */
 export async function moveCard(
@@ -33,13 +34,18 @@ export async function moveCard(
   const transition = await lockTransition(write.trx, card, statusId, write.requestId);
   if (!transition) throw noSuchStage("body.statusId");
   requireRoleFor(write, transition.stage);
-  const { userId: actorId, requestId } = write;
+  const { userId: actorId, isHuman, requestId } = write;
   const headShas = named ? await byRepository(write.trx, card, named) : null;
-  const begun = await startMove(deps, write.trx, transition, { index, actorId, requestId, headShas });
+  const request = { index, actorId, isHuman, requestId, headShas };
+  const begun = await startMove(deps, write.trx, transition, request);
   if (begun.state === "moved") {
     const answer = await write.answer(begun.result);
     deps.metrics.moves.inc({ outcome: "moved" });
     return answer;
+  }
+  if (begun.state === "refused") {
+    await write.commit();
+    throw refusedMove(begun);
   }
   const { move } = begun;
   const settled = await runOrReleaseMove(deps, move, async () => {
@@ -50,8 +56,12 @@ export async function moveCard(
     );
   });
   if (!("blocked" in settled)) return settled;
-  const { state: _, ...refusal } = settled;
-  throw new Problem("refused", refusal.blocked.message, { body: refusal });
+  throw refusedMove(settled);
+}
+
+function refusedMove(refused: RefusedMove): Problem {
+  const { state: _, ...body } = refused;
+  return new Problem("refused", body.blocked.message, { body });
 }
 
 /** The required heads by repository id, because a repository may be renamed before the move is resumed. */

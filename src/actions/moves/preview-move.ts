@@ -1,3 +1,4 @@
+import { isGateReason } from "../../flow/gates.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { stageOf } from "../../flow/flow.ts";
 import { needsGit, roleToEnter, type MovePlan, type MoveStep } from "../../flow/move.ts";
@@ -6,6 +7,7 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Deps } from "../deps.ts";
+import { checkEntry, type Mover } from "./check-gates.ts";
 import type { Transition } from "./start-move.ts";
 import { inspectCard, inspectEarlierStages } from "./inspect-card.ts";
 import { noSuchStage } from "./move-card.ts";
@@ -42,7 +44,7 @@ interface Preview {
 export async function previewMove(
   deps: Deps,
   card: CardHead,
-  heldRole: Role,
+  { heldRole, ...mover }: Mover & { readonly heldRole: Role },
   statusId: string,
 ): Promise<Preview & { readonly requiredRole: Role; readonly heldRole: Role }> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
@@ -50,18 +52,28 @@ export async function previewMove(
   if (!project || !stage) throw noSuchStage("query.statusId");
   const requiredRole = roleToEnter(stage);
   const roles = { requiredRole, heldRole };
-  const preview: Preview = needsGit(card.stageId, stage, await countLinks(deps.db, card.id))
-    ? await previewGit(deps, { card, project, stage })
-    : { wouldMove: true, certainty: "certain", steps: [], reasons: [] };
+  const preview = await previewEntry(deps, { card, project, stage, mover });
   return mayAct(heldRole, requiredRole)
     ? { ...preview, ...roles }
     : { ...preview, wouldMove: false, certainty: "certain", ...roles };
+}
+
+async function previewEntry(
+  deps: Deps,
+  transition: Transition & { readonly mover: Mover },
+): Promise<Preview> {
+  const { card, stage, mover } = transition;
+  const reasons = await checkEntry(deps.db, transition, mover);
+  if (reasons.length > 0) return { wouldMove: false, certainty: "certain", steps: [], reasons };
+  if (needsGit(card.stageId, stage, await countLinks(deps.db, card.id))) return previewGit(deps, transition);
+  return { wouldMove: true, certainty: "certain", steps: [], reasons: [] };
 }
 
 async function previewGit(deps: Deps, transition: Transition): Promise<Preview> {
   const inspection = await inspectCard(deps, transition);
   const { reasons } = inspection.plan;
   if (reasons.length === 0) return previewOf(transition, inspection.plan);
+  if (reasons.some(isGateReason)) return { wouldMove: false, certainty: "certain", steps: [], reasons };
   const earlier = await inspectEarlierStages(deps, transition, inspection);
   const steps = (earlier?.plan.steps ?? []).map(toPreviewed);
   return { wouldMove: false, certainty: "certain", steps, reasons };

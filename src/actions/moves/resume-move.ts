@@ -16,6 +16,7 @@ import {
   takeOverOperation,
   type Operation,
 } from "../../store/ops/operations.ts";
+import { continueAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
 import { runOrReleaseMove, type MoveAttempt, type Transition } from "./start-move.ts";
 import { runMove, type MoveOutcome } from "./run-move.ts";
@@ -86,7 +87,7 @@ export const resumeQueuedSoon = (db: Db, pull: QueuedPull, delayMs = 0): Promise
   );
 
 async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean): Promise<void> {
-  const { id, actorId, index, headShas } = operation;
+  const { id, actorId, isHuman, index, headShas } = operation;
   const log = deps.log.child({ operation: id, cardId: operation.cardId });
   const transition = await transitionOf(deps, operation);
   if (!transition) {
@@ -96,7 +97,7 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
   const taken = await takeOverOperation(deps.db, operation, { holder: deps.instanceId, requestId: null });
   if (!taken) return;
   const { attempt, deaths } = taken;
-  const move = { id, attempt, actorId, index, headShas, isResumed: true, isOverdue };
+  const move = { id, attempt, actorId, isHuman, index, headShas, isResumed: true, isOverdue };
   if (deaths >= MAX_DEATHS) {
     const why = `The service ended ${deaths} times in a row while it ran this move.`;
     await abandonAsRefused(deps, transition, move, why);
@@ -104,11 +105,13 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
     return;
   }
   try {
-    const state = await runOrReleaseMove(deps, move, async () => {
-      const outcome = await runMove(deps, transition, move);
-      await finishMove(deps, transition, move, outcome, storeNothing);
-      return outcome.state;
-    });
+    const state = await continueAttempt(deps, operation.attemptId, async (own) =>
+      runOrReleaseMove(own, move, async () => {
+        const outcome = await runMove(own, transition, move);
+        await finishMove(own, transition, move, outcome, storeNothing);
+        return outcome.state;
+      }),
+    );
     log.info({ outcome: state }, "finished an unfinished move");
   } catch (error) {
     if (error instanceof Problem) {

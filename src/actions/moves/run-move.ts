@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BlockedReason, blockedReason, queueRejected } from "../../flow/refusal.ts";
 import type { MergedWork, MoveStep } from "../../flow/move.ts";
+import { isGateReason } from "../../flow/gates.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops/intents.ts";
@@ -72,7 +73,7 @@ async function inspectAndRun(all: Deps, entered: Transition, move: MoveAttempt):
     ...all,
     forge: all.forge.withWriteGuard(() => mayEnter(all.db, move.actorId, entered)),
   };
-  const transition: Transition = { ...entered, headShas: move.headShas };
+  const transition: Transition = { ...entered, headShas: move.headShas, mover: move };
   const until = performance.now() + MERGE_WAIT_MS;
   const context: Context = { ...transition, actorId: move.actorId, operation: move };
   let inspection =
@@ -124,6 +125,7 @@ async function runPlan(
   until: number,
 ): Promise<RunResult> {
   const { plan } = inspection;
+  if (plan.reasons.some(isGateReason)) return refuse(deps, context, inspection, plan.reasons);
   if (plan.reasons.length > 0) return runEarlierStages(deps, context, inspection);
   if (plan.isBehindWebhooks) return "inspect_again";
   const blocker = await runSteps(deps, context, inspection);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { busy, notFound, type Problem } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { needsGit, type HeadShas } from "../../flow/move.ts";
+import type { BlockedReason } from "../../flow/refusal.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
@@ -22,6 +23,9 @@ import {
 } from "../../store/ops/operations.ts";
 import type { OwnedMove } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
+import { recheckFull } from "../reconcile/recheck-soon.ts";
+import { lockEntry, type Mover } from "./check-gates.ts";
+import { refuseCard, type RefusedMove } from "./refuse-card.ts";
 import { mayEnter } from "./may-enter.ts";
 import { releaseWithRetry } from "../write.ts";
 
@@ -32,11 +36,12 @@ export interface Transition {
   readonly stage: Stage;
   /** The heads that the card's branches must have, or null. */
   readonly headShas?: HeadShas | null;
+  /** Whom the gates of the stage are checked for; absent if nobody is about to enter it. */
+  readonly mover?: Mover;
 }
 
 /** A move that this process owns. `attempt` changes when another process takes the move over. */
-export interface MoveAttempt extends OwnedMove {
-  readonly actorId: string;
+export interface MoveAttempt extends OwnedMove, Mover {
   readonly index: number;
   /** The heads that the caller requires of the card's branches, or null. */
   readonly headShas: HeadShas | null;
@@ -59,7 +64,9 @@ type StartedMove =
   /** This process owns the move and has to run it on GitHub. */
   | { readonly state: "started"; readonly move: MoveAttempt }
   /** The card has moved without Git, or by an earlier attempt. `result` is the answer. */
-  | { readonly state: "moved"; readonly result: unknown };
+  | { readonly state: "moved"; readonly result: unknown }
+  /** A gate of the stage refuses the card. */
+  | RefusedMove;
 
 /**
  * Locks the card and the stage it enters until the transaction ends, and reads what its move
@@ -92,39 +99,40 @@ export async function lockTransition(
  * Begins a move in the caller's transaction. A move that needs no Git places the card immediately.
  * Any other move is owned by this process from then on: it takes over the card's unfinished move
  * into the same stage, or abandons one into another stage and inserts a new one. Throws busy while
- * another process moves the card.
+ * another process moves the card. If a gate of the stage refuses the card, blocks it and changes
+ * nothing else.
  */
 export async function startMove(
   deps: Deps,
   trx: Trx,
   transition: LockedTransition,
-  request: {
+  request: Mover & {
     readonly index: number;
-    readonly actorId: string;
     readonly requestId: string;
     readonly headShas?: HeadShas | null;
   },
 ): Promise<StartedMove> {
   const { card, stage, linkCount, open, earlier } = transition;
-  const { index, actorId, requestId, headShas = null } = request;
+  const { index, requestId, headShas = null } = request;
   if (earlier?.state === "done") return { state: "moved", result: earlier.result };
+  if (open?.isHeld) throw beingMoved(card);
+  const { actorId, isHuman } = await moverOf(trx, transition, request);
+  const reasons = await lockEntry(trx, transition, { actorId, isHuman });
+  if (reasons.length > 0) return refuseEntry(deps, trx, transition, reasons, actorId);
   if (!needsGit(card.stageId, stage, linkCount)) {
-    if (open?.isHeld) throw beingMoved(card);
     if (open && card.stageId !== stage.id) await abandonMove(trx, card, open);
     await enterStage(trx, transition, index, actorId);
     const blocked = card.stageId === stage.id ? card.blocked : null;
     const task = { number: card.number, statusId: stage.id, blocked };
     return { state: "moved", result: { task, promoted: [] } };
   }
-  if (open && !open.isHeld && open.stageId === stage.id) {
+  if (open?.stageId === stage.id) {
     const isOtherHead = headShas !== null && !isDeepStrictEqual(headShas, open.headShas);
     if (open.state === "queued" && isOtherHead) throw inMergeQueue(card);
-    // If the first caller may no longer move the card, the caller who repeats the move becomes its actor.
-    const mover = (await mayEnter(trx, open.actorId, transition)) ? open.actorId : actorId;
-    const by = { holder: deps.instanceId, requestId, headShas, actorId: mover };
+    const by = { holder: deps.instanceId, requestId, headShas, actorId, isHuman };
     const taken = await takeOverOperation(trx, open, by);
     if (!taken) throw beingMoved(card);
-    const move = { id: open.id, attempt: taken.attempt, actorId: mover, index, headShas };
+    const move = { id: open.id, attempt: taken.attempt, actorId, isHuman, index, headShas };
     return { state: "started", move };
   }
   if (open) await abandonMove(trx, card, open);
@@ -136,11 +144,35 @@ export async function startMove(
     stageId: stage.id,
     index,
     actorId,
+    isHuman,
     requestId,
     headShas,
     holder: deps.instanceId,
   });
-  return { state: "started", move: { id, attempt: 1, actorId, index, headShas } };
+  return { state: "started", move: { id, attempt: 1, actorId, isHuman, index, headShas } };
+}
+
+/**
+ * Who moves the card: the caller, or the caller who started its unfinished move into the stage and
+ * may still move it.
+ */
+async function moverOf(trx: Trx, transition: LockedTransition, caller: Mover): Promise<Mover> {
+  const { open, stage } = transition;
+  if (open?.stageId !== stage.id) return caller;
+  return (await mayEnter(trx, open.actorId, transition)) ? open : caller;
+}
+
+async function refuseEntry(
+  deps: Deps,
+  trx: Trx,
+  transition: Transition,
+  reasons: readonly BlockedReason[],
+  actorId: string,
+): Promise<RefusedMove> {
+  const blocked = await refuseCard(trx, transition, { reasons, headSha: null }, actorId);
+  deps.metrics.moves.inc({ outcome: "refused" });
+  for (const { reason } of reasons) deps.metrics.refusals.inc({ reason });
+  return { state: "refused", blocked, promoted: [] };
 }
 
 /**
@@ -149,7 +181,7 @@ export async function startMove(
  */
 export async function enterStage(
   trx: Trx,
-  { card, stage }: Pick<Transition, "card" | "stage">,
+  { card, stage, project }: Pick<Transition, "card" | "stage" | "project">,
   index: number,
   actorId: string,
 ): Promise<void> {
@@ -171,6 +203,7 @@ export async function enterStage(
     ]);
     return;
   }
+  if (stageOf(project.flow, stageId)?.gates?.wipLimit) await recheckFull(trx, stageId);
   const data = { from: stageId, to: stage.id, above };
   const actor = { userId: actorId, login: null };
   await allInOrder([
@@ -199,6 +232,7 @@ export async function abandonMove(
   if (open.isHeld) throw beingMoved(card);
   if (open.state === "queued") throw inMergeQueue(card);
   await finishOperation(trx, open, "abandoned");
+  await recheckFull(trx, open.stageId);
 }
 
 const inMergeQueue = (card: { readonly number: number }): Problem =>

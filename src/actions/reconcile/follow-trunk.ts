@@ -18,7 +18,7 @@ import {
   type Trunk,
 } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
-import { recheckMissingBranches } from "./recheck-blocked.ts";
+import { recheckMissingBranches } from "./recheck-soon.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
 export const FOLLOW_TRUNKS = "follow-trunks";

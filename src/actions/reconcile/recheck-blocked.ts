@@ -1,59 +1,22 @@
 import type { Blocked, BlockedReason } from "../../flow/refusal.ts";
-import { stageOf } from "../../flow/flow.ts";
+import { stageOf, type Stage } from "../../flow/flow.ts";
+import { gateStillRefuses, isGateReason } from "../../flow/gates.ts";
 import { areSameReasons, remainingReasons, type LaterInspection } from "../../flow/remaining-reasons.ts";
-import {
-  listCardsLacking,
-  listForbiddenCards,
-  mayBeBlocked,
-  setBlocked,
-} from "../../store/cards/blocked-cards.ts";
-import { findCardById, lockCard } from "../../store/cards/cards.ts";
+import { setBlocked } from "../../store/cards/blocked-cards.ts";
+import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { findProject, type Project } from "../../store/cards/projects.ts";
-import type { Db, Trx } from "../../store/db/connect.ts";
-import { addJob } from "../../store/db/jobs.ts";
+import type { Db } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
+import { inspectGates } from "../moves/check-gates.ts";
 import { inspectUntilDecided, type Inspection } from "../moves/inspect-card.ts";
-
-export const RECHECK_BLOCKED = "recheck-blocked";
+import { recheckPermitted, recheckSoon } from "./recheck-soon.ts";
 
 /** The pause before the next check of a card that is being moved, in milliseconds. */
 const PAUSE_MS = 500;
 /** The pause while GitHub's reads lag behind its webhooks. */
 const LAG_PAUSE_MS = 5_000;
-
-/** Schedules the job that rechecks a blocked card. */
-export const recheckSoon = (db: Db, cardId: string, delayMs = 200): Promise<void> =>
-  addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs });
-
-/** Schedules the recheck for a card that is blocked, or may be blocked by a move that is running. */
-export async function recheckIfBlocked(db: Db, cardId: string): Promise<void> {
-  if (await mayBeBlocked(db, cardId)) await recheckSoon(db, cardId);
-}
-
-/** Schedules the recheck for cards that were refused because one of these branches was missing. */
-export async function recheckMissingBranches(
-  db: Db,
-  branches: readonly { readonly repositoryId: string; readonly branchName: string }[],
-): Promise<void> {
-  for (const cardId of await listCardsLacking(db, branches)) await recheckSoon(db, cardId);
-}
-
-/** Schedules the recheck for cards that were refused for a permission, after an account has granted more. */
-export async function recheckForbidden(trx: Trx, organizationId: string): Promise<void> {
-  for (const { cardId, at } of await listForbiddenCards(trx, organizationId))
-    await recheckPermitted(trx, cardId, at, 0);
-}
-
-/** Has a separate key, because `recheckSoon` would replace the job and lose `permittedAfter`. */
-const recheckPermitted = (db: Db, cardId: string, permittedAfter: string, delayMs: number): Promise<void> =>
-  addJob(
-    db,
-    RECHECK_BLOCKED,
-    { cardId, permittedAfter },
-    { key: `${RECHECK_BLOCKED}:permitted:${cardId}`, delayMs },
-  );
 
 /**
  * Inspects a blocked card and removes the reasons that no longer hold. `permittedAfter` is the time
@@ -76,12 +39,31 @@ export async function recheckBlocked(
   const { blocked } = card;
   const stage = stageOf(project.flow, blocked.statusId);
   if (!stage) return changeBlocked(deps, cardId, blocked, []);
+  const gated = await remainingGateReasons(deps.db, card, stage, blocked.reasons.filter(isGateReason));
+  const others = blocked.reasons.filter((each) => !isGateReason(each));
+  if (others.length === 0) {
+    if (!areSameReasons(gated, blocked.reasons)) await changeBlocked(deps, cardId, blocked, gated);
+    return;
+  }
   const inspection = await inspectUntilDecided(deps, { card, project, stage });
   if (inspection.plan.isBehindWebhooks) return later(LAG_PAUSE_MS);
   const isPermitted = permittedAfter === blocked.at;
-  const left = remainingReasons(blocked, laterLook(blocked, project, inspection, isPermitted));
+  const look = laterLook(blocked, project, inspection, isPermitted);
+  const left = [...gated, ...remainingReasons({ ...blocked, reasons: others }, look)];
   if (areSameReasons(left, blocked.reasons)) return;
   await changeBlocked(deps, cardId, blocked, await addConflictingFiles(deps, inspection, left));
+}
+
+/** Asks only the database. */
+async function remainingGateReasons(
+  db: Db,
+  card: CardHead,
+  stage: Stage,
+  reasons: readonly BlockedReason[],
+): Promise<readonly BlockedReason[]> {
+  if (reasons.length === 0) return reasons;
+  const gates = await inspectGates(db, card, stage);
+  return reasons.filter((each) => gateStillRefuses(each, gates));
 }
 
 function laterLook(

@@ -21,7 +21,7 @@ import { foundEvents, type ShownBranch, type InspectionTime } from "../events/fo
 import { handleEvent } from "../events/handle-event.ts";
 import { recordBranchCreated } from "../moves/record-effects.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
-import { recheckSoon } from "./recheck-blocked.ts";
+import { recheckSoon } from "./recheck-soon.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 
 interface Pace {

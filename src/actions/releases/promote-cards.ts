@@ -100,7 +100,7 @@ async function beginPromotion(
   stageId: string,
   finish: (trx: Trx, end: PromotionResult) => Promise<void>,
 ): Promise<{ readonly transition: Transition; readonly move: MoveAttempt } | null> {
-  const { actorId } = action;
+  const { actorId, isHuman } = action;
   const requestId = promotionRequestId(action.id, next.position);
   let move: MoveAttempt | undefined;
   try {
@@ -115,7 +115,9 @@ async function beginPromotion(
       const { earlier } = transition;
       if (earlier?.state === "done") return finished(promoted(earlier.result));
       if (transition.card.stageId === stageId) return finished(skipped("already_there"));
-      const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, requestId });
+      const request = { index: MAX_INDEX, actorId, isHuman, requestId };
+      const begun = await startMove(deps, trx, transition, request);
+      if (begun.state === "refused") return finished(resultOf(begun));
       if (begun.state === "moved") return finished(promoted(begun.result));
       ({ move } = begun);
       return { transition, move: begun.move };

@@ -81,12 +81,12 @@ async function findStage(db: Db, release: ReleaseHead, statusId: string): Promis
 
 async function beginPromotion(
   deps: Deps,
-  { trx, userId: actorId, requestId }: Write,
+  { trx, userId: actorId, isHuman, requestId }: Write,
   release: ReleaseHead,
   { statusId, taskNumbers }: PromoteInput,
 ): Promise<StartedAction> {
   const input = { statusId, taskNumbers: taskNumbers ?? null };
-  const request = { kind: "promote", input, actorId, requestId } as const;
+  const request = { kind: "promote", input, actorId, isHuman, requestId } as const;
   let cardIds: string[] | null = null;
   const begun = await startReleaseAction(deps, trx, release, request, async (current) => {
     const cards = await mapReleaseCards(trx, current.id);

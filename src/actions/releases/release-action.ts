@@ -43,7 +43,8 @@ export async function lockOpenRelease(trx: Trx, release: ReleaseHead): Promise<R
 }
 
 /** An action on a release that this process owns. */
-export type RunningAction = OwnedAction & Pick<ReleaseAction, "kind" | "actorId" | "input" | "progress">;
+export type RunningAction = OwnedAction &
+  Pick<ReleaseAction, "kind" | "actorId" | "isHuman" | "input" | "progress">;
 
 export type StartedAction =
   | { readonly state: "held"; readonly action: RunningAction }
@@ -51,7 +52,10 @@ export type StartedAction =
   | { readonly state: "finished" | "under_way"; readonly actionId: string }
   | { readonly state: "needless" };
 
-interface ReleaseActionRequest extends Pick<ReleaseAction, "kind" | "input" | "actorId" | "requestId"> {
+interface ReleaseActionRequest extends Pick<
+  ReleaseAction,
+  "kind" | "input" | "actorId" | "isHuman" | "requestId"
+> {
   readonly cardId?: string;
 }
 
@@ -76,10 +80,10 @@ export async function startReleaseAction(
   if (open) return { state: "held", action: await takeOverSame(deps, trx, current, open, request) };
   if (!(await isNeeded(current))) return { state: "needless" };
   const id = deps.newId();
-  const { kind, input, cardId = null, actorId, requestId } = request;
+  const { kind, input, cardId = null, actorId, isHuman, requestId } = request;
   const of = { workspaceId: current.workspaceId, releaseId: current.id, cardId };
-  await insertAction(trx, { id, ...of, kind, input, actorId, requestId, holder: deps.instanceId });
-  return { state: "held", action: { id, attempt: 1, kind, actorId, input, progress: {} } };
+  await insertAction(trx, { id, ...of, kind, input, actorId, isHuman, requestId, holder: deps.instanceId });
+  return { state: "held", action: { id, attempt: 1, kind, actorId, isHuman, input, progress: {} } };
 }
 
 async function takeOverSame(
@@ -87,16 +91,17 @@ async function takeOverSame(
   trx: Trx,
   release: ReleaseHead,
   open: ReleaseAction,
-  { kind, input, requestId, actorId }: ReleaseActionRequest,
+  { kind, input, requestId, ...caller }: ReleaseActionRequest,
 ): Promise<RunningAction> {
   const isSame = open.kind === kind && isDeepStrictEqual(open.input, input);
   const isNewAfterCancel = open.isCancelled && open.requestId !== requestId;
   if (open.isHeld || !isSame || isNewAfterCancel) throw busyRelease(release, open);
   // A revoked user's unfinished action goes on as that of the caller who repeats it.
-  const actor = (await mayContinue(trx, release, open)) ? open.actorId : actorId;
-  const taken = await takeOverAction(trx, open, { holder: deps.instanceId, requestId, actorId: actor });
+  const { actorId, isHuman } = (await mayContinue(trx, release, open)) ? open : caller;
+  const by = { holder: deps.instanceId, requestId, actorId, isHuman };
+  const taken = await takeOverAction(trx, open, by);
   if (!taken) throw busyRelease(release, open);
-  return { ...open, actorId: actor, attempt: taken.attempt };
+  return { ...open, actorId, isHuman, attempt: taken.attempt };
 }
 
 const ONGOING: Readonly<Record<ReleaseActionKind, string>> = {
@@ -155,8 +160,9 @@ export async function actOnRelease(
   run: RunAction,
   isNeeded: (trx: Trx, current: ReleaseHead) => Promise<boolean>,
 ): Promise<StoredAnswer> {
-  const { trx, userId: actorId, requestId } = write;
-  const begun = await startReleaseAction(deps, trx, release, { ...request, actorId, requestId }, (current) =>
+  const { trx, userId: actorId, isHuman, requestId } = write;
+  const by = { actorId, isHuman, requestId };
+  const begun = await startReleaseAction(deps, trx, release, { ...request, ...by }, (current) =>
     isNeeded(trx, current),
   );
   if (begun.state === "under_way") throw busyRelease(release, request);

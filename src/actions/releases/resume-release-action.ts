@@ -6,6 +6,7 @@ import {
   type ReleaseActionKind,
 } from "../../store/releases/release-actions.ts";
 import { findRelease } from "../../store/releases/releases.ts";
+import { continueAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
 import { MAX_DEATHS } from "../moves/resume-move.ts";
 import { runPick } from "./run-pick.ts";
@@ -44,8 +45,10 @@ export async function resumeReleaseAction(deps: Deps, actionId: string): Promise
     return;
   }
   try {
-    if (action.kind === "promote") await resumePromotion(deps, release, owned);
-    else await runAndFinish(deps, release, owned, RUN[action.kind], () => Promise.resolve());
+    await continueAttempt(deps, action.attemptId, async (own) => {
+      if (action.kind === "promote") await resumePromotion(own, release, owned);
+      else await runAndFinish(own, release, owned, RUN[action.kind], () => Promise.resolve());
+    });
     log.info("resumed an unfinished release action");
   } catch (error) {
     if (error instanceof Problem) {

@@ -84,7 +84,7 @@ export const ANYONE = "anyone";
 export const CALLER = "@me";
 
 export async function listWork(run: RunRoute, input: Arguments): Promise<Output> {
-  const { assignee = CALLER, blocked, ...rest } = input;
+  const { assignee = input["claimed"] === undefined ? CALLER : ANYONE, blocked, ...rest } = input;
   const { items, nextCursor } = dataOf(
     await runList(run, "GET /v1/cards", {
       ...rest,

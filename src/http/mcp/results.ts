@@ -16,6 +16,9 @@ const AFTER_REFUSAL: Readonly<Record<RefusalReason, string>> = {
   branch_missing: "The card's branch is missing. Push it again, or ask a person.",
   head_moved: "The branch has another commit than `headShas`. Review it, and send its commit.",
   queue_rejected: "GitHub's merge queue removed the pull request. Correct the cause and push.",
+  wip_limit: "The stage is full. Work on cards in it, or wait until one leaves it.",
+  human_only: "Only a person may move cards into the stage. Ask one to move it.",
+  needs_second_person: "The mover must not have worked on the commits. Ask another person to move it.",
   unknown: "Read `blocked.message`, which is GitHub's, and ask a person if it does not help.",
 };
 
@@ -30,6 +33,13 @@ const AFTER_STATUS: Readonly<Record<number, string>> = {
   503: "GitHub or the database could not be reached; the outcome may be open.",
 };
 
+/** What to do after a 409 that is due to a claim. */
+const AFTER_CODE: Readonly<Record<string, string>> = {
+  claimed: "Another agent works on this card: `claim` says who and until when. Choose another card.",
+  claim_lost: "You have lost the claim of this card. Stop working on it, or claim it again.",
+  claim_limit: "You hold too many claims. Release one with release_claim.",
+};
+
 const isReason = (reason: unknown): reason is RefusalReason =>
   (REFUSAL_REASONS as readonly unknown[]).includes(reason);
 
@@ -40,7 +50,10 @@ export function sayFailure({ statusCode, body, retryAfter }: Failure): string {
     const next = AFTER_REFUSAL[isReason(reason) ? reason : "unknown"];
     return `The move was refused and the card stays in its stage. ${next} Then call again with the same arguments. \`blocked\` has every reason.`;
   }
-  const next = AFTER_STATUS[statusCode] ?? "Trunkline failed; the outcome may be open.";
+  const next =
+    AFTER_CODE[String(body["code"])] ??
+    AFTER_STATUS[statusCode] ??
+    "Trunkline failed; the outcome may be open.";
   const mayRepeat = retryAfter !== undefined || statusCode >= 500;
   if (!mayRepeat) return next;
   return `${next} Make the same call again, with the same requestId, after ${retryAfter ?? 1} s.`;

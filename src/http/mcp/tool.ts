@@ -1,12 +1,15 @@
 import { z } from "zod";
 import type { Request, Response } from "express";
 import type { Deps } from "../../actions/deps.ts";
+import type { Caller } from "../../actions/write.ts";
 import { invalid } from "../../errors.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
 import type { Scope } from "../../store/tenancy/credentials.ts";
+import { CLAIM_TOKEN_PATTERN, isAboutCard } from "../claim-header.ts";
 import { REPLAY_HEADER } from "../idempotency.ts";
 import { requireRole, requireWriteScope } from "../resolve.ts";
 import type { Exchange, Route, RouteDefinition } from "../route.ts";
+import { auditing } from "../attempts.ts";
 import { validate } from "../validate.ts";
 import { routes } from "../v1/routes.ts";
 
@@ -39,6 +42,8 @@ export interface Tool {
   readonly description: string;
   /** As in `POST /v1/cards/{number}/move`. Its role and scope are those of the tool. */
   readonly route: string;
+  /** A write that the tool makes instead for some arguments. */
+  readonly otherWrite: string | null;
   /** Further routes that the tool reads. */
   readonly reads: readonly string[];
   /** The toolset that has it, null for the default one. */
@@ -70,7 +75,12 @@ const requestId = z.string().regex(REQUEST_ID).meta({
   description: "A new unique string for each change; the same one to repeat a call",
 });
 
+const claim = z.string().regex(new RegExp(CLAIM_TOKEN_PATTERN)).optional().meta({
+  description: "`<claimId>.<generation>` of your claim of the card: the call fails if you have lost it",
+});
+
 interface ToolDefinition extends Pick<Tool, "name" | "title" | "description" | "route"> {
+  readonly otherWrite?: string;
   readonly reads?: readonly string[];
   readonly toolset?: string;
   readonly isDestructive?: boolean;
@@ -85,8 +95,10 @@ interface ToolDefinition extends Pick<Tool, "name" | "title" | "description" | "
 
 /** A tool with the arguments of its route. */
 export function tool(definition: ToolDefinition): Tool {
-  const { route, says = () => "Done.", extra = {}, without = [], ...rest } = definition;
-  const { method, params, query, body } = routeNamed(route).definition;
+  const { route, says = () => "Done.", without = [], ...rest } = definition;
+  const { method, path, params, query, body } = routeNamed(route).definition;
+  const isCardWrite = method !== "get" && isAboutCard(path) && !without.includes("claim");
+  const extra = { ...definition.extra, ...(isCardWrite && { claim }) };
   const shape: z.ZodRawShape = {
     ...params?.shape,
     ...query?.shape,
@@ -95,6 +107,7 @@ export function tool(definition: ToolDefinition): Tool {
     ...(method !== "get" && { requestId }),
   };
   return {
+    otherWrite: null,
     reads: [],
     toolset: null,
     isDestructive: false,
@@ -156,16 +169,13 @@ export interface Carrier {
   readonly request: Request;
   readonly response: Response;
   readonly rights: Rights;
+  readonly caller: Pick<Caller, "userId" | "credentialId" | "workspaceId">;
 }
 
 /** Runs a tool. Throws what its routes throw, and `invalid` for arguments that it does not have. */
 export async function runTool(carrier: Carrier, called: Tool, input: Arguments): Promise<Output & Replay> {
-  requireRights(called, carrier.rights);
-  const known = Object.keys(called.input.shape);
-  const unknown = Object.keys(input).filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw unknownArguments(unknown, known);
-  validate(called.extra, input, "arguments");
-  const key = isWrite(called) ? keyOf(input["requestId"]) : undefined;
+  const key = isWrite(called) ? await admitWrite(carrier, called, input) : undefined;
+  if (!isWrite(called)) requireValid(carrier, called, input);
   let isReplay = false;
   const run: RunRoute = async (name, fields) => {
     const answer = await runRoute(carrier, name, fields, key);
@@ -174,6 +184,26 @@ export async function runTool(carrier: Carrier, called: Tool, input: Arguments):
   };
   const output = await called.run(run, input);
   return { ...output, isReplay };
+}
+
+function requireValid({ rights }: Carrier, called: Tool, input: Arguments): void {
+  requireRights(called, rights);
+  const known = Object.keys(called.input.shape);
+  const unknown = Object.keys(input).filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw unknownArguments(unknown, known);
+  validate(called.extra, input, "arguments");
+}
+
+/** The idempotency key of a write. A call that is refused here does not reach the route, which records calls. */
+function admitWrite(carrier: Carrier, called: Tool, input: Arguments): Promise<string> {
+  const { deps, request, response, caller } = carrier;
+  const { definition } = routeNamed(called.route);
+  const admit = auditing(definition, (_, __, attempt) => {
+    Object.assign(attempt, caller);
+    requireValid(carrier, called, input);
+    return Promise.resolve(keyOf(input["requestId"]));
+  });
+  return admit(deps, { request, response, params: inputOf(definition, input).params });
 }
 
 interface Replay {
@@ -208,6 +238,7 @@ async function runRoute(
     response,
     ...inputOf(definition, input),
     key,
+    claim: typeof input["claim"] === "string" ? input["claim"] : undefined,
     requireNoBody: () => undefined,
     setHeader: (header, value) => void headers.set(header, value),
   };

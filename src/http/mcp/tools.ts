@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CLAIM, CLAIM_NEXT, claimArguments, claimWork } from "./claim-tool.ts";
 import {
   ANYONE,
   CALLER,
@@ -27,7 +28,7 @@ const boardTools: readonly Tool[] = [
   tool({
     name: "my_work",
     title: "List cards",
-    description: "Cards by assignee, by default yours, and by other filters.",
+    description: "Cards by assignee, by default yours, by claim, and by other filters.",
     route: "GET /v1/cards",
     extra: {
       ...listArguments,
@@ -35,7 +36,7 @@ const boardTools: readonly Tool[] = [
         .string()
         .optional()
         .meta({
-          description: `\`${CALLER}\` (default), \`none\`, \`${ANYONE}\`, or a member's id or login`,
+          description: `\`${CALLER}\` (default; with \`claimed\`: \`${ANYONE}\`), \`none\`, \`${ANYONE}\`, or a member's id or login`,
         }),
       blocked: z.boolean().optional(),
     },
@@ -101,6 +102,24 @@ const boardTools: readonly Tool[] = [
       "Comments on a card and on its open pull requests, which may be public. `/give-up <reason>` says that you cannot finish.",
     route: "POST /v1/cards/{number}/comments",
     says: () => "The comment is written. `mirroredTo` counts the pull requests that show it.",
+  }),
+  tool({
+    name: "claim_card",
+    title: "Claim a card",
+    description:
+      "Claims a card before you work on it, so that no other agent does. Without number, claims the next free card. With claimId, renews your claim.",
+    route: CLAIM,
+    otherWrite: CLAIM_NEXT,
+    without: ["claim"],
+    extra: claimArguments,
+    run: claimWork,
+  }),
+  tool({
+    name: "release_claim",
+    title: "Release a card",
+    description: "Ends your claim of a card when you have finished or stop.",
+    route: "DELETE /v1/cards/{number}/claim",
+    says: () => "The claim is released.",
   }),
   tool({
     name: "inbox",

@@ -6,7 +6,7 @@ import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { projectQuery } from "./lookups.ts";
 import { card } from "./cards.ts";
-import { cardLabel, FEED_SEQ_HEADER, feedHeaders, priority, role, rule, user } from "./shapes.ts";
+import { cardLabel, claim, FEED_SEQ_HEADER, feedHeaders, priority, role, rule, user } from "./shapes.ts";
 
 const boardTask = z
   .object({
@@ -18,6 +18,7 @@ const boardTask = z
     priority,
     assignee: user.nullable(),
     labels: z.array(cardLabel),
+    claim: claim.optional(),
   })
   .meta({ id: "BoardTask" });
 

@@ -15,6 +15,7 @@ import { card } from "./cards.ts";
 
 const NOBODY = "none";
 const CALLER = "@me";
+const MINE = "mine";
 const DEFAULT_SORT = "number";
 
 const filters = z.object({
@@ -31,6 +32,12 @@ const filters = z.object({
     .enum(["0", "1"], "must be 1 for blocked cards, or 0 for the others")
     .optional()
     .meta({ description: "1 for blocked cards, 0 for the others" }),
+  claimed: z
+    .enum(["true", "false", MINE], `must be true, false or ${MINE}`)
+    .optional()
+    .meta({
+      description: `Cards that are claimed, that are not, or that the credential has claimed (\`${MINE}\`)`,
+    }),
   q: text({ min: 1, max: 500 }).optional().meta({
     description: "Cards whose title or description matches, as in GET /v1/search; or the number of a card",
   }),
@@ -77,7 +84,7 @@ async function filterOf(
   db: Db,
   { board, credential, query }: ReadCall<unknown, Filters>,
 ): Promise<CardFilter> {
-  const { projectId, statusId, label: labelId, feature: featureId, assignee, blocked, q } = query;
+  const { projectId, statusId, label: labelId, feature: featureId, assignee, blocked, claimed, q } = query;
   const user = assignee === NOBODY || assignee === CALLER ? undefined : assignee;
   const subjects = { projectId, statusId, labelId, featureId, user };
   const isAny = Object.values(subjects).some((value) => value !== undefined);
@@ -95,6 +102,8 @@ async function filterOf(
     featureId,
     assigneeIds: assigneeIdsOf(assignee, credential.userId, found?.userIds),
     isBlocked: blocked === undefined ? undefined : blocked === "1",
+    isClaimed: claimed === undefined || claimed === MINE ? undefined : claimed === "true",
+    holderId: claimed === MINE ? credential.id : undefined,
     query: q,
   };
 }

@@ -15,6 +15,7 @@ import {
   FEED_SEQ_HEADER,
   cardLabel,
   checksState,
+  claim,
   feedHeaders,
   landed,
   priority,
@@ -55,6 +56,7 @@ export const card = z
     hotfix: z.boolean(),
     createdAt: timestamp,
     updatedAt: timestamp,
+    claim: claim.optional(),
   })
   .meta({ id: "Card" });
 

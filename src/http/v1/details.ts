@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SECOND_PERSON_CAUSES } from "../../flow/gates.ts";
 import { BROKEN_KINDS, REFUSAL_REASONS, type RefusalReason } from "../../flow/refusal.ts";
 import type { EventKind } from "../../store/events/event-kinds.ts";
 import type { InboxItem } from "../../store/inbox/list-inbox.ts";
@@ -73,6 +74,15 @@ const refusalDetails: Readonly<Record<RefusalReason, z.ZodObject>> = {
   queue_rejected: githubDetails.extend({
     reason: z.string().optional().meta({ description: "The reason from GitHub's merge queue" }),
   }),
+  wip_limit: z.object({
+    wipLimit: z.int(),
+    cards: z.int().meta({ description: "The cards in the stage and on their way to it" }),
+  }),
+  human_only: z.object({}),
+  needs_second_person: z.object({
+    cause: z.enum(SECOND_PERSON_CAUSES),
+    headSha: z.string().optional().meta({ description: "The head of the branch that was checked" }),
+  }),
   unknown: githubDetails.extend({
     attempts: z
       .int()
@@ -82,7 +92,9 @@ const refusalDetails: Readonly<Record<RefusalReason, z.ZodObject>> = {
 };
 
 const message = z.string().meta({ description: "GitHub's message, verbatim, if there is one" });
-const repository = z.string().meta({ description: "The full name of the repository" });
+const repository = z
+  .string()
+  .meta({ description: "The full name of the repository; empty for a gate that concerns none" });
 
 export const blockedReason = z
   .discriminatedUnion(
@@ -104,6 +116,7 @@ export const blocked = z
   .meta({ id: "Blocked", description: "Why the last move was refused" });
 
 const pullRequest = z.object({ prNumber, targetBranch });
+const generation = z.int().meta({ description: "Grows with each claim of the card" });
 const release = z.object({ releaseId: z.uuid(), releaseName: z.string() });
 
 const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
@@ -159,6 +172,15 @@ const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
     prNumber: prNumber.nullable().meta({ description: "null if the agent gave up through the API" }),
     reason: z.string().nullable(),
   }),
+  claimed: z.object({
+    generation,
+    expiresAt: timestamp.meta({ description: "When the claim expires unless it is renewed" }),
+  }),
+  claim_released: z.object({
+    generation,
+    outcome: z.string().nullable().meta({ description: "What the holder said about the result" }),
+  }),
+  claim_expired: z.object({ generation }),
 };
 
 const happenedAt = timestamp.meta({

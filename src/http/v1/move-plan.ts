@@ -52,7 +52,9 @@ export const movePlanRoutes: readonly Route[] = [
       200: { description: "The plan", schema: movePlan },
       503: { description: "GitHub could not be reached; make the same call again", schema: problem },
     },
-    handle: async (deps, { board, params, query }) =>
-      previewMove(deps, await cardOf(deps.db, board, params), board.role, query.statusId),
+    handle: async (deps, { board, params, query, credential: { userId, isHuman } }) => {
+      const caller = { heldRole: board.role, actorId: userId, isHuman };
+      return previewMove(deps, await cardOf(deps.db, board, params), caller, query.statusId);
+    },
   }),
 ];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { replaceFlow } from "../../actions/boards/flow.ts";
 import { changeProject, createProject, deleteProject } from "../../actions/boards/projects.ts";
-import { MAX_BRANCH_PATTERN, MAX_STAGE_NAME, MAX_STAGES } from "../../flow/validate-flow.ts";
+import { MAX_BRANCH_PATTERN, MAX_STAGE_NAME, MAX_STAGES, MAX_WIP_LIMIT } from "../../flow/validate-flow.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
 import { listProjectPage, type Project } from "../../store/cards/projects.ts";
@@ -68,6 +68,20 @@ const settings = {
   agentSilenceHours: z.int().min(1, "must be 1 to 720").max(720, "must be 1 to 720"),
 };
 
+const wipLimit = z
+  .int()
+  .nullable()
+  .meta({
+    description: `The maximum number of cards in the stage, those on their way to it included: 1 to ${MAX_WIP_LIMIT}, or null for no limit`,
+  });
+const humanOnly = z
+  .boolean()
+  .meta({ description: "Whether only people with a session may move cards into it" });
+const secondPerson = z.boolean().meta({
+  description:
+    "Whether the mover must be another person than those who pushed or wrote the card's commits, and than the owners of agents that did",
+});
+
 const flow = z
   .object({
     ...settings,
@@ -78,6 +92,10 @@ const flow = z
         kind,
         minRole: role,
         rule,
+        gates: z
+          .object({ wipLimit, humanOnly, secondPerson })
+          .optional()
+          .meta({ description: "Absent if the stage has none" }),
       }),
     ),
   })
@@ -94,6 +112,17 @@ const stageInput = z.strictObject({
     type: rule.shape.type,
     into: rule.shape.into.optional().transform((value) => value ?? null),
   }),
+  gates: z
+    .strictObject({
+      wipLimit: wipLimit.optional().transform((value) => value ?? null),
+      humanOnly: humanOnly.optional().transform((value) => value ?? false),
+      secondPerson: secondPerson.optional().transform((value) => value ?? false),
+    })
+    .optional()
+    .meta({
+      description:
+        "Conditions for moves into the stage. Omit it to keep those of the stage; a field that is absent in it is off",
+    }),
 });
 
 export const projectRoutes: readonly Route[] = [

@@ -1,9 +1,11 @@
 import type { Route } from "../route.ts";
 import { accountRoutes, memberRoutes } from "./account.ts";
+import { auditRoutes } from "./audit.ts";
 import { boardRoutes } from "./board.ts";
 import { cardListRoutes } from "./card-list.ts";
 import { cardRoutes } from "./cards.ts";
 import { checkRoutes } from "./checks.ts";
+import { claimRoutes } from "./claims.ts";
 import { commentRoutes } from "./comments.ts";
 import { docRoutes } from "./docs.ts";
 import { eventRoutes } from "./events.ts";
@@ -27,6 +29,7 @@ export const routes: readonly Route[] = [
   ...cardRoutes,
   ...movePlanRoutes,
   ...commentRoutes,
+  ...claimRoutes,
   ...checkRoutes,
   ...searchRoutes,
   ...labelRoutes,
@@ -40,5 +43,6 @@ export const routes: readonly Route[] = [
   ...inboxRoutes,
   ...eventRoutes,
   ...webhookRoutes,
+  ...auditRoutes,
   ...trunkRoutes,
 ];

@@ -73,12 +73,25 @@ export const landed = promotion
   })
   .meta({ id: "Landed", description: "Work of the card that was already in the target of a merge" });
 
+export const claim = z
+  .object({
+    generation: z.int().meta({ description: "Grows with each claim of the card" }),
+    holder: user,
+    expiresAt: timestamp,
+    note: z.string().nullable(),
+  })
+  .meta({ id: "Claim", description: "Who works on the card. Absent unless the card is claimed" });
+
 export const problem = z
   .object({
     message: z.string(),
     error: z.string(),
     statusCode: z.int(),
     issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    code: z.enum(["claimed", "claim_lost", "claim_limit"]).optional().meta({
+      description: "Of a 409 that is due to a claim: another one, its loss, or the credential's limit",
+    }),
+    claim: claim.optional().meta({ description: "The claim that the card has" }),
     reason: z.enum(UNAVAILABLE_REASONS).optional().meta({ description: "Of a 503 that is due to GitHub" }),
   })
   .meta({

@@ -69,6 +69,18 @@ export async function listCardsLacking(
   );
 }
 
+/** Lists the cards that a limit has kept out of a stage. */
+export async function listCardsWaitingFor(db: Db, stageId: string): Promise<string[]> {
+  return column<string>(
+    db,
+    `select c.id from stages s join cards c on c.project_id = s.project_id
+      where s.id = :stageId and c.blocked is not null and c.deleted_at is null
+        and c.blocked->>'statusId' = cast(:stageId as text) and c.blocked->'reasons' @> '[{"reason": "wip_limit"}]'
+      order by c.id`,
+    { stageId },
+  );
+}
+
 /** Lists an organization's cards that are blocked by missing permissions, and since when. */
 export async function listForbiddenCards(
   db: Db,

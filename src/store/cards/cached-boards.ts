@@ -3,6 +3,11 @@ import { LRUCache } from "lru-cache";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import { userKindSql } from "../tenancy/users.ts";
+import { CLAIM_FIELDS, IS_HELD } from "./claim-columns.ts";
+
+/** SQL for whether the claim `k` is held on a board, which is an expression, never input. */
+const heldIn = (workspace: string): string =>
+  `k.workspace_id = ${workspace} and not k.end_recorded and ${IS_HELD}`;
 
 /**
  * SQL for a project's board as JSON text, without the backlog. A new field also needs a trigger in
@@ -19,7 +24,10 @@ const boardText = (project: string, workspace: string): string => `(
      where u.id in (select c.assignee_id from cards c where c.project_id = ${project} and c.deleted_at is null)),
   board_labels as materialized (
     select l.id, l.folded_name, json_build_object('id', l.id, 'name', l.name, 'color', l.color)::text as json
-      from labels l where l.workspace_id = ${workspace})
+      from labels l where l.workspace_id = ${workspace}),
+  held as materialized (
+    select k.card_id, json_build_object(${CLAIM_FIELDS})::text as json from claims k join users h on h.id = k.user_id
+     where ${heldIn(workspace)})
   select '{"columns":[' || coalesce(string_agg(
            '{"statusId":"' || s.id || '","name":' || to_json(s.name) || ',"kind":"' || s.kind
            || '","minRole":"' || s.min_role || '","rule":{"type":"' || s.rule_type
@@ -31,8 +39,8 @@ const boardText = (project: string, workspace: string): string => `(
                       || ',"labels":[' || coalesce((
                         select string_agg(m.json, ',' order by m.folded_name)
                           from card_labels cl join board_labels m on m.id = cl.label_id where cl.card_id = c.id), '')
-                      || ']}', ',' order by c.rank)
-               from cards c left join assignees a on a.id = c.assignee_id
+                      || ']' || coalesce(',"claim":' || held.json, '') || '}', ',' order by c.rank)
+               from cards c left join assignees a on a.id = c.assignee_id left join held on held.card_id = c.id
               where c.stage_id = s.id and c.deleted_at is null), '')
            || ']}', ',' order by s.position), '') || ']}'
     from stages s where s.project_id = ${project} and s.kind <> 'backlog')`;
@@ -68,12 +76,17 @@ export interface ReadBoard {
   readonly feedSeq: number;
 }
 
-/** A cached board. It is valid until a transaction outside its snapshot changes the board. */
+/**
+ * A cached board. It is valid until a transaction outside its snapshot changes the board, or the
+ * first of its claims expires.
+ */
 interface CachedBoard {
   readonly projectId: string;
   readonly snapshot: string;
   /** The start time of the server: another server may use the same transaction ids. */
   readonly server: string;
+  /** When the first claim on it expires, by PostgreSQL's clock. */
+  readonly validUntil: string;
   readonly answer: RenderedAnswer;
 }
 
@@ -143,7 +156,7 @@ interface LoadedBoard extends Stamped {
 
 const CHECK_BOARD = `
   select ${STAMP} as stamp, ${FEED_SEQ}, p.id as "projectId",
-         pg_postmaster_start_time()::text = :server
+         pg_postmaster_start_time()::text = :server and now() < :validUntil::timestamptz
          and not exists (select 1 from board_changes b
                        where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
                          and not pg_visible_in_snapshot(b.xid, :snapshot::pg_snapshot)) as "isValid"
@@ -163,9 +176,9 @@ async function checkBoard(
   db: Db,
   clientId: string,
   question: BoardQuestion,
-  { snapshot, server, projectId }: CachedBoard,
+  { snapshot, server, validUntil, projectId }: CachedBoard,
 ): Promise<CheckedBoard | null> {
-  const bindings = { ...question, snapshot, server, clientId };
+  const bindings = { ...question, snapshot, server, validUntil, clientId };
   const [first, second] = await rows<CheckedBoard>(db, CHECK_BOARD, bindings);
   if (!first) return null;
   return { ...first, isValid: !second && first.projectId === projectId && first.isValid };
@@ -174,6 +187,8 @@ async function checkBoard(
 const READ_BOARD = `
   select ${STAMP} as stamp, ${FEED_SEQ}, p.id as "projectId", pg_current_snapshot()::text as snapshot,
          pg_postmaster_start_time()::text as server,
+         (select coalesce(min(k.expires_at), 'infinity')::text from claims k
+           where ${heldIn("p.workspace_id")}) as "validUntil",
          case when p.candidates = 1 then ${boardText("p.id", "p.workspace_id")} end as text
     from (select id, workspace_id, count(*) over () as candidates from projects
            where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`;

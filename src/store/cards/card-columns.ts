@@ -1,6 +1,7 @@
 import { isoTime } from "../db/connect.ts";
 import { CHECKS_PRECEDENCE } from "../../flow/checks.ts";
 import { userJsonSql } from "../tenancy/users.ts";
+import { CARD_CLAIM } from "./claim-columns.ts";
 import { cardLabelsJson } from "./labels.ts";
 
 /** SQL for the state of the check reports `k`, generated from the rule in `flow/checks.ts`. */
@@ -41,6 +42,14 @@ export const cardColumns = (position: string | null): string => `
          ${PARENT_NUMBER} as "parentNumber",
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
          ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
+
+/** The claim of the card `c`, which only a claimed card shows: `shownCard` removes null. */
+export const CLAIM_COLUMN = `${CARD_CLAIM} as claim`;
+
+/** A card as the API shows it, from a row with `CLAIM_COLUMN`. */
+export function shownCard({ claim, ...card }: { readonly claim: unknown }): object {
+  return claim === null ? card : { ...card, claim };
+}
 
 /** The same, with the position from the joined `place`. */
 export const CARD_COLUMNS = cardColumns("place.above");

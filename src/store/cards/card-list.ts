@@ -1,6 +1,7 @@
 import { firstRow, type Db } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
-import { cardColumns, cardFrom } from "./card-columns.ts";
+import { cardColumns, cardFrom, CLAIM_COLUMN, shownCard } from "./card-columns.ts";
+import { IS_HELD } from "./claim-columns.ts";
 import { matchesSql, SEARCH_WORDS, searchBindings } from "./search-query.ts";
 
 export const CARD_SORTS = ["number", "-number", "updated", "-updated", "board"] as const;
@@ -45,6 +46,9 @@ export interface CardFilter {
   /** Empty for cards without an assignee. */
   readonly assigneeIds?: readonly string[] | undefined;
   readonly isBlocked?: boolean | undefined;
+  readonly isClaimed?: boolean | undefined;
+  /** The credential that holds the claim. */
+  readonly holderId?: string | undefined;
   readonly query?: string | undefined;
 }
 
@@ -52,7 +56,7 @@ export interface CardFilter {
  * SQL for each filter. The statement has only those of the call: PostgreSQL plans one statement for
  * all values, and would not use the index of a filter that may be absent.
  */
-function conditionsOf({ assigneeIds, isBlocked, ...filter }: CardFilter): string[] {
+function conditionsOf({ assigneeIds, isBlocked, isClaimed, ...filter }: CardFilter): string[] {
   return [
     ...(filter.projectId === undefined ? [] : ["c.project_id = :projectId"]),
     ...(filter.statusId === undefined ? [] : ["c.stage_id = :statusId"]),
@@ -68,9 +72,14 @@ function conditionsOf({ assigneeIds, isBlocked, ...filter }: CardFilter): string
             : "c.assignee_id = any(cast(:assigneeIds as uuid[]))",
         ]),
     ...(isBlocked === undefined ? [] : [`c.blocked is ${isBlocked ? "not " : ""}null`]),
+    ...(isClaimed === undefined ? [] : [`c.id ${isClaimed ? "" : "not "}in (${CLAIMED_CARDS})`]),
+    ...(filter.holderId === undefined ? [] : [`c.id in (${CLAIMED_CARDS} and k.credential_id = :holderId)`]),
     ...(filter.query === undefined ? [] : [`c.id in (${MATCHING_CARDS})`]),
   ];
 }
+
+const CLAIMED_CARDS = `
+  select k.card_id from claims k where k.workspace_id = :workspaceId and not k.end_recorded and ${IS_HELD}`;
 
 const MATCHING_CARDS = `
   ${matchesSql("t.id", SEARCH_WORDS)}
@@ -97,7 +106,7 @@ export function listCardsSql(filter: CardFilter, sort: CardSort, hasPlace: boole
       where ${conditions.join(" and ")} order by ${order} limit :limit + 1)`;
   const shown = columns.map(({ column, shown: text = `c.${column}` }) => text).join(", ");
   return `
-    select ${cardColumns(null)}, json_build_array(${shown}) as place ${cardFrom(picked)}
+    select ${cardColumns(null)}, ${CLAIM_COLUMN}, json_build_array(${shown}) as place ${cardFrom(picked)}
      order by ${order}`;
 }
 
@@ -111,17 +120,21 @@ export async function listCards(
 ): Promise<ListSlice<object, CardPlace>> {
   const place = window.after?.slice(1) ?? [];
   const { query, ...values } = filter;
-  const { items, next } = await readPage<{ readonly place: unknown[] }, CardPlace>(db, window, {
-    sql: listCardsSql(filter, sort, window.after !== null),
-    bindings: {
-      ...values,
-      ...Object.fromEntries(place.map((value, at) => [`place${at}`, value])),
-      ...(query === undefined ? { workspaceId } : searchBindings(workspaceId, query, ["card"])),
+  const { items, next } = await readPage<{ readonly place: unknown[]; readonly claim: unknown }, CardPlace>(
+    db,
+    window,
+    {
+      sql: listCardsSql(filter, sort, window.after !== null),
+      bindings: {
+        ...values,
+        ...Object.fromEntries(place.map((value, at) => [`place${at}`, value])),
+        ...(query === undefined ? { workspaceId } : searchBindings(workspaceId, query, ["card"])),
+      },
+      bytes: "octet_length(description)",
+      keyOf: (card) => [sort, ...card.place] as unknown as CardPlace,
     },
-    bytes: "octet_length(description)",
-    keyOf: (card) => [sort, ...card.place] as unknown as CardPlace,
-  });
-  return { items: items.map(({ place: _place, ...card }) => card), next };
+  );
+  return { items: items.map(({ place: _place, ...card }) => shownCard(card)), next };
 }
 
 /** What filters refer to. */

@@ -4,7 +4,8 @@ import { busyIfStageRemoved } from "../db/transaction.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
 import { countColumn } from "./placing.ts";
-import { cardColumns, cardFrom, CARD_COLUMNS } from "./card-columns.ts";
+import { cardColumns, cardFrom, CARD_COLUMNS, CLAIM_COLUMN, shownCard } from "./card-columns.ts";
+import { CARD_CLAIM } from "./claim-columns.ts";
 
 export const PRIORITIES = ["none", "low", "medium", "high", "urgent"] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -22,20 +23,21 @@ interface PlacedCard {
 
 /** The card that the transaction has changed. */
 export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<PlacedCard> {
-  const row = await firstRow<{ statusId: string; isStale: boolean }>(
+  const row = await firstRow<{ statusId: string; isStale: boolean; claim: unknown }>(
     trx,
-    `select ${CARD_COLUMNS}, place.is_stale as "isStale" ${SHOWN_CARD}`,
+    `select ${CARD_COLUMNS}, ${CLAIM_COLUMN}, place.is_stale as "isStale" ${SHOWN_CARD}`,
     { workspaceId, number },
   );
   if (!row) throw new Error(`There is no card ${number} on the board ${workspaceId}.`);
   const { isStale, ...card } = row;
-  return { card, columnToCount: isStale ? card.statusId : null };
+  return { card: shownCard(card), columnToCount: isStale ? card.statusId : null };
 }
 
 const CARD_JSON = `
   select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as "columnToCount",
          (select f.head from feeds f where f.workspace_id = c.workspace_id) as "feedSeq",
-         (select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text as card ${SHOWN_CARD}`;
+         left((select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text, -1)
+           || coalesce(',"claim":' || ${CARD_CLAIM}::text, '') || '}' as card ${SHOWN_CARD}`;
 
 /**
  * The card as JSON text and the newest event of the feed at that time, or null. The same statement
@@ -77,15 +79,19 @@ export async function listBacklog(
   projectId: string,
   window: ListWindow<string>,
 ): Promise<ListSlice<object, string>> {
-  const { items, next } = await readPage<{ readonly rank: string }, string>(db, window, {
-    sql: `select ${cardColumns(BACKLOG_POSITION)}, c.rank ${cardFrom("cards")}
+  const { items, next } = await readPage<{ readonly rank: string; readonly claim: unknown }, string>(
+    db,
+    window,
+    {
+      sql: `select ${cardColumns(BACKLOG_POSITION)}, ${CLAIM_COLUMN}, c.rank ${cardFrom("cards")}
       where c.stage_id = ${BACKLOG} and c.deleted_at is null and c.rank > :after
       order by c.rank`,
-    bindings: { projectId, after: window.after ?? "" },
-    bytes: "octet_length(description)",
-    keyOf: ({ rank }) => rank,
-  });
-  return { items: items.map(({ rank: _rank, ...card }) => card), next };
+      bindings: { projectId, after: window.after ?? "" },
+      bytes: "octet_length(description)",
+      keyOf: ({ rank }) => rank,
+    },
+  );
+  return { items: items.map(({ rank: _rank, ...card }) => shownCard(card)), next };
 }
 
 /** What an action reads of a card before it changes it. */
@@ -110,7 +116,7 @@ export const CARD_HEAD = `
 /** PostgreSQL reports an error for a larger number. */
 const MAX_CARD_NUMBER = 2_147_483_647;
 
-const isCardNumber = (number: number): boolean => number >= 1 && number <= MAX_CARD_NUMBER;
+export const isCardNumber = (number: number): boolean => number >= 1 && number <= MAX_CARD_NUMBER;
 
 export async function findCard(db: Db, workspaceId: string, number: number): Promise<CardHead | null> {
   if (!isCardNumber(number)) return null;

@@ -3,10 +3,11 @@ import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts"
 import { allInOrder, busyIfStageRemoved } from "../db/transaction.ts";
 
 /**
- * Locks a column until the transaction ends, so that no two cards get the same place. A transaction
- * takes one such lock, before it writes a card of the column, so moves do not deadlock.
+ * Locks a column until the transaction ends, so that no two cards get the same place and no card
+ * more than its limit enters it. A transaction takes it before it writes a card of the column, and
+ * that of the backlog first, so moves do not deadlock.
  */
-async function lockColumn(trx: Trx, stageId: string): Promise<void> {
+export async function lockColumn(trx: Trx, stageId: string): Promise<void> {
   const lock = "select pg_advisory_xact_lock(hashtextextended('column:' || cast(:stageId as text), 0))";
   await rows(trx, lock, { stageId });
 }
@@ -56,6 +57,20 @@ export async function findPlace(trx: Trx, cardId: string, stageId: string, index
   const below = index === 0 ? first : first && second;
   const rank = generateKeyBetween(above?.rank ?? null, below?.rank ?? null);
   return { rank, above: above?.number ?? null };
+}
+
+/** Counts the other cards that are in a stage, or have an unfinished move into it. */
+export async function countOtherCards(db: Db, stageId: string, cardId: string): Promise<number> {
+  const count = await firstValue<number>(
+    db,
+    `select count(*) from (
+       select id from cards where stage_id = :stageId and deleted_at is null and id <> :cardId
+        union
+       select c.id from operations o join cards c on c.id = o.card_id and c.deleted_at is null
+        where o.stage_id = :stageId and o.state in ('running', 'queued') and o.card_id <> :cardId) others`,
+    { stageId, cardId },
+  );
+  return count ?? 0;
 }
 
 /** The number of the card above this one in its column; null at the top. */

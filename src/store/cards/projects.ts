@@ -1,4 +1,4 @@
-import type { Flow, Stage } from "../../flow/flow.ts";
+import type { Flow, Gates, Stage } from "../../flow/flow.ts";
 import { columnsOf, column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow, type TimePlace } from "../db/list-window.ts";
 
@@ -49,8 +49,12 @@ export async function listBlockedCardsOfProject(db: Db, projectId: string): Prom
 
 const settingsRow = ({ stages: _stages, ...settings }: Flow) => columnsOf(settings);
 
-const stageRow = (projectId: string, { rule, ...stage }: Stage, position: number) =>
-  columnsOf({ ...stage, projectId, position, ruleType: rule.type, ruleInto: rule.into });
+const NO_GATES: Gates = { wipLimit: null, humanOnly: false, secondPerson: false };
+
+const stageRow = (projectId: string, { rule, gates = NO_GATES, ...stage }: Stage, position: number) =>
+  columnsOf({ ...stage, ...gates, projectId, position, ruleType: rule.type, ruleInto: rule.into });
+
+const GATE_COLUMNS = ["wip_limit", "human_only", "second_person"];
 
 /** Replaces the flow of a project. Stages with the same id are updated. */
 export async function saveFlow(trx: Trx, projectId: string, flow: Flow): Promise<void> {
@@ -60,7 +64,7 @@ export async function saveFlow(trx: Trx, projectId: string, flow: Flow): Promise
   await trx("stages")
     .insert(flow.stages.map((stage, position) => stageRow(projectId, stage, position)))
     .onConflict("id")
-    .merge(["position", "name", "kind", "min_role", "rule_type", "rule_into"]);
+    .merge(["position", "name", "kind", "min_role", "rule_type", "rule_into", ...GATE_COLUMNS]);
 }
 
 export interface Project {
@@ -70,14 +74,20 @@ export interface Project {
   readonly flow: Flow;
 }
 
+const STAGE_FIELDS = `
+  'id', s.id, 'name', s.name, 'kind', s.kind, 'minRole', s.min_role,
+  'rule', json_build_object('type', s.rule_type, 'into', s.rule_into)`;
+
+const GATES = `json_build_object('wipLimit', s.wip_limit, 'humanOnly', s.human_only, 'secondPerson', s.second_person)`;
+
 const PROJECT = `
   select p.id, p.workspace_id as "workspaceId", p.name,
          json_build_object(
            'releases', p.releases, 'branchPattern', p.branch_pattern, 'mergeMethod', p.merge_method,
            'checks', p.checks, 'staleAfterDays', p.stale_after_days, 'agentSilenceHours', p.agent_silence_hours,
-           'stages', (select json_agg(json_build_object(
-                               'id', s.id, 'name', s.name, 'kind', s.kind, 'minRole', s.min_role,
-                               'rule', json_build_object('type', s.rule_type, 'into', s.rule_into))
+           'stages', (select json_agg(case when s.wip_limit is null and not s.human_only and not s.second_person
+                                         then json_build_object(${STAGE_FIELDS})
+                                         else json_build_object(${STAGE_FIELDS}, 'gates', ${GATES}) end
                              order by s.position)
                         from stages s where s.project_id = p.id)) as flow
     from projects p`;

@@ -3,6 +3,23 @@ import type { Client, QueryResult } from "pg";
 import { Problem } from "../../errors.ts";
 import type { Db, Trx } from "./connect.ts";
 
+/** A database whose transactions belong to an attempt of the audit log. */
+type AttemptDb = Db & { readonly attemptId?: string };
+
+/** The same database; the events that its transactions write name the attempt (`current_attempt()` in SQL). */
+export const forAttempt = (db: Db, attemptId: string | null): Db =>
+  attemptId === null
+    ? db
+    : new Proxy(db, {
+        get: (target, name) => (name === "attemptId" ? attemptId : (Reflect.get(target, name) as unknown)),
+      });
+
+/** The setting ends with the transaction. Sent with `begin`, it takes no round trip. */
+const beginOf = (db: AttemptDb, connection: Client): string =>
+  db.attemptId === undefined
+    ? "begin"
+    : `begin; set local trunkline.attempt = ${connection.escapeLiteral(db.attemptId)}`;
+
 /**
  * Opens a transaction. `begin` and `commit` are sent with the statements next to them, so a
  * transaction adds no round trips. (A transaction of knex waits for the result of each.)
@@ -35,7 +52,7 @@ export async function beginTransaction(db: Db): Promise<Trx> {
     },
   };
   // If `begin` fails, every later statement fails, too.
-  connection.query("begin").catch(() => undefined);
+  connection.query(beginOf(db, connection)).catch(() => undefined);
   const builder = (table: string) => db(table).connection(inUse());
   return Object.defineProperties(builder, properties) as unknown as Trx;
 }

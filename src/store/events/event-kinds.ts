@@ -26,6 +26,9 @@ export const EVENT_KINDS = [
   "proposal_opened",
   "proposal_accepted",
   "agent_gave_up",
+  "claimed",
+  "claim_released",
+  "claim_expired",
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 

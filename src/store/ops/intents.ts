@@ -153,10 +153,14 @@ export interface FoundIntent {
   readonly removedFromQueue: string | null;
   readonly done: boolean;
   readonly round: number;
+  /** The attempt of the audit log that its effect belongs to, unless it is done. */
+  readonly attemptId: string | null;
 }
 
 const FOUND = `
-  select i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued, i.queue_removal_reason as "removedFromQueue", i.done, i.round
+  select (select o.attempt_id from operations o
+           where o.card_id = i.card_id and o.state in ('running', 'queued') and not i.done) as "attemptId",
+         i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued, i.queue_removal_reason as "removedFromQueue", i.done, i.round
     from forge_intents i`;
 
 /** The newest intent to merge into a branch, or null. */

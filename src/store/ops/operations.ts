@@ -20,9 +20,13 @@ export interface Operation {
   readonly stageId: string;
   readonly index: number;
   readonly actorId: string;
+  /** Whether the actor used a session of the console, not an API key. */
+  readonly isHuman: boolean;
   readonly state: "running" | "queued" | "done" | "refused" | "abandoned";
   readonly attempt: number;
   readonly headShas: HeadShas | null;
+  /** The attempt of the audit log that began it or took it over last. */
+  readonly attemptId: string | null;
   /** The merges so far. */
   readonly promoted: readonly RecordedMerge[];
   /** Whether a live process is working on the move. */
@@ -31,7 +35,7 @@ export interface Operation {
 
 const OPERATION = `
   select o.id, o.workspace_id as "workspaceId", o.card_id as "cardId", o.stage_id as "stageId", o.index,
-         o.actor_id as "actorId", o.state, o.attempt, o.promoted,
+         o.actor_id as "actorId", o.is_human as "isHuman", o.state, o.attempt, o.promoted, o.attempt_id as "attemptId",
          o.head_shas as "headShas", ${isAliveSql("o.holder")} as "isHeld"
     from operations o`;
 
@@ -82,7 +86,7 @@ export async function listOrphanedOperations(db: Db, limit: number): Promise<Ope
   );
 }
 
-interface NewOperation extends Omit<Operation, "state" | "attempt" | "promoted" | "isHeld"> {
+interface NewOperation extends Omit<Operation, "state" | "attempt" | "attemptId" | "promoted" | "isHeld"> {
   readonly requestId: string | null;
   readonly holder: string;
 }
@@ -97,8 +101,8 @@ export async function insertOperation(db: Db, operation: NewOperation): Promise<
   await busyIfStageRemoved(
     rows(
       db,
-      `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, request_id, head_shas, holder, state, promoted)
-       values (:id, :workspaceId, :cardId, :stageId, :index, :actorId, :requestId, cast(:headShas as jsonb), :holder, 'running',
+      `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, is_human, request_id, head_shas, holder, state, promoted)
+       values (:id, :workspaceId, :cardId, :stageId, :index, :actorId, :isHuman, :requestId, cast(:headShas as jsonb), :holder, 'running',
                (select coalesce(jsonb_agg(distinct each.promotion), '[]')
                   from operations earlier, jsonb_array_elements(earlier.promoted) each(promotion)
                  where earlier.card_id = :cardId and earlier.stage_id = :stageId and earlier.request_id = :requestId))`,
@@ -131,20 +135,23 @@ export async function takeOverOperation(
         readonly requestId: string;
         readonly headShas: HeadShas | null;
         readonly actorId: string;
+        readonly isHuman: boolean;
       }
     | {
         readonly holder: string;
         readonly requestId: null;
         readonly headShas?: never;
         readonly actorId?: never;
+        readonly isHuman?: never;
       },
 ): Promise<Takeover | null> {
   return firstRow<Takeover>(
     db,
     `update operations o
         set state = 'running', holder = :holder, attempt = o.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, o.request_id),
-            actor_id = coalesce(cast(:actorId as uuid), o.actor_id), deeds = done.deeds,
+            request_id = coalesce(:requestId, o.request_id), attempt_id = coalesce(current_attempt(), o.attempt_id),
+            actor_id = coalesce(cast(:actorId as uuid), o.actor_id),
+            is_human = coalesce(cast(:isHuman as boolean), o.is_human), deeds = done.deeds,
             head_shas = case when cast(:requestId as text) is null then o.head_shas else cast(:headShas as jsonb) end,
             deaths = case when o.holder is null then o.deaths when o.deeds = done.deeds then o.deaths + 1 else 1 end
        from (select cast(count(*) as integer) as deeds
@@ -152,7 +159,13 @@ export async function takeOverOperation(
               where mine.id = :id and i.done) done
       where o.id = :id and o.attempt = :attempt and o.state in ('running', 'queued') and not ${isAliveSql("o.holder")}
       returning o.attempt, o.deaths`,
-    { ...by, ...operation, headShas: jsonOf(by.headShas ?? null), actorId: by.actorId ?? null },
+    {
+      ...by,
+      ...operation,
+      headShas: jsonOf(by.headShas ?? null),
+      actorId: by.actorId ?? null,
+      isHuman: by.isHuman ?? null,
+    },
   );
 }
 

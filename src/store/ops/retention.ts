@@ -8,9 +8,11 @@ export interface Retention {
   readonly deliveryDays: number;
   /** For ended moves and release actions, failed jobs, and check reports. */
   readonly historyDays: number;
+  /** For the audit log. */
+  readonly auditDays: number;
 }
 
-export const DEFAULT_RETENTION: Retention = { deliveryDays: 30, historyDays: 90 };
+export const DEFAULT_RETENTION: Retention = { deliveryDays: 30, historyDays: 90, auditDays: 400 };
 
 /** Each batch is a separate short statement, so a later failure does not undo it. */
 const BATCH = 1_000;

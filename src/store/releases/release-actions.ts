@@ -14,9 +14,13 @@ export interface ReleaseAction {
   /** The parameters of the request. */
   readonly input: unknown;
   readonly actorId: string;
+  /** Whether the actor used a session of the console, not an API key. */
+  readonly isHuman: boolean;
   readonly requestId: string;
   readonly state: "running" | "done" | "refused" | "abandoned";
   readonly attempt: number;
+  /** The attempt of the audit log that began it or took it over last. */
+  readonly attemptId: string | null;
   /** The promotion moves no further card, and ends. */
   readonly isCancelled: boolean;
   /** Failures in a row. */
@@ -31,8 +35,8 @@ export interface ReleaseAction {
 export type OwnedAction = Pick<ReleaseAction, "id" | "attempt">;
 
 const ACTION = `
-  select a.id, a.workspace_id as "workspaceId", a.release_id as "releaseId", a.kind, a.input, a.actor_id as "actorId",
-         a.request_id as "requestId", a.state, a.attempt, a.failures, a.progress,
+  select a.id, a.workspace_id as "workspaceId", a.release_id as "releaseId", a.kind, a.input, a.actor_id as "actorId", a.is_human as "isHuman",
+         a.request_id as "requestId", a.state, a.attempt, a.attempt_id as "attemptId", a.failures, a.progress,
          a.cancelled_at is not null as "isCancelled", ${isAliveSql("a.holder")} as "isHeld"
     from release_actions a`;
 
@@ -96,7 +100,7 @@ export async function findRunningPick(db: Db, cardIds: readonly string[]): Promi
 
 interface NewReleaseAction extends Pick<
   ReleaseAction,
-  "id" | "workspaceId" | "releaseId" | "kind" | "input" | "actorId" | "requestId"
+  "id" | "workspaceId" | "releaseId" | "kind" | "input" | "actorId" | "isHuman" | "requestId"
 > {
   readonly cardId: string | null;
   readonly holder: string;
@@ -123,18 +127,19 @@ const PROGRESS = `
 export async function takeOverAction(
   db: Db,
   action: OwnedAction,
-  by: { holder: string; requestId: string | null; actorId?: string },
+  by: { holder: string; requestId: string | null; actorId?: string; isHuman?: boolean },
 ): Promise<Takeover | null> {
   return firstRow<Takeover>(
     db,
     `update release_actions a
         set holder = :holder, attempt = a.attempt + 1, updated_at = now(),
-            request_id = coalesce(:requestId, a.request_id),
-            actor_id = coalesce(cast(:actorId as uuid), a.actor_id), progress_digest = ${PROGRESS},
+            request_id = coalesce(:requestId, a.request_id), attempt_id = coalesce(current_attempt(), a.attempt_id),
+            actor_id = coalesce(cast(:actorId as uuid), a.actor_id),
+            is_human = coalesce(cast(:isHuman as boolean), a.is_human), progress_digest = ${PROGRESS},
             deaths = case when a.holder is null then a.deaths when a.progress_digest = ${PROGRESS} then a.deaths + 1 else 1 end
       where a.id = :id and a.attempt = :attempt and a.state = 'running' and not ${isAliveSql("a.holder")}
       returning attempt, deaths`,
-    { actorId: null, ...by, id: action.id, attempt: action.attempt },
+    { actorId: null, isHuman: null, ...by, id: action.id, attempt: action.attempt },
   );
 }
 

@@ -22,6 +22,8 @@ export interface Credential {
   /** Changes with the credential and its boards; null while the credential is unusable. */
   readonly stamp: string | null;
   readonly boards: readonly BoardRole[];
+  /** Whether a person acts with it: false for every API key, whoever owns it. */
+  readonly isHuman: boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function findCredential(db: Db, clientId: string): Promise<Credenti
             case when c.previous_until > now() then array[c.secret_hash, c.previous_secret_hash]
                  else array[c.secret_hash] end as "secretHashes",
             ${stampOf("c")} as stamp,
-            ${BOARDS} as boards
+            ${BOARDS} as boards, false as "isHuman"
        from credentials c where c.client_id = :clientId`,
     { clientId },
   );
@@ -62,6 +64,8 @@ export async function findCredential(db: Db, clientId: string): Promise<Credenti
 interface NewCredential extends Pick<Credential, "id" | "clientId" | "userId" | "name" | "scopes"> {
   readonly secretHash: Buffer;
   readonly expiresAt: Date | null;
+  /** The person as whom it counts, or null. */
+  readonly ownerId: string | null;
 }
 
 export async function insertCredential(db: Db, credential: NewCredential): Promise<void> {
@@ -74,6 +78,7 @@ export async function listCredentials(db: Db): Promise<object[]> {
     db,
     `select c.client_id as "clientId", c.name, c.scopes, c.created_at as "createdAt",
             c.expires_at as "expiresAt", c.revoked_at as "revokedAt",
+            (select o.login from users o where o.id = c.owner_id) as owner,
             ${BOARDS} as boards
        from credentials c order by c.created_at, c.id`,
   );

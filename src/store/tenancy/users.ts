@@ -76,19 +76,26 @@ export async function listMembersWithLogin(db: Db, workspaceId: string): Promise
   );
 }
 
-export async function insertAgent(db: Db, workspaceId: string, userId: string): Promise<void> {
-  await db("workspace_agents")
-    .insert({ workspace_id: workspaceId, user_id: userId })
-    .onConflict(["workspace_id", "user_id"])
-    .ignore();
+/** Registers an agent, or changes the owner of a registered one; null keeps it. */
+export async function insertAgent(
+  db: Db,
+  agent: { readonly workspaceId: string; readonly userId: string; readonly ownerId: string | null },
+): Promise<void> {
+  await rows(
+    db,
+    `insert into workspace_agents as known (workspace_id, user_id, owner_id)
+     values (:workspaceId, :userId, :ownerId)
+     on conflict (workspace_id, user_id) do update set owner_id = coalesce(excluded.owner_id, known.owner_id)`,
+    agent,
+  );
 }
 
 /** Lists the agents registered on one board, or on all boards (null), the oldest first. */
 export async function listAgents(db: Db, workspaceId: string | null): Promise<Identified[]> {
   return rows<Identified>(
     db,
-    `select wa.workspace_id as "workspaceId", u.id, u.login
-       from workspace_agents wa join users u on u.id = wa.user_id
+    `select wa.workspace_id as "workspaceId", u.id, u.login, o.login as owner
+       from workspace_agents wa join users u on u.id = wa.user_id left join users o on o.id = wa.owner_id
       where :workspaceId::uuid is null or wa.workspace_id = :workspaceId
       order by wa.created_at, u.id`,
     { workspaceId },

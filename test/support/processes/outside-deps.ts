@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
+import { DEFAULT_CLAIMS_PER_CREDENTIAL } from "../../../src/actions/claims/claims.ts";
 import type { Deps } from "../../../src/actions/deps.ts";
 import { createGitHubForge } from "../../../src/forge/github/connect-github.ts";
 import { createFeed } from "../../../src/actions/feed.ts";
@@ -21,6 +22,7 @@ export function outsideDeps(db: Db, { apiUrl, app }: RunningForge): Deps {
     boards: createCachedBoards(),
     feed: createFeed(db, log),
     webhookClient: createWebhookClient(),
+    claimsPerCredential: DEFAULT_CLAIMS_PER_CREDENTIAL,
     instanceId: uuidv7(),
     newId: uuidv7,
   };

@@ -164,6 +164,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
     ({ events }) => events.length === 3,
   );
   // Its answer does not end, so none is recorded.
+  examples["GET /v1/audit"] = { path: "/v1/audit?from=2026-01-31T12:00:00Z", answers: {} };
   examples["GET /v1/events/stream"] = { path: `/v1/events/stream?card=${number}`, answers: {} };
   const next = await api.post<Identified>("/v1/releases", { name: "1.1" });
   await api.post(`/v1/releases/${next.body.id}/freeze`);
@@ -194,6 +195,9 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await record("PATCH", `/v1/projects/${project.id}`, { description: "The app for phones." });
   await get("/v1/projects");
   await record("DELETE", `/v1/projects/${project.id}`);
+  await record("POST", `/v1/cards/${draft.number}/claim`, { ttlSeconds: 900, note: "Translating" });
+  await record("DELETE", `/v1/cards/${draft.number}/claim`, { outcome: "Translated" });
+  await record("POST", "/v1/claims/next", { statusId: stages.Backlog, ttlSeconds: 900 });
   await record("DELETE", `/v1/cards/${draft.number}`);
   await record("DELETE", `/v1/docs/${page.id}`);
   await record("DELETE", `/v1/features/${feature.id}`);

@@ -1,4 +1,4 @@
-import { RECHECK_BLOCKED } from "../../../src/actions/reconcile/recheck-blocked.ts";
+import { RECHECK_BLOCKED } from "../../../src/actions/reconcile/recheck-soon.ts";
 import { eventually } from "../api.ts";
 import { settled } from "../database/database-content.ts";
 import type { TestWorld } from "../world.ts";

@@ -1,6 +1,6 @@
 import { latestStatuses } from "../../queries/commit-outcomes.ts";
 import { pullRequestsOfCommit } from "../../queries/pull-requests-of-commit.ts";
-import { bodyOf, needCommit, subjectOf, type Commit, type Signature } from "../../git/commits.ts";
+import { authorsOf, bodyOf, needCommit, subjectOf, type Commit, type Signature } from "../../git/commits.ts";
 import { log } from "../../git/history.ts";
 import type { GitObject } from "../../git/objects.ts";
 import { namedNodeId, NODE_PREFIXES } from "../../node-id.ts";
@@ -37,6 +37,8 @@ export async function commitObject(
     url: `${scope.forge.urls.root}${repositoryPath(scope, repository)}/commit/${commit.sha}`,
     ...messageFields(commit),
     author: signature(scope, commit.author),
+    authors: (args: PageArgs) =>
+      connection("authors", authorsOf(commit), args, (author) => signature(scope, author)),
     authoredDate: commit.author.date,
     committer: signature(scope, commit.committer),
     committedDate: commit.committer.date,

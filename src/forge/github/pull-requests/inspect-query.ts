@@ -55,6 +55,26 @@ const NEWEST = /* GraphQL */ `
   }
 `;
 
+/** GitHub lists at most 100 of each. */
+const COMMITS = /* GraphQL */ `
+  fragment Commits on Comparison {
+    commits(first: 100) {
+      nodes {
+        oid
+        authors(first: 20) {
+          totalCount
+          nodes {
+            email
+            user {
+              databaseId
+            }
+          }
+        }
+      }
+    }
+  }
+`;
+
 const PULL_REQUEST = /* GraphQL */ `
   fragment Pull on PullRequest {
     id
@@ -112,25 +132,35 @@ export const MORE_CHECKS = /* GraphQL */ `
 const tip = z.looseObject({ name, target: z.looseObject({ oid: z.string() }).nullable() });
 /** GitHub's e-mail address for an account. A bot's commit has no account in `GitActor.user`. */
 const ADDRESS = /^(\d+)\+.+@users\.noreply\./;
-const newestShape = z
+/** The forge id of an author; null if there is no account. */
+const authorId = z
   .looseObject({
-    committedDate: time,
-    author: z
-      .looseObject({
-        email: z.string().nullish(),
-        user: z.looseObject({ databaseId: z.number().nullish() }).nullish(),
-      })
-      .nullish(),
+    email: z.string().nullish(),
+    user: z.looseObject({ databaseId: z.number().nullish() }).nullish(),
   })
-  .transform(({ committedDate: at, author }): NewestCommit => {
+  .nullish()
+  .transform((author) => {
     const inAddress = ADDRESS.exec(author?.email ?? "")?.[1];
-    const authorId = author?.user?.databaseId ?? (inAddress === undefined ? null : Number(inAddress));
-    return { authorId, at };
+    return author?.user?.databaseId ?? (inAddress === undefined ? null : Number(inAddress));
+  });
+const newestShape = z
+  .looseObject({ committedDate: time, author: authorId })
+  .transform(({ committedDate: at, author }): NewestCommit => ({ authorId: author, at }))
+  .nullish()
+  .catch(null);
+const commits = z
+  .looseObject({
+    nodes: nodesOf(
+      z.looseObject({
+        oid: z.string(),
+        authors: z.looseObject({ totalCount: z.number(), nodes: z.array(authorId) }),
+      }),
+    ),
   })
   .nullish()
   .catch(null);
 const head = tip.extend({ newest: newestShape });
-const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number() }).nullish() });
+const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number(), commits }).nullish() });
 
 const pull = z.looseObject({
   id: z.string(),
@@ -176,6 +206,7 @@ export type PullAnswer = z.infer<typeof pull>;
 export const inspection = ({
   pullRequests = PULL_REQUESTS,
   includesConversation = false,
+  includesCommits = false,
 }: InspectOptions = {}): QuestionKind<BranchQuestion, RepositoryAnswer> => ({
   operation: "Inspect",
   fields: ({ branchName, targetBranch }, declare) => {
@@ -187,7 +218,7 @@ export const inspection = ({
     const branch = declare("b", "String!", branchName);
     const head = declare("q", "String!", `refs/heads/${branchName}`);
     const fields = `...Where
-      target: ${target} { ...Tip compare(headRef: ${branch}) { aheadBy } }
+      target: ${target} { ...Tip compare(headRef: ${branch}) { aheadBy${includesCommits ? " ...Commits" : ""} } }
       head: ref(qualifiedName: ${head}) { ...Tip${includesConversation ? " ...Newest" : ""} }
       pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
         nodes { ...Pull }
@@ -201,7 +232,12 @@ export const inspection = ({
   },
   fragments: (questions) => {
     if (questions.every(({ branchName }) => branchName === null)) return FRAGMENTS;
-    return [FRAGMENTS, PULL_REQUEST, ...(includesConversation ? [CONVERSATION, NEWEST] : [])].join("\n");
+    return [
+      FRAGMENTS,
+      PULL_REQUEST,
+      ...(includesCommits ? [COMMITS] : []),
+      ...(includesConversation ? [CONVERSATION, NEWEST] : []),
+    ].join("\n");
   },
   shape: repositoryAnswer,
 });

@@ -1,3 +1,4 @@
+import type { CommitFacts } from "../../../flow/facts.ts";
 import type {
   BranchAnswer,
   BranchQuestion,
@@ -60,10 +61,21 @@ async function toBranchAnswer(
     },
     headSha: answer.head?.target?.oid ?? null,
     aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
+    commits: commitsOf(answer),
     pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull))),
     conversation: lastChanged ? toConversation(lastChanged) : null,
     newest: answer.head?.newest ?? null,
   };
+}
+
+/** Null if GitHub did not list all of the commits or authors. */
+function commitsOf({ target }: RepositoryAnswer): readonly CommitFacts[] | null {
+  const { aheadBy = 0, commits } = target?.compare ?? {};
+  if (!commits || commits.nodes.length < aheadBy) return null;
+  const isComplete = commits.nodes.every(({ authors }) => authors.nodes.length === authors.totalCount);
+  return isComplete
+    ? commits.nodes.map(({ oid, authors }) => ({ sha: oid, authorIds: authors.nodes }))
+    : null;
 }
 
 async function toPullRequest(caller: GitHubCaller, pull: PullAnswer): Promise<InspectedPullRequest> {

@@ -1,0 +1,153 @@
+import type { Forge } from "../forge/forge.ts";
+import { ForgeUnavailable, type RepositoryRef } from "../forge/values.ts";
+import {
+  addCalls,
+  recordAttempt,
+  type AttemptOutcome,
+  type AttemptRow,
+  type ForgeCall,
+} from "../store/audit/attempts.ts";
+import type { Db } from "../store/db/connect.ts";
+import { forAttempt } from "../store/db/transaction.ts";
+import type { Deps } from "./deps.ts";
+
+/** An attempt to change something, which leaves one row in the audit log. */
+export class Attempt {
+  /** Null until the API key is accepted. */
+  userId: string | null = null;
+  credentialId: string | null = null;
+  /** Null until the board is known. */
+  workspaceId: string | null = null;
+  readonly #row: Omit<AttemptRow, "userId" | "workspaceId" | "calls">;
+  readonly #calls: ForgeCall[] = [];
+  #isBegun = false;
+
+  constructor(row: Omit<AttemptRow, "userId" | "workspaceId" | "calls">) {
+    this.#row = row;
+  }
+
+  /** The dependencies for what the attempt does: its events and its calls to the forge name it. */
+  observe(deps: Deps): Deps {
+    return observed(deps, this.#row.id, this.#calls);
+  }
+
+  /** Forgets the caller, whose cached credential turned out to be revoked. */
+  forget(): void {
+    this.userId = this.credentialId = this.workspaceId = null;
+  }
+
+  /** Whether its row may be stored already. */
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
+  /** Inserts its row without an outcome, in the transaction that commits its first effect. */
+  begin(db: Db): Promise<void> {
+    this.#isBegun = true;
+    return this.#record(db, null);
+  }
+
+  /** Ends its row, in the transaction of its last effect or in one of its own. */
+  end(db: Db, outcome: AttemptOutcome): Promise<void> {
+    return this.#record(db, outcome);
+  }
+
+  #record(db: Db, outcome: AttemptOutcome | null): Promise<void> {
+    const { userId, workspaceId } = this;
+    return recordAttempt(db, { ...this.#row, userId, workspaceId, calls: this.#calls }, outcome);
+  }
+}
+
+const observed = (deps: Deps, attemptId: string, calls: ForgeCall[]): Deps => ({
+  ...deps,
+  db: forAttempt(deps.db, attemptId),
+  forge: recordCalls(deps.forge, calls),
+});
+
+/**
+ * Runs what is left of an attempt, whose process died or gave up. The events belong to the attempt.
+ * The calls to the forge are added to its row, unless it has ended.
+ */
+export async function continueAttempt<T>(
+  deps: Deps,
+  attemptId: string | null,
+  run: (deps: Deps) => Promise<T>,
+): Promise<T> {
+  if (attemptId === null) return run(deps);
+  const calls: ForgeCall[] = [];
+  try {
+    return await run(observed(deps, attemptId, calls));
+  } finally {
+    if (calls.length > 0) await addCalls(deps.db, attemptId, calls);
+  }
+}
+
+/** The methods of the forge that change something there. */
+const WRITES: ReadonlySet<string> = new Set<keyof Forge>([
+  "createBranch",
+  "openPullRequest",
+  "markReady",
+  "merge",
+  "comment",
+  "editComment",
+  "deleteBranch",
+  "preparePick",
+  "landPick",
+  "dropPick",
+  "moveBranch",
+  "tagTip",
+  "createTags",
+  "createTag",
+  "publishRelease",
+]);
+
+type Method = (...args: unknown[]) => unknown;
+
+/** The same forge, which adds each write to `calls`. */
+function recordCalls(forge: Forge, calls: ForgeCall[]): Forge {
+  return new Proxy(forge, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name) as unknown;
+      if (name === "withWriteGuard")
+        return (mayWrite: () => Promise<boolean>) => recordCalls(target.withWriteGuard(mayWrite), calls);
+      if (typeof name !== "string" || !WRITES.has(name)) return value;
+      return async (...args: unknown[]) => {
+        const record = (result: string, answer?: unknown): void => {
+          calls.push({ method: name, ref: refOf(args, answer), result });
+        };
+        try {
+          const answer = await (value as Method).apply(target, args);
+          record(resultOf(answer), answer);
+          return answer;
+        } catch (error) {
+          record(error instanceof ForgeUnavailable ? "unavailable" : "error");
+          throw error;
+        }
+      };
+    },
+  });
+}
+
+interface Answer {
+  readonly ok?: boolean;
+  readonly refusal?: { readonly reason: string };
+  readonly value?: { readonly number?: number };
+}
+
+const resultOf = (answer: unknown): string =>
+  answer === false || (answer as Answer | null)?.ok === false
+    ? ((answer as Answer).refusal?.reason ?? "refused")
+    : "ok";
+
+/** The repository, and the pull request if the order or the answer names one. No texts. */
+function refOf([first, order]: readonly unknown[], answer: unknown): string {
+  const repositories = (Array.isArray(first) ? first : [first]) as readonly (
+    | RepositoryRef
+    | { readonly repository: RepositoryRef }
+  )[];
+  const names = repositories.map((each) => ("repository" in each ? each.repository.fullName : each.fullName));
+  const number =
+    (order as { readonly number?: number } | null | undefined)?.number ??
+    (answer as Answer | null | undefined)?.value?.number;
+  return `${names.join(" ")}${number === undefined ? "" : `#${number}`}`;
+}

@@ -1,0 +1,189 @@
+import { firstValue, isoTime, rows, type Db } from "../db/connect.ts";
+import { isAliveSql } from "../ops/instances.ts";
+import { userKindSql } from "../tenancy/users.ts";
+
+/** A call that changed something on GitHub, or may have. No texts. */
+export interface ForgeCall {
+  readonly method: string;
+  /** `acme/web`, or `acme/web#12` for a pull request. */
+  readonly ref: string;
+  /** `ok`, the reason of a refusal, `unavailable`, or `error`. */
+  readonly result: string;
+}
+
+/** How an attempt ended. */
+export interface AttemptOutcome {
+  /** Of the answer; the exit code of a command. */
+  readonly status: number;
+  /** The kind of problem, or the reason of a refusal; null for a success. */
+  readonly problem: string | null;
+  readonly isReplay?: boolean;
+}
+
+export interface AttemptRow {
+  readonly id: string;
+  readonly workspaceId: string | null;
+  readonly userId: string | null;
+  /** Shown as the actor if there is no user. */
+  readonly actor: { readonly id: null; readonly name: string; readonly kind: string } | null;
+  readonly clientId: string | null;
+  readonly action: string;
+  readonly targets: Readonly<Record<string, string | number>>;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly requestId: string | null;
+  readonly calls: readonly ForgeCall[];
+  /** The process that runs it; null for a command. */
+  readonly holder: string | null;
+}
+
+const RECORD = `
+  insert into audit_log (id, workspace_id, actor, client_id, action, targets, ended_at, status, problem, is_replay,
+                         address, user_agent, request_id, forge_calls, holder)
+  values (:id, :workspaceId,
+          coalesce((select jsonb_build_object('id', u.id, 'name', u.name,
+                                              'kind', ${userKindSql("cast(:workspaceId as uuid)", "u")})
+                      from users u where u.id = :userId), cast(:actor as jsonb)),
+          :clientId, :action, cast(:targets as jsonb), case when :isEnded then now() end, :status, :problem, :isReplay,
+          :address, :userAgent, :requestId, cast(:calls as jsonb), case when not :isEnded then cast(:holder as uuid) end)
+  on conflict (id) do update
+    set ended_at = excluded.ended_at, status = excluded.status, problem = excluded.problem,
+        forge_calls = excluded.forge_calls, holder = excluded.holder
+    where audit_log.ended_at is null`;
+
+/**
+ * Inserts the row of an attempt, without an outcome while it runs, or ends its row. A row that has
+ * ended does not change.
+ */
+export async function recordAttempt(
+  db: Db,
+  { actor, targets, calls, ...row }: AttemptRow,
+  outcome: AttemptOutcome | null,
+): Promise<void> {
+  await rows(db, RECORD, {
+    ...row,
+    actor: actor && JSON.stringify(actor),
+    targets: JSON.stringify(targets),
+    calls: JSON.stringify(calls),
+    isEnded: outcome !== null,
+    status: outcome?.status ?? null,
+    problem: outcome?.problem ?? null,
+    isReplay: outcome?.isReplay ?? false,
+  });
+}
+
+/** Adds the calls of a job that goes on with an attempt, unless its row has ended. */
+export async function addCalls(db: Db, id: string, calls: readonly ForgeCall[]): Promise<void> {
+  await rows(
+    db,
+    "update audit_log set forge_calls = forge_calls || cast(:calls as jsonb) where id = :id and ended_at is null",
+    { id, calls: JSON.stringify(calls) },
+  );
+}
+
+/** No command runs for so long. */
+const COMMAND_TIMEOUT = "interval '1 hour'";
+
+/**
+ * Ends the attempts whose process died as `interrupted`: their callers got no answer. What a job
+ * goes on with stays open until the job has ended.
+ */
+export async function endInterrupted(db: Db): Promise<void> {
+  await rows(
+    db,
+    `update audit_log a set ended_at = now(), problem = 'interrupted', holder = null
+      where a.position is null and a.ended_at is null
+        and case when a.holder is null then a.occurred_at < now() - ${COMMAND_TIMEOUT}
+                 else not ${isAliveSql("a.holder")} end
+        and not exists (select 1 from operations o where o.attempt_id = a.id and o.state = 'running')
+        and not exists (select 1 from release_actions r where r.attempt_id = a.id and r.state = 'running')`,
+  );
+}
+
+/** An attempt as `GET /v1/audit` shows it. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly at: string;
+  readonly actor: unknown;
+  readonly credential: string | null;
+  readonly action: string;
+  readonly targets: Readonly<Record<string, string | number>>;
+  readonly outcome: {
+    readonly status: number | null;
+    readonly problem: string | null;
+    readonly replay: boolean;
+  };
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly requestId: string | null;
+  readonly calls: readonly ForgeCall[];
+  /** The numbers of the events that it caused, as long as the feed keeps them. */
+  readonly events: readonly number[];
+  /** Hexadecimal; null until the row is added to the chain. */
+  readonly hash: string | null;
+}
+
+/** SQL for the attempt `a` as the fields of an `AuditEntry`. */
+export const ENTRY = `
+  'id', a.id, 'at', ${isoTime("a.occurred_at")}, 'actor', a.actor, 'credential', a.client_id, 'action', a.action,
+  'targets', a.targets, 'outcome', json_build_object('status', a.status, 'problem', a.problem, 'replay', a.is_replay),
+  'address', a.address, 'userAgent', a.user_agent, 'requestId', a.request_id, 'calls', a.forge_calls,
+  'events', coalesce((select json_agg(e.seq order by e.seq) from events e where e.attempt_id = a.id and e.seq is not null), '[]'),
+  'hash', encode(a.hash, 'hex')`;
+
+export interface AuditWindow {
+  /** ISO 8601; null for no limit. */
+  readonly from: string | null;
+  /** Exclusive. */
+  readonly to: string | null;
+}
+
+/** The place of a row in the order of times. */
+interface AuditCursor {
+  readonly time: string;
+  readonly id: string;
+}
+
+export interface AuditPage {
+  /** Each attempt as one line of JSON. */
+  readonly lines: readonly string[];
+  /** Where the next page continues; null after the last. */
+  readonly next: AuditCursor | null;
+}
+
+/** The ended attempts on a board, in the order of their times, after a row. */
+export async function readAttempts(
+  db: Db,
+  workspaceId: string,
+  { from, to }: AuditWindow,
+  after: AuditCursor | null,
+  limit: number,
+): Promise<AuditPage> {
+  const found = await rows<AuditCursor & { line: string }>(
+    db,
+    `select a.id, cast(a.occurred_at as text) as time, cast(json_build_object(${ENTRY}) as text) as line
+       from audit_log a
+      where a.workspace_id = :workspaceId and a.ended_at is not null
+        and a.occurred_at >= coalesce(cast(:from as timestamptz), '-infinity')
+        and a.occurred_at < coalesce(cast(:to as timestamptz), 'infinity')
+        and (a.occurred_at, a.id) > (coalesce(cast(:time as timestamptz), '-infinity'), cast(:id as uuid))
+      order by a.occurred_at, a.id limit :limit`,
+    { workspaceId, from, to, limit, time: after?.time ?? null, id: after?.id ?? FIRST_ID },
+  );
+  const last = found.at(-1);
+  return {
+    lines: found.map(({ line }) => line),
+    next: last && found.length === limit ? { time: last.time, id: last.id } : null,
+  };
+}
+
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+
+/** In seconds, how long the oldest ended attempt waits for the chain; 0 if none does. */
+export const chainAge = async (db: Db): Promise<number> =>
+  (await firstValue<number>(
+    db,
+    `select cast(coalesce(extract(epoch from now() - min(ended_at)), 0) as double precision) as age
+       from audit_log where position is null and ended_at is not null`,
+    {},
+  )) ?? 0;

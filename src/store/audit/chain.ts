@@ -1,0 +1,183 @@
+import { createHash } from "node:crypto";
+import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { allInOrder, transaction } from "../db/transaction.ts";
+import { ENTRY } from "./attempts.ts";
+
+/** An arbitrary lock id: one process extends the chain at a time. */
+const CHAIN_LOCK = 7_411_206_003;
+const BATCH = 500;
+
+/** SQL for the text of the row `a` that its hash covers: all that does not change after its end. */
+const TEXT = `
+  cast(jsonb_build_array(
+    a.id, to_char(a.occurred_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
+    to_char(a.ended_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), a.workspace_id, a.actor, a.client_id, a.action,
+    a.targets, a.status, a.problem, a.is_replay, a.address, a.user_agent, a.request_id, a.forge_calls) as text)`;
+
+/** A place in the chain. Hashes are hexadecimal; that before the first row is empty. */
+interface ChainEnd {
+  readonly position: number;
+  readonly hash: string;
+}
+
+/** The hash of a row: of the previous row's hash, its position and its text. */
+const hashOf = (previous: string, position: number, text: string): string =>
+  createHash("sha256").update(Buffer.from(previous, "hex")).update(`${position} ${text}`).digest("hex");
+
+const END = (name: "head" | "anchor"): string =>
+  `select ${name}_position as position, encode(${name}_hash, 'hex') as hash from audit_chain`;
+
+async function readEnd(db: Db, name: "head" | "anchor"): Promise<ChainEnd> {
+  return (await firstRow<ChainEnd>(db, END(name))) ?? { position: 0, hash: "" };
+}
+
+/** Whether there are ended attempts that are not in the chain. */
+export const hasUnchained = async (db: Db): Promise<boolean> =>
+  (await firstRow(db, "select 1 from audit_log where position is null and ended_at is not null limit 1")) !==
+  null;
+
+/**
+ * Adds the ended attempts to the chain. The lock is taken by an earlier statement, so that the later
+ * ones see what the previous holder committed.
+ */
+export async function extendChain(db: Db): Promise<void> {
+  for (let isMore = true; isMore;) {
+    isMore = await transaction(db, async (trx) => {
+      const [, head, ended] = await allInOrder([
+        rows(trx, "select pg_advisory_xact_lock(:lock)", { lock: CHAIN_LOCK }),
+        readEnd(trx, "head"),
+        rows<{ id: string; text: string }>(
+          trx,
+          `select a.id, ${TEXT} as text from audit_log a
+            where a.position is null and a.ended_at is not null order by a.id limit :batch`,
+          { batch: BATCH },
+        ),
+      ]);
+      if (ended.length > 0) await appendRows(trx, head, ended);
+      return ended.length === BATCH;
+    });
+  }
+}
+
+async function appendRows(
+  trx: Trx,
+  head: ChainEnd,
+  ended: readonly { readonly id: string; readonly text: string }[],
+): Promise<void> {
+  let { position, hash } = head;
+  const links = ended.map(({ id, text }) => {
+    const prevHash = hash;
+    position += 1;
+    hash = hashOf(prevHash, position, text);
+    return { id, position, prevHash, hash };
+  });
+  await allInOrder([
+    rows(
+      trx,
+      `update audit_log a
+          set position = n.position, prev_hash = decode(n."prevHash", 'hex'), hash = decode(n.hash, 'hex')
+         from jsonb_to_recordset(cast(:links as jsonb)) n (id uuid, position bigint, "prevHash" text, hash text)
+        where a.id = n.id`,
+      { links: JSON.stringify(links) },
+    ),
+    rows(trx, "update audit_chain set head_position = :position, head_hash = decode(:hash, 'hex')", {
+      position,
+      hash,
+    }),
+  ]);
+}
+
+interface ChainRow extends ChainEnd {
+  readonly id: string;
+  readonly prevHash: string;
+  readonly text: string;
+}
+
+/** The result of a verification: `broken` names the first row that is changed or missing. */
+export interface Verification {
+  readonly rows: number;
+  readonly last: ChainEnd;
+  readonly broken: string | null;
+}
+
+/** Computes all hashes again, from the last deleted row to the newest one. */
+export async function verifyChain(db: Db): Promise<Verification> {
+  return transaction(db, async (trx) => {
+    await rows(trx, "set transaction isolation level repeatable read read only");
+    const anchor = await readEnd(trx, "anchor");
+    let last = anchor;
+    const result = (broken: string | null): Verification => {
+      const { position, hash } = last;
+      return { rows: position - anchor.position, last: { position, hash }, broken };
+    };
+    for (let isMore = true; isMore;) {
+      const batch = await rows<ChainRow>(
+        trx,
+        `select a.id, a.position, encode(a.prev_hash, 'hex') as "prevHash", encode(a.hash, 'hex') as hash, ${TEXT} as text
+           from audit_log a where a.position > :position order by a.position limit :batch`,
+        { position: last.position, batch: BATCH },
+      );
+      for (const row of batch) {
+        const broken = faultOf(row, last);
+        if (broken !== null) return result(broken);
+        last = row;
+      }
+      isMore = batch.length === BATCH;
+    }
+    const head = await readEnd(trx, "head");
+    const isWhole = head.position === last.position && head.hash === last.hash;
+    return result(isWhole ? null : `Row ${last.position + 1} is missing.`);
+  });
+}
+
+function faultOf({ id, position, prevHash, hash, text }: ChainRow, last: ChainEnd): string | null {
+  if (position !== last.position + 1) return `Row ${last.position + 1} is missing.`;
+  if (hash !== hashOf(prevHash, position, text)) return `Row ${position} was changed: attempt ${id}.`;
+  // It was changed together with its hash, or it is not the row that was chained.
+  if (prevHash !== last.hash) return `Row ${last.position} was changed, with its hash.`;
+  return null;
+}
+
+/** The chain in order, one line of JSON for each attempt, with its place in the chain. */
+export async function readChain(
+  db: Db,
+  after: number,
+  limit: number,
+): Promise<readonly { readonly position: number; readonly line: string }[]> {
+  return rows(
+    db,
+    `select a.position,
+            cast(json_build_object('position', a.position, 'prevHash', encode(a.prev_hash, 'hex'),
+                                   'workspaceId', a.workspace_id, ${ENTRY}) as text) as line
+       from audit_log a where a.position > :after order by a.position limit :limit`,
+    { after, limit },
+  );
+}
+
+/**
+ * Deletes the oldest rows of the chain up to the first that is younger, in batches. Keeps the place
+ * of the last deleted row, where verification starts. Returns the number of deleted rows.
+ */
+export async function dropOldAttempts(db: Db, days: number, batch = BATCH): Promise<number> {
+  for (let total = 0; ;) {
+    const deleted = await column<number>(
+      db,
+      `with oldest as (
+         select position, hash, occurred_at < now() - :days * interval '1 day' as is_old
+           from audit_log where position is not null order by position limit :batch),
+       gone as (
+         delete from audit_log a using oldest o
+          where a.position = o.position
+            and a.position < coalesce((select min(position) from oldest where not is_old), 9223372036854775807)
+         returning a.position, a.hash),
+       anchor as (
+         update audit_chain set anchor_position = g.position, anchor_hash = g.hash
+           from (select position, hash from gone order by position desc limit 1) g
+          where anchor_position < g.position)
+       select position from gone`,
+      { days, batch },
+    );
+    total += deleted.length;
+    if (deleted.length < batch) return total;
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { killedTogether, type KilledCall } from "../faults/support/kill-during.ts";
+import { startKillableWorld, type KillableWorld } from "../faults/support/killable-world.ts";
+import { eventually, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
+import { readAudit } from "./support/read-audit.ts";
+import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+
+let world: KillableWorld;
+beforeAll(async () => {
+  world = await startKillableWorld();
+}, 120_000);
+afterAll(() => world.stop());
+
+interface Story extends KilledCall {
+  readonly number: number;
+  /** The ids of its calls; the first one is cut off. */
+  readonly requestIds: readonly string[];
+  readonly act: () => Promise<ApiAnswer<MoveAnswer>>;
+}
+
+const merging = FORGE_WRITES.find(({ doing }) => doing === "merging it")!;
+const { match } = merging;
+
+const storyOf = killedTogether<Story>(
+  () => world,
+  {
+    before: { match, effect: "before" },
+    after: { match, effect: "after" },
+    "alone before": { match, effect: "before" },
+    "alone after": { match, effect: "after" },
+  },
+  async (held, name) => {
+    const board = await world.board();
+    const number = await cardBefore(board, merging);
+    await world.forge.waitUntilIdle();
+    const requestIds: string[] = [];
+    const key = `killed-audit-${board.owner}`;
+    const act = () => {
+      requestIds.push(randomUUID());
+      const headers = { "x-request-id": requestIds.at(-1) ?? "" };
+      return board.api.move(number, board.stages["Done"], 0, { key, headers });
+    };
+    return { board, number, held, act, requestIds, isLeft: name.startsWith("alone") };
+  },
+);
+
+/** The attempts of a story, once those of the dead process have ended and their events are numbered. */
+async function attemptsOf({ board, number, requestIds }: Story) {
+  await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages["Done"]);
+  const attempts = await eventually(
+    async () => (await readAudit(board.api)).filter((entry) => requestIds.includes(entry.requestId)),
+    (found) => {
+      const linked = found.flatMap(({ events }) => events).length;
+      return found.length >= requestIds.length && linked >= 2;
+    },
+    30_000,
+  );
+  expect(attempts.map(({ requestId }) => requestId).toSorted()).toEqual(requestIds.toSorted());
+  return attempts.toSorted((a, b) => requestIds.indexOf(a.requestId) - requestIds.indexOf(b.requestId));
+}
+
+const merge = (owner: string) => ({ method: "merge", ref: `${owner}/web#1`, result: "ok" });
+
+it.each(["before", "after"])(
+  "a process killed %s a merge leaves one row for the call and one for each retry",
+  async (effect) => {
+    const story = storyOf(effect);
+    const attempts = await attemptsOf(story);
+    expect(attempts[0]?.outcome).toEqual({ status: null, problem: "interrupted", replay: false });
+    const finished = attempts.filter(({ outcome }) => outcome.status === 200);
+    expect(finished).toHaveLength(1);
+    expect(finished[0]?.calls).toEqual(effect === "before" ? [merge(story.board.owner)] : []);
+  },
+);
+
+it.each(["before", "after"])(
+  "a job that goes on after a process was killed %s a merge adds to the row of the call",
+  async (effect) => {
+    const story = storyOf(`alone ${effect}`);
+    const attempts = await attemptsOf(story);
+    expect(attempts).toHaveLength(1);
+    expect(attempts[0]).toMatchObject({
+      outcome: { status: null, problem: "interrupted" },
+      calls: effect === "before" ? [merge(story.board.owner)] : [],
+    });
+  },
+  60_000,
+);
