@@ -31,7 +31,7 @@ export function entryRefusals({ name, gates }: Stage, facts: EntryFacts): Refusa
   }
   if (gates.wipLimit !== null && facts.otherCards >= gates.wipLimit) {
     const details = { wipLimit: gates.wipLimit, cards: facts.otherCards };
-    const message = `${name} has room for ${cardsOf(gates.wipLimit)}, and ${cardsOf(facts.otherCards)} are in it or being moved there. Wait until one leaves it, then move the card again.`;
+    const message = `${name} has room for ${cardsOf(gates.wipLimit)}, and ${cardsOf(facts.otherCards)} ${facts.otherCards === 1 ? "is" : "are"} in it or being moved there. Wait until one leaves it, then move the card again.`;
     refusals.push({ reason: "wip_limit", message, details });
   }
   if (gates.secondPerson && facts.personId === null) {
