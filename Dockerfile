@@ -10,6 +10,8 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY sandbox ./sandbox
+COPY console ./console
+COPY scripts/build-console.mjs ./scripts/
 RUN npm run build
 
 # Only what the service needs at run time: no compiler, no embedded PostgreSQL.

@@ -8,4 +8,6 @@ export default {
   testMatch: ["<rootDir>/test/**/*.slow.test.ts"],
   testPathIgnorePatterns: [],
   testSequencer: "<rootDir>/test/support/longest-first.js",
+  // They wait more than the other tests, for processes and timeouts.
+  maxWorkers: 4,
 };

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { rows, type Db } from "../src/store/db/connect.ts";
 import type { Pace } from "./compare.ts";
-import { hookSignature } from "./hook.ts";
+import { webhookSignature } from "./webhook-signature.ts";
 import { atMost, report, type Measurement } from "./report.ts";
 import type { BenchBoard } from "./seed.ts";
 import { WEBHOOKS } from "./workloads.ts";
@@ -64,11 +64,11 @@ async function send(service: string, body: string): Promise<void> {
     "content-type": "application/json",
     "x-github-event": "status",
     "x-github-delivery": randomUUID(),
-    "x-hub-signature-256": hookSignature(body),
+    "x-hub-signature-256": webhookSignature(body),
   };
   const response = await fetch(`${service}${WEBHOOKS}`, { method: "POST", headers, body });
   await response.arrayBuffer();
-  if (response.status !== 202) throw new Error(`A delivery was answered ${response.status}.`);
+  if (response.status !== 202) throw new Error(`A delivery got the response ${response.status}.`);
 }
 
 /** The number of `checks_changed` items on the timeline of each card. */
@@ -128,7 +128,7 @@ export async function sendAndAwaitDeliveries(
   return took;
 }
 
-/** The time from a delivery to its timeline item, and the answers to a burst of deliveries. */
+/** The time from a delivery to its timeline item, and the responses to a burst of deliveries. */
 export async function measureDeliveries(
   world: BenchWorld,
   { isShort }: Pace,

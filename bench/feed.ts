@@ -23,13 +23,13 @@ const KEEP_ALIVES_MS = 30_000;
 
 type Arrival = (text: string, at: number) => void;
 
-/** Opens a stream and resolves with its answer. */
+/** Opens a stream and resolves with its response. */
 const openStream = (url: string, apiKey: string, agent: Agent): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${apiKey}` };
     get(`${url}/v1/events/stream`, { agent, headers }, (response) => {
       if (response.statusCode === 200) resolve(response.resume());
-      else reject(new Error(`A stream was answered ${response.statusCode}.`));
+      else reject(new Error(`A stream got the response ${response.statusCode}.`));
     }).once("error", reject);
   });
 
@@ -45,7 +45,7 @@ async function poll(url: string, board: BenchBoard, arrive: Arrival, stop: Abort
   }
 }
 
-/** The milliseconds from the answer to each write until each reader has its event, sorted. */
+/** The milliseconds from the response to each write until each reader has its event, sorted. */
 async function delaysOf({ service }: BenchWorld, board: BenchBoard, writes: number): Promise<number[]> {
   const stop = new AbortController();
   const agent = new Agent({ maxSockets: Infinity });

@@ -15,7 +15,7 @@ import { listCardsSql } from "../src/store/cards/card-list.ts";
 import { SEARCH } from "../src/store/cards/search.ts";
 import { INBOX } from "../src/store/inbox/list-inbox.ts";
 import { TRUNK_REPORT } from "../src/store/forge/trunk-report.ts";
-import { hookSignature } from "./hook.ts";
+import { webhookSignature } from "./webhook-signature.ts";
 import type { BenchBoard } from "./seed.ts";
 
 /** A statement with SQL instead of its bindings. */
@@ -138,7 +138,7 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
 
 async function acceptHook(request: IncomingMessage): Promise<string> {
   const bytes = await bytesOf(request);
-  const expected = Buffer.from(hookSignature(bytes));
+  const expected = Buffer.from(webhookSignature(bytes));
   const given = Buffer.from(String(request.headers["x-hub-signature-256"]));
   if (given.length !== expected.length || !timingSafeEqual(given, expected))
     throw new Error("The signature is wrong.");
@@ -147,7 +147,7 @@ async function acceptHook(request: IncomingMessage): Promise<string> {
   return "{}";
 }
 
-/** Answers `/<statement>/<project>/<card>`. */
+/** Responds to `/<statement>/<project>/<card>`. */
 async function answer(request: IncomingMessage): Promise<string> {
   const [, what = "", projectId = "", number = ""] = (request.url ?? "").split("/");
   if (what === "hook") return acceptHook(request);

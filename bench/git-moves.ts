@@ -50,7 +50,7 @@ async function prepareMoves({ db, service }: BenchWorld): Promise<() => Promise<
   };
 }
 
-/** The times at which the forge received a call and finished its answer. */
+/** The times at which the forge received a call and finished its response. */
 interface ForgeCall {
   readonly from: number;
   readonly to: number;
@@ -134,7 +134,7 @@ async function succeed(move: Move, statuses: readonly number[]): Promise<void> {
   const response = await move();
   await response.arrayBuffer();
   if (!statuses.includes(response.status))
-    throw new Error(`A move with Git was answered ${response.status}.`);
+    throw new Error(`A move with Git got the response ${response.status}.`);
 }
 
 /** Measures moves with Git on a slow forge, and reads of a board while many moves wait. */
@@ -155,7 +155,7 @@ export async function measureGitMoves(
     };
     const readDuringMoves = async (): Promise<number> => {
       const moves = await Promise.all(Array.from({ length: MOVERS }, makeMove));
-      // The service answers 503 if the wait for the forge would be too long.
+      // The service returns 503 if the wait for the forge would be too long.
       const moving = Promise.all(moves.map((move) => succeed(move, [200, 503])));
       const rate = await readAlone();
       await moving;

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import autocannon from "autocannon";
-import { hookSignature } from "./hook.ts";
+import { webhookSignature } from "./webhook-signature.ts";
 
 export interface Call {
   readonly method: "GET" | "POST" | "PATCH";
@@ -24,14 +24,14 @@ export interface Load {
   /** Either the duration or the number of calls. */
   readonly seconds?: number;
   readonly amount?: number;
-  /** Limits the rate. Otherwise each connection sends as soon as the previous call is answered. */
+  /** Limits the rate. Otherwise each connection sends as soon as the previous call has ended. */
   readonly perSecond?: number;
 }
 
 export interface LoadResult {
   /** Calls per second. */
   readonly rate: number;
-  /** Calls with an answer of 2xx or 304, and all others. */
+  /** Calls with a response of 2xx or 304, and all others. */
   readonly answered: number;
   readonly failed: number;
   /** Milliseconds. */
@@ -53,7 +53,7 @@ function requestOf({ fresh }: Load, { method, path, headers, body: template }: C
       ...(fresh === "key" && method !== "GET" && { "idempotency-key": `bench-${randomUUID()}` }),
       ...(fresh === "delivery" && {
         "x-github-delivery": randomUUID(),
-        "x-hub-signature-256": hookSignature(body ?? ""),
+        "x-hub-signature-256": webhookSignature(body ?? ""),
       }),
     },
     ...(body !== undefined && { body }),

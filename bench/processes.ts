@@ -89,7 +89,7 @@ export function startNode(
 
 /** The process that sends the calls. */
 export interface Loader {
-  /** Runs one load at a time. Throws when a call fails: a fast wrong answer does not count. */
+  /** Runs one load at a time. Throws when a call fails: a fast wrong response does not count. */
   run(load: Load): Promise<LoadResult>;
 }
 

@@ -11,9 +11,9 @@ import { startService, type BenchWorld } from "./world.ts";
 
 /** The time for the repairs that a service runs at its start. */
 const STARTUP_MS = 3_000;
-/** The delay of answers. Statements sent within it are one round trip. */
+/** The delay of responses. Statements sent within it are one round trip. */
 const DELAY_MS = 5;
-/** ReadyForQuery, the last message of an answer, up to the state of the transaction. */
+/** ReadyForQuery, the last message of a response, up to the state of the transaction. */
 const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5]);
 /** The pool that serves the calls. Jobs have their own. */
 const CALLS_POOL = "application_name\0trunkline\0";
@@ -26,8 +26,8 @@ interface CountingProxy {
 
 /**
  * Starts a proxy to PostgreSQL that counts the round trips of the pool for calls: how often a
- * connection sends something after PostgreSQL has answered everything before. The proxy delays
- * answers, so that statements sent together count together.
+ * connection sends something after PostgreSQL has responded to everything before. The proxy delays
+ * responses, so that statements sent together count together.
  */
 async function startProxy({ connectionString, cleanups }: BenchWorld): Promise<CountingProxy> {
   const { host, port, user, password, database } = new Client({ connectionString });
@@ -58,7 +58,7 @@ async function startProxy({ connectionString, cleanups }: BenchWorld): Promise<C
       [postgres, service],
     ] as const) {
       sockets.add(socket);
-      // Otherwise the kernel holds small answers back for 40 ms, and work in the background is counted.
+      // Otherwise the kernel holds small responses back for 40 ms, and work in the background is counted.
       socket.setNoDelay(true);
       socket.on("error", () => undefined);
       socket.on("close", () => other.destroy());
@@ -93,7 +93,7 @@ export async function measureRoundTrips(world: BenchWorld, board: BenchBoard): P
       body: body ?? null,
     });
     await response.arrayBuffer();
-    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}.`);
+    if (!response.ok) throw new Error(`${method} ${path} got the response ${response.status}.`);
     return proxy.count() - before;
   };
   const measure = async (name: string, most: number, makeCall: () => Promise<Call>): Promise<Measurement> => {

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { compare, type Pace, type Workload } from "./compare.ts";
+import { measureConsole } from "./console.ts";
 import { measureDeliveries } from "./deliveries.ts";
 import { measureFairness } from "./fairness.ts";
 import { measureFeed } from "./feed.ts";
@@ -108,6 +109,7 @@ async function main(cleanups: Cleanups): Promise<readonly Measurement[]> {
   await measureIf("deliveries", () => measureDeliveries(world, pace, board));
   await measureIf("fairness", () => measureFairness(world, pace));
   await measureIf("feed", () => measureFeed(world, pace, board));
+  await measureIf("console", () => measureConsole(world, pace, board));
   if (!isShort) measurements.push(...(await measureBoard(world, await seedBoard(seeding, 5_000))));
   const history = await seedHistory(seeding, isShort ? 50 : 5_000);
   measurements.push(...(await compareAll(world, [history], (at) => historyWorkloads(at, history))));

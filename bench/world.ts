@@ -7,7 +7,7 @@ import { startForge, type RunningForge } from "../sandbox/forge/start-forge.ts";
 import { startPostgres } from "../sandbox/postgres/start-postgres.ts";
 import { connect, type Db } from "../src/store/db/connect.ts";
 import { migrate } from "../src/store/db/migrate.ts";
-import { HOOK_SECRET } from "./hook.ts";
+import { WEBHOOK_SECRET } from "./webhook-signature.ts";
 import { script, startLoader, startNode, type Cleanups, type Loader } from "./processes.ts";
 import type { BenchBoard } from "./seed.ts";
 import type { Addresses } from "./workloads.ts";
@@ -45,21 +45,14 @@ export async function startSurroundings(cleanups: Cleanups): Promise<Surrounding
   cleanups.push(() => forge.stop());
   const db = connect({ connectionString, onError: ignore });
   cleanups.push(() => db.destroy());
-  const seeding = connect({ connectionString: withoutTimeouts(connectionString), max: 1, onError: ignore });
+  const seeding = connect({ connectionString, max: 1, hasTimeouts: false, onError: ignore });
   cleanups.push(() => seeding.destroy());
-  await migrate(db, connectionString);
+  await migrate(connectionString);
   return { cleanups, connectionString, dataDir, forge, db, seeding };
 }
 
 /** A connection error also fails the call that uses the connection. */
 const ignore = (): void => undefined;
-
-function withoutTimeouts(connectionString: string): string {
-  const url = new URL(connectionString);
-  url.searchParams.set("statement_timeout", "0");
-  url.searchParams.set("idle_in_transaction_session_timeout", "0");
-  return url.href;
-}
 
 export async function startBenchWorld(cleanups: Cleanups): Promise<BenchWorld> {
   const surroundings = await startSurroundings(cleanups);
@@ -81,7 +74,7 @@ export async function startService(
     DATABASE_URL: connectionString,
     APP_ID: String(forge.app.id),
     PRIVATE_KEY: forge.app.privateKey,
-    WEBHOOK_SECRET: HOOK_SECRET,
+    WEBHOOK_SECRET: WEBHOOK_SECRET,
     GHE_HOST: new URL(forge.rootUrl).host,
     GHE_PROTOCOL: "http",
   });

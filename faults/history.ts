@@ -1,26 +1,31 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** One request of an actor to the service, with its answer. */
+/** One request of an actor to the service, with its response. */
 export interface RecordedCall {
   readonly type: "call";
   readonly actor: string;
   /** The owner of the credential's board. */
   readonly owner: string;
+  /** The public half of the API key. */
+  readonly clientId: string;
+  readonly requestId: string;
   readonly method: string;
   readonly path: string;
   readonly sent: unknown;
   readonly key: string | null;
+  /** The header `X-Claim`. */
+  readonly claim: string | null;
   readonly attempt: number;
   readonly process: string;
   /** Unix time in milliseconds, by the harness's clock. */
   readonly start: number;
   readonly end: number;
-  /** Null without an answer: the connection broke, or the caller timed out. */
+  /** Null without a response: the connection broke, or the caller timed out. */
   readonly status: number | null;
   readonly isReplay: boolean;
   readonly retryAfter: string | null;
-  /** The body of the answer, unchanged. */
+  /** The body of the response, unchanged. */
   readonly text: string;
 }
 
@@ -32,7 +37,7 @@ interface RecordedEvent {
   readonly detail: unknown;
 }
 
-/** A call to the forge, its answer with the same `id`, or a finished webhook delivery. */
+/** A call to the forge, its response with the same `id`, or a finished webhook delivery. */
 interface RecordedTraffic {
   readonly type: "forge" | "webhook";
   readonly at: number;
@@ -79,10 +84,10 @@ export function openHistory(folder: string): History {
 
 type Tally = Readonly<Record<string, number>>;
 
-/** The event with the number of calls that each injected forge fault affected: it may be none. */
+/** The event with the number of calls that each injected forge fault affected, which may be 0. */
 export const FAULT_HITS = "calls that met a fault";
 
-/** Counts faults, actions of people that were not refused, and answers to calls by status class. */
+/** Counts faults, actions of people that were not refused, and responses to calls by status class. */
 export function countEvents({ calls, events }: Pick<History, "calls" | "events">): Tally {
   const answers = calls.map(({ status, isReplay }) =>
     isReplay ? "call: replayed" : status === null ? "call: no answer" : `call: ${Math.floor(status / 100)}xx`,

@@ -3,7 +3,7 @@ import { RECONCILE } from "../src/actions/reconcile/reconcile-later.ts";
 import { scheduleRepairs } from "../src/jobs/tasks.ts";
 import { rows, type Db } from "../src/store/db/connect.ts";
 import { isAliveSql } from "../src/store/ops/instances.ts";
-import type { FaultWorld } from "./world/world.ts";
+import type { CheckedWorld } from "./world/world.ts";
 
 /**
  * Describes unfinished work; null if there is none. Includes accounts whose tokens GitHub refused,
@@ -29,7 +29,7 @@ async function whatIsLeft(db: Db): Promise<string | null> {
 
 /** Waits until there is no unfinished work. After `seconds` it returns what is left. */
 export async function waitUntilIdle(
-  { forge, deps }: Pick<FaultWorld, "forge" | "deps">,
+  { forge, deps }: Pick<CheckedWorld, "forge" | "deps">,
   seconds: number,
 ): Promise<string | null> {
   const deadline = Date.now() + seconds * 1_000;
@@ -44,7 +44,10 @@ export async function waitUntilIdle(
 }
 
 /** Runs one complete repair, as `trunkline repair` does. */
-export async function repairAndWait(world: FaultWorld, seconds: number): Promise<void> {
+export async function repairAndWait(
+  world: Pick<CheckedWorld, "forge" | "deps">,
+  seconds: number,
+): Promise<void> {
   await scheduleRepairs(world.deps.db);
   await waitUntilIdle(world, seconds);
 }

@@ -1,23 +1,24 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { followByPolling, followByStream } from "../test/support/stories/feed-followers.ts";
-import { foreignRequests, runAgent, type AgentPlace } from "./actors/agent.ts";
+import { foreignRequests, runAgent } from "./actors/agent.ts";
 import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
-import { makeCaller, type Caller } from "./actors/caller.ts";
-import { prepareBoard } from "./actors/prepare-board.ts";
-import { runPerson } from "./actors/person.ts";
+import { prepareArmedBoard } from "./actors/armed-board.ts";
+import { contextOf, followFeeds, makeAgents, prepareBoards, runPeople } from "./actors/start-actors.ts";
+import { prepareGatedBoard } from "./actors/gated-board.ts";
+import { MOVED_OWN_WORK } from "./actors/reviewers.ts";
 import { check, type Violation } from "./checker/check.ts";
-import { isSuccess, type BoardFollower } from "./checker/subject.ts";
-import { makeDice, type SeededRandom } from "./seeded-random.ts";
+import { isSuccess } from "./checker/subject.ts";
+import { createRandom } from "./seeded-random.ts";
 import { openHistory, countEvents, type History } from "./history.ts";
 import { repairAndWait, waitUntilIdle } from "./idle.ts";
 import { ACCESS_ENDED, endAccess } from "./injected/access.ts";
+import { expireAllArmed } from "./injected/expire-armed.ts";
 import { endForgeFaults, injectForgeFaults } from "./injected/forge.ts";
 import { endWebhookFaults, injectWebhookFaults } from "./injected/webhooks.ts";
 import { crashDatabase, killProcesses } from "./injected/processes.ts";
-import { changeHands, GIVEN_AWAY } from "./injected/repositories.ts";
+import { transferSharedRepository, GIVEN_AWAY } from "./injected/repositories.ts";
 import type { CrashingPostgres } from "./world/postgres.ts";
-import { secretOf, startFaultWorld, type FaultWorld } from "./world/world.ts";
+import { startFaultWorld } from "./world/world.ts";
 
 export interface SeedOptions {
   readonly seed: number;
@@ -28,8 +29,6 @@ export interface SeedOptions {
   readonly folder: string;
   /** The least time with faults. On a busy machine it is longer, until enough has happened. */
   readonly seconds: number;
-  /** How many seconds unfinished work may take after the faults. */
-  readonly idleTimeoutSeconds: number;
 }
 
 export interface SeedResult {
@@ -37,51 +36,70 @@ export interface SeedResult {
   readonly folder: string;
   readonly violations: readonly Violation[];
   readonly calls: number;
-  /** Counts of faults, actions of people, and answers. */
+  /** Counts of faults, actions of people, and responses. */
   readonly happened: Readonly<Record<string, number>>;
   readonly seconds: number;
 }
 
-const BOARDS = 2;
-const AGENTS_PER_BOARD = 3;
-const SETUP_TIMEOUT_MS = 60_000;
+/** The last two boards have no other agents: one has claims and gates, the other armed moves. */
+const BOARDS = 4;
+/**
+ * The seconds that unfinished work may take after the faults. Must exceed the minute that the service
+ * waits after a limit without a stated time.
+ */
+const IDLE_TIMEOUT = 90;
 /** Faults go on until this much has happened, for at most `MAX_FACTOR` times `seconds`. */
 const SUCCESSES_PER_SECOND = 3;
 const FAULTS_PER_SECOND = 2;
 const MAX_FACTOR = 6;
 /** These take several calls, so that a short run may end without them. */
-const MUST_HAPPEN = [ACCESS_ENDED, GIVEN_AWAY];
+const MUST_HAPPEN = [ACCESS_ENDED, GIVEN_AWAY, MOVED_OWN_WORK];
 
 /** Runs one seed: agents, people and faults for some seconds, then repair, then all checks. */
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const { seed, postgres, root } = options;
   const startedAt = Date.now();
-  const dice = makeDice(seed);
+  const random = createRandom(seed);
   const folder = join(options.folder, `seed-${seed}`);
   const history = openHistory(folder);
-  const world = await startFaultWorld({ seed, dice, postgres, folder, root, boards: BOARDS, history });
+  const world = await startFaultWorld({ seed, random, postgres, folder, root, boards: BOARDS, history });
   const followers = await followFeeds(world);
   try {
     const known = world.boards.map(newKnowledge);
-    const prologues = await playPrologues(world, known, dice, history);
-    for (const place of prologues) for (const useForeignIds of foreignRequests(place)) await useForeignIds();
-    const agents = await makeAgents(world, known, dice, history, () => faultPhase.retryUntil());
-    const faultPhase = startFaultPhase(history, options);
-    const { isOver, retryUntil } = faultPhase;
-    const work = Promise.all(agents.map((agent) => runAgent(agent, isOver)));
-    const people = startPeople(world, known, dice, history, isOver);
+    const prepared = await prepareBoards(world, known, random, history);
+    for (const context of prepared)
+      for (const useForeignIds of foreignRequests(context)) await useForeignIds();
+    const [open, gated, armed] = [known.slice(0, -2), known.at(-2), known.at(-1)];
+    if (!gated || !armed) throw new Error("the run needs boards with gates and armed moves");
+    let faultPhase: FaultPhase | undefined;
+    const retryUntil = (): number => faultPhase?.retryUntil() ?? Infinity;
+    const agents = await makeAgents(world, open, random, history, retryUntil);
+    const runOthers = await Promise.all([
+      prepareGatedBoard(contextOf(world, gated, random.for("gated"), history, retryUntil)),
+      prepareArmedBoard(contextOf(world, armed, random.for("armed"), history, retryUntil)),
+    ]);
+    faultPhase = startFaultPhase(history, options, open);
+    const { isOver } = faultPhase;
+    const work = Promise.all([
+      ...agents.map((agent) => runAgent(agent, isOver)),
+      ...runOthers.map((run) => run(isOver)),
+    ]);
+    const people = runPeople(world, known, random, history, isOver);
     const faults = [
-      killProcesses(world, dice.for("kills"), history, isOver),
-      crashDatabase(world, dice.for("database"), history, isOver),
-      injectForgeFaults(world, dice.for("forge"), history, isOver),
-      injectWebhookFaults(world, dice.for("webhooks"), history, isOver),
+      killProcesses(world, random.for("kills"), history, isOver),
+      crashDatabase(world, random.for("database"), history, isOver),
+      injectForgeFaults(world, random.for("forge"), history, isOver),
+      injectWebhookFaults(world, random.for("webhooks"), history, isOver),
     ];
     // They end later than the faults: unfinished calls go on, and the repository returns home.
     const changes = [
-      ...known.map((own, at) =>
-        endAccess({ world, own, dice: dice.for(`access ${at}`), history, retryUntil }, isOver),
+      ...open.map((own, at) =>
+        endAccess({ world, own, random: random.for(`access ${at}`), history, retryUntil }, isOver),
       ),
-      changeHands({ world, dice: dice.for("hands"), history, retryUntil }, isOver),
+      transferSharedRepository(
+        { world, random: random.for("shared repository"), history, retryUntil },
+        isOver,
+      ),
     ];
     while (!isOver()) await sleep(100);
     await Promise.all([...faults, people]);
@@ -90,8 +108,9 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     for (const process of world.processes) while (!process.isUp()) await process.start();
     history.event("note", "the faults have stopped");
     await Promise.all([work, ...changes]);
-    await waitUntilIdle(world, options.idleTimeoutSeconds);
-    for (let round = 1; round <= 2; round++) await repairAndWait(world, options.idleTimeoutSeconds);
+    await waitUntilIdle(world, IDLE_TIMEOUT);
+    await expireAllArmed(world);
+    for (let round = 1; round <= 2; round++) await repairAndWait(world, IDLE_TIMEOUT);
     const violations = await check({ world, history, known, followers });
     for (const violation of violations) history.event("note", "violation", violation);
     return {
@@ -108,69 +127,22 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   }
 }
 
-/** A poller and a stream for each board, with a credential each. */
-async function followFeeds({ boards, processes, secrets }: FaultWorld): Promise<BoardFollower[]> {
-  const baseUrls = processes.map(({ baseUrl }) => baseUrl);
-  const followers: BoardFollower[] = [];
-  for (const board of boards) {
-    for (const follow of [followByPolling, followByStream]) {
-      const { apiKey } = await board.as({ role: "viewer" });
-      const follower = follow({ baseUrls, apiKey });
-      secrets.set(`the API key of the ${follower.name} of ${board.owner}`, secretOf(apiKey));
-      followers.push({ board, follower });
-    }
-  }
-  return followers;
-}
-
-/** Prepares each board, with a caller that also knows another board. */
-function playPrologues(
-  world: FaultWorld,
-  known: readonly BoardKnowledge[],
-  dice: SeededRandom,
-  history: History,
-): Promise<AgentPlace[]> {
-  const deadline = Date.now() + SETUP_TIMEOUT_MS;
-  return Promise.all(
-    known.map(async (own, at) => {
-      const actor = `prologue-${at + 1}`;
-      const caller = await callerFor(world, own, actor, dice, history, () => deadline);
-      await prepareBoard(caller, own);
-      return { caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] };
-    }),
-  );
-}
-
-/** Runs the people of all boards until the faults end. */
-async function startPeople(
-  world: FaultWorld,
-  known: readonly BoardKnowledge[],
-  dice: SeededRandom,
-  history: History,
-  isOver: () => boolean,
-): Promise<void> {
-  const people = known.flatMap((own) =>
-    (["ada", "grace"] as const).map((login) =>
-      runPerson({ world, login, dice: dice.for(`${login} ${known.indexOf(own)}`), own, history }, isOver),
-    ),
-  );
-  await Promise.all(people);
-}
-
 interface FaultPhase {
   readonly isOver: () => boolean;
   /** Unix time in milliseconds after which callers do not retry. */
   readonly retryUntil: () => number;
 }
 
-/** The faults start now and end when enough has happened. */
+/** The faults start now and end when enough has happened, on the boards without gates. */
 function startFaultPhase(
   { calls, events }: History,
-  { seconds, idleTimeoutSeconds }: SeedOptions,
+  { seconds }: SeedOptions,
+  open: readonly BoardKnowledge[],
 ): FaultPhase {
   const startedAt = Date.now();
+  const owners = new Set(open.map(({ board }) => board.owner));
   const count = (): { successes: number; faults: number } => ({
-    successes: calls.filter(isSuccess).length,
+    successes: calls.filter((call) => isSuccess(call) && owners.has(call.owner)).length,
     faults: events.filter(({ type }) => type === "fault").length,
   });
   const before = count();
@@ -190,41 +162,6 @@ function startFaultPhase(
       if (end === null && isEnough()) end = Date.now();
       return end !== null;
     },
-    retryUntil: () => (end ?? Date.now()) + idleTimeoutSeconds * 1_000,
+    retryUntil: () => (end ?? Date.now()) + IDLE_TIMEOUT * 1_000,
   };
-}
-
-/** Agents for every board, with a credential each. */
-async function makeAgents(
-  world: FaultWorld,
-  known: readonly BoardKnowledge[],
-  dice: SeededRandom,
-  history: History,
-  retryUntil: () => number,
-): Promise<AgentPlace[]> {
-  const agents: AgentPlace[] = [];
-  for (const [at, own] of known.entries()) {
-    for (let nth = 1; nth <= AGENTS_PER_BOARD; nth++) {
-      const actor = `agent-${at + 1}-${nth}`;
-      const caller = await callerFor(world, own, actor, dice, history, retryUntil);
-      agents.push({ caller, dice: dice.for(actor), own, foreign: known[(at + 1) % known.length] });
-    }
-  }
-  return agents;
-}
-
-/** A caller with its own credential for a board. */
-async function callerFor(
-  { processes, secrets }: FaultWorld,
-  { board }: BoardKnowledge,
-  actor: string,
-  dice: SeededRandom,
-  history: History,
-  retryUntil: () => number,
-): Promise<Caller> {
-  const { apiKey } = await board.as({});
-  secrets.set(`the API key of ${actor}`, secretOf(apiKey));
-  const { owner } = board;
-  const own = dice.for(`${actor} calls`);
-  return makeCaller({ actor, owner, apiKey, processes, dice: own, history, retryUntil });
 }

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { shipService } from "../test/support/processes/shipped-service.ts";
 import { addTallies } from "./history.ts";
-import { openWorkers, type Workers } from "./lanes.ts";
+import { startSeedWorkers, type SeedWorkers } from "./seed-workers.ts";
 import type { SeedResult } from "./run-seed.ts";
 import { runSeededBugs, selectBugs } from "./seeded-bugs/run-seeded-bugs.ts";
 
@@ -29,8 +29,6 @@ const { values } = parseArgs({
 const first = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
 const seeds = Number(values.seeds ?? 1);
 const seconds = Number(values.seconds ?? 8);
-/** Seconds that unfinished work may take after the faults. */
-const IDLE_TIMEOUT = 90;
 
 function printSeed({ seed, violations, calls, happened, seconds: took, folder }: SeedResult): void {
   const verdict = violations.length === 0 ? "passed" : "FAILED";
@@ -46,8 +44,8 @@ const sumOf = (happened: SeedResult["happened"], kind: string): number =>
     .reduce((sum, [, count]) => sum + count, 0);
 
 /** Prints the counts of all seeds, highest first. */
-function printCounts(played: readonly SeedResult[]): void {
-  const all = addTallies(played.map(({ happened }) => happened));
+function printCounts(results: readonly SeedResult[]): void {
+  const all = addTallies(results.map(({ happened }) => happened));
   for (const kind of ["call", "person", "fault"]) {
     const counts = Object.entries(all)
       .filter(([name]) => name.startsWith(`${kind}: `))
@@ -57,28 +55,28 @@ function printCounts(played: readonly SeedResult[]): void {
   }
 }
 
-async function playSeeds(lanes: Workers, root: string, folder: string): Promise<boolean> {
+async function runSeeds(workers: SeedWorkers, root: string, folder: string): Promise<boolean> {
   console.log(`seeds ${first} to ${first + seeds - 1}`);
   const all = Array.from({ length: seeds }, (_, at) => first + at);
-  const played = await Promise.all(
+  const results = await Promise.all(
     all.map(async (seed) => {
-      const result = await lanes.play({ seed, root, folder, seconds, idleTimeoutSeconds: IDLE_TIMEOUT });
+      const result = await workers.run({ seed, root, folder, seconds });
       printSeed(result);
       const isKept = result.violations.length > 0 || values.keep;
       if (!isKept) await rm(result.folder, { recursive: true, force: true });
       return result;
     }),
   );
-  const failed = played.filter(({ violations }) => violations.length > 0).map(({ seed }) => seed);
-  printCounts(played);
+  const failed = results.filter(({ violations }) => violations.length > 0).map(({ seed }) => seed);
+  printCounts(results);
   console.log(`${seeds} seeds, ${failed.length} failed${failed.length === 0 ? "" : `: ${failed.join(" ")}`}`);
   return failed.length === 0;
 }
 
-function playBugs(lanes: Workers, root: string, folder: string): Promise<boolean> {
+function runBugs(workers: SeedWorkers, root: string, folder: string): Promise<boolean> {
   const bugs = selectBugs(new RegExp(values.only ?? ""));
   return runSeededBugs(
-    { lanes, root, folder, seed: first, seconds, tries: Math.max(seeds, 3) },
+    { workers, root, folder, seed: first, seconds, tries: Math.max(seeds, 3) },
     bugs,
     console.log,
   );
@@ -86,13 +84,12 @@ function playBugs(lanes: Workers, root: string, folder: string): Promise<boolean
 
 const shipped = await shipService();
 const folder = await mkdtemp(join(tmpdir(), "trunkline-seeds-"));
-const lanes = openWorkers(Number(values.workers ?? 2));
+const workers = startSeedWorkers(Number(values.workers ?? 2));
 try {
-  const isSuccess = await (values["seeded-bugs"] ? playBugs : playSeeds)(lanes, shipped.dir, folder);
-  if ((isSuccess || values["seeded-bugs"]) && !values.keep)
-    await rm(folder, { recursive: true, force: true });
+  const isSuccess = await (values["seeded-bugs"] ? runBugs : runSeeds)(workers, shipped.dir, folder);
+  if (isSuccess && !values.keep) await rm(folder, { recursive: true, force: true });
   process.exitCode = isSuccess ? 0 : 1;
 } finally {
-  await lanes.stop();
+  await workers.stop();
   await shipped.remove();
 }

@@ -16,23 +16,23 @@ export interface SeededRandom {
   for(name: string): SeededRandom;
 }
 
-export function makeDice(seed: number, name = ""): SeededRandom {
-  const random = seededRandom(hashOf(seed, name));
-  const between = (least: number, most: number): number => least + Math.floor(random() * (most - least + 1));
+export function createRandom(seed: number, name = ""): SeededRandom {
+  const next = seededRandom(hashOf(seed, name));
+  const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
   return {
     between,
-    chance: (probability) => random() < probability,
+    chance: (probability) => next() < probability,
     pick: (from) => from[between(0, from.length - 1)],
     weighted(weights) {
       const entries = Object.entries(weights) as [keyof typeof weights, number][];
-      let left = random() * entries.reduce((sum, [, weight]) => sum + weight, 0);
+      let left = next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
       for (const [option, weight] of entries) {
         left -= weight;
         if (left < 0) return option;
       }
       throw new Error("There are no weights to choose from.");
     },
-    for: (other) => makeDice(seed, `${name}/${other}`),
+    for: (other) => createRandom(seed, `${name}/${other}`),
   };
 }
 

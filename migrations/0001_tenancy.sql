@@ -22,7 +22,7 @@ create table organizations (
   reconcile_from jsonb,
   -- Not null while a comparison is pending because GitHub refuses the installation. It skips what
   -- changed within this many milliseconds.
-  deferred_comparison_quiet_ms integer,
+  deferred_comparison_min_age_ms integer,
   created_at timestamptz not null default now()
 );
 
@@ -76,6 +76,8 @@ create table credentials (
   -- The person as whom the credential counts where a stage needs a second person, or null.
   owner_id uuid references users,
   name text not null,
+  -- The board for which it was issued, which lists it after its revocation.
+  issued_for uuid references workspaces,
   scopes text[] not null,
   -- SHA-256 of the secret, which is not stored.
   secret_hash bytea not null,
@@ -86,17 +88,26 @@ create table credentials (
   revoked_at timestamptz,
   -- Changes with the credential, its user's memberships and their boards. A process compares it to
   -- find out whether a cached credential is stale (docs/adr/0007).
-  stamp uuid not null default gen_random_uuid(),
+  version uuid not null default gen_random_uuid(),
   created_at timestamptz not null default now(),
   constraint credentials_exchange check ((previous_secret_hash is null) = (previous_until is null))
 );
 create index on credentials (user_id);
+create index on credentials (owner_id) where owner_id is not null;
+create index on credentials (issued_for) where issued_for is not null;
+
+-- When users last called the API or the console. Not a column of `credentials`, whose changes make
+-- every process read the credential again.
+create table last_uses (
+  user_id uuid primary key references users on delete cascade,
+  at timestamptz not null
+);
 
 -- Triggers write the stamps, so that every statement does, manual corrections included. Stamps are
 -- random, so that a restored database never repeats one that a process has cached.
 create function stamp_credential() returns trigger language plpgsql as $$
 begin
-  new.stamp := gen_random_uuid();
+  new.version := gen_random_uuid();
   return new;
 end $$;
 create trigger stamp_credential before update on credentials
@@ -105,10 +116,10 @@ create trigger stamp_credential before update on credentials
 create function stamp_credentials_of_member() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'INSERT' then
-    update credentials set stamp = gen_random_uuid() where user_id = old.user_id;
+    update credentials set version = gen_random_uuid() where user_id = old.user_id;
   end if;
   if tg_op = 'INSERT' or (tg_op = 'UPDATE' and new.user_id <> old.user_id) then
-    update credentials set stamp = gen_random_uuid() where user_id = new.user_id;
+    update credentials set version = gen_random_uuid() where user_id = new.user_id;
   end if;
   return null;
 end $$;
@@ -118,7 +129,7 @@ create trigger stamp_credentials after insert or update or delete on memberships
 -- A cached credential contains the organization of each board and lists the boards by age.
 create function stamp_credentials_of_workspace() returns trigger language plpgsql as $$
 begin
-  update credentials set stamp = gen_random_uuid()
+  update credentials set version = gen_random_uuid()
    where user_id in (select m.user_id from memberships m where m.workspace_id = new.id);
   return null;
 end $$;

@@ -39,8 +39,8 @@ create table check_reports (
 -- Reports on commits that nothing refers to are deleted by age.
 create index on check_reports (changed_at);
 
--- Pull requests of other authors that target a card's branch. One by an agent is a proposal, which
--- somebody accepts by merging it on GitHub.
+-- Pull requests into a card's branch. Those of agents are proposals, which a person approves in the
+-- console or on GitHub.
 create table proposals (
   repository_id uuid not null references repositories,
   number integer not null,
@@ -66,19 +66,19 @@ create index on proposals (repository_id) where state in ('draft', 'open');
 
 -- When each user last acted on a card's branch and its pull requests (pr_number 0) or on a
 -- proposal.
-create table conversation_turns (
+create table last_reactions (
   card_id uuid not null references cards,
   repository_id uuid not null references repositories,
   pr_number integer not null,
   user_id uuid not null references users,
-  -- Whether the user has pushed or opened a pull request, rather than only commented.
+  -- Whether the user has pushed or opened a pull request, not only commented.
   works boolean not null,
   acted_at timestamptz not null,
   primary key (card_id, repository_id, pr_number, user_id)
 );
 
--- What a conversation waits for. Later rows of `conversation_turns` are the reactions.
-create table conversation_asks (
+-- The reviews, failing checks and questions that an agent should react to.
+create table awaited_reactions (
   card_id uuid not null references cards,
   repository_id uuid not null references repositories,
   pr_number integer not null,
@@ -89,7 +89,7 @@ create table conversation_asks (
   asked_at timestamptz not null,
   primary key (card_id, repository_id, pr_number, kind, subject)
 );
-create index on conversation_asks (repository_id);
+create index on awaited_reactions (repository_id);
 
 -- The branches that a project's flow merges into, and how far their history has been read.
 create table trunks (
@@ -102,7 +102,7 @@ create table trunks (
   tip_at timestamptz,
   -- The landings up to this commit are final. Later ones are read again, because GitHub assigns a
   -- commit to its pull request with a delay.
-  settled_sha text,
+  attributed_sha text,
   -- Earlier landings are unknown.
   known_since timestamptz not null,
   primary key (repository_id, branch_name)
@@ -150,7 +150,7 @@ create table deliveries (
   state text not null default 'waiting' check (state in ('waiting', 'done', 'parked')),
   attempts integer not null default 0,
   -- Processes that died while processing it.
-  deaths integer not null default 0,
+  crashes integer not null default 0,
   error text,
   -- For a deferred event: the number of a pull request that is not known yet. The delivery is
   -- replayed when it becomes known.
@@ -163,8 +163,8 @@ create index on deliveries (seq) where state = 'parked';
 create index on deliveries (lane, awaits_pull_request) where awaits_pull_request is not null;
 create index on deliveries (received_at);
 
--- Up to when each repair job is complete.
-create table repairs (
+-- Up to when each job has done its work.
+create table job_progress (
   name text primary key,
   done_until timestamptz not null
 );

@@ -6,6 +6,9 @@ create table instances (
   id uuid primary key,
   -- The ids of its job workers in the job queue.
   worker_ids text[] not null default '{}',
+  -- Of the service.
+  version text,
+  started_at timestamptz not null default now(),
   seen_at timestamptz not null default now()
 );
 
@@ -27,13 +30,13 @@ create table operations (
   -- The process that works on the move, or null.
   holder uuid,
   -- A fencing token that grows with each takeover: a process with a lower number may not write.
-  attempt integer not null default 1,
+  generation integer not null default 1,
   -- Failures that GitHub did not cause.
   failures integer not null default 0,
-  -- Processes in a row that died while they owned the move, without progress, and the number of the
-  -- card's effects on GitHub when the last of them was found dead.
-  deaths integer not null default 0,
-  deeds integer not null default 0,
+  -- The number of processes in a row that died while they owned the move, without a new effect on
+  -- GitHub, and the number of the card's effects when the last of them was found dead.
+  crashes integer not null default 0,
+  forge_effects integer not null default 0,
   -- The merges so far: [{ fullName, targetBranch, prNumber }].
   promoted jsonb not null default '[]',
   -- The head commits that the request requires, by repository: { "<id>": "<sha>" }. Null if it
@@ -93,7 +96,7 @@ create table idempotency_keys (
   fingerprint bytea not null,
   state text not null check (state in ('running', 'done')),
   holder uuid,
-  attempt integer not null default 1,
+  generation integer not null default 1,
   status integer,
   -- The exact body of the answer, or null.
   body text,

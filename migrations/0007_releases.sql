@@ -24,6 +24,8 @@ create table release_cards (
   is_open boolean not null default true,
   -- When the card's commits were picked. Null for a card that was added before the freeze.
   picked_at timestamptz,
+  -- True if the release was completed without the work of the card.
+  is_missing boolean not null default false,
   primary key (release_id, card_id)
 );
 create unique index on release_cards (card_id) where is_open;
@@ -73,12 +75,12 @@ create table release_actions (
   -- The process that works on the action, or null.
   holder uuid,
   -- A fencing token that grows with each takeover: a process with a lower number may not write.
-  attempt integer not null default 1,
+  generation integer not null default 1,
   -- Failures in a row.
   failures integer not null default 0,
   -- Processes in a row that died while they owned the action, without progress, and a digest of its
   -- progress when the last of them was found dead.
-  deaths integer not null default 0,
+  crashes integer not null default 0,
   progress_digest text,
   -- What a later attempt needs to continue.
   progress jsonb not null default '{}',

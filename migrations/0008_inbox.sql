@@ -8,7 +8,7 @@ create table inbox_items (
   project_id uuid not null references projects on delete cascade,
   card_id uuid references cards,
   repository_id uuid references repositories,
-  kind text not null check (kind in ('branch_suggestion', 'branch_deleted', 'error_reported')),
+  kind text not null check (kind in ('branch_suggestion', 'branch_deleted', 'error_reported', 'move_disarmed')),
   -- Identifies the subject: a repeated report updates the open item.
   natural_key text not null,
   detail text not null,

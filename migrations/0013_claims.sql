@@ -43,9 +43,9 @@ create trigger deleted_card_has_no_claim_row after update of deleted_at on cards
   for each row when (old.deleted_at is null and new.deleted_at is not null)
   execute function delete_claim_row();
 
--- In SQL, because a claim ends with its holder's membership, however that ends: with the credential,
--- by the API or by hand. The name sorts after `stamp_credentials`, which locks the credential: writes
--- under a claim lock their credential first, too.
+-- A trigger, because a membership also ends with its credential or when its row is deleted by hand.
+-- Triggers run in the order of their names. This one runs after `stamp_credentials`, which locks the
+-- credential: a write under a claim also locks the credential before the claim.
 create function stop_claims_of_member() returns trigger language plpgsql as $$
 begin
   update claims set expires_at = clock_timestamp()

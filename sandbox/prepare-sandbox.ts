@@ -1,4 +1,6 @@
 import { isSecret, parseCredentialKey } from "../src/actions/credentials/credential-key.ts";
+import { addMember } from "../src/actions/installations/forge-accounts.ts";
+import { addOperator } from "../src/actions/installations/operators.ts";
 import { issueCredential } from "../src/actions/credentials/credentials.ts";
 import { syncInstallations } from "../src/actions/installations/sync-installation.ts";
 import type { RunningService } from "../src/service.ts";
@@ -7,6 +9,7 @@ import { findCredential } from "../src/store/tenancy/credentials.ts";
 import { listProjectsWithFlow } from "../src/store/cards/projects.ts";
 import { listInstalledAccounts } from "../src/store/forge/installations.ts";
 import { listProjectRepositories, setLinkedByDefault } from "../src/store/forge/repositories.ts";
+import { listMembersWithLogin } from "../src/store/tenancy/users.ts";
 import { listWorkspaces } from "../src/store/tenancy/workspaces.ts";
 import type { RunningForge } from "./forge/start-forge.ts";
 import { readSandboxFile, writeForgeFile, writeSandboxFile, type SandboxFile } from "./state-files.ts";
@@ -52,6 +55,7 @@ export async function prepareSandbox(
   const apiKey =
     (await existingKey(deps.db, dataDir, workspace.id)) ??
     (await createKey(service, workspace.id, project.id));
+  await addPeople(service, workspace.id);
   const file: SandboxFile = {
     baseUrl: service.baseUrl,
     apiKey,
@@ -78,10 +82,24 @@ async function existingKey(db: Db, dataDir: string, workspaceId: string): Promis
   const isValid =
     key !== null &&
     credential !== null &&
-    credential.stamp !== null &&
+    credential.version !== null &&
     isSecret(key.secret, credential.secretHashes) &&
     credential.boards.some((board) => board.workspaceId === workspaceId);
   return isValid ? file.apiKey : null;
+}
+
+/** Whoever opens the console for the first time can choose between these. */
+const PEOPLE = [
+  { login: "ada", role: "maintainer" },
+  { login: "grace", role: "member" },
+] as const;
+
+/** Adds people to a board that has none yet. */
+async function addPeople({ deps }: RunningService, workspaceId: string): Promise<void> {
+  const members = await listMembersWithLogin(deps.db, workspaceId);
+  if (members.some(({ login }) => login !== null)) return;
+  for (const person of PEOPLE) await addMember(deps, { workspaceId, ...person });
+  await addOperator(deps, PEOPLE[0].login);
 }
 
 async function createKey({ deps }: RunningService, workspaceId: string, projectId: string): Promise<string> {

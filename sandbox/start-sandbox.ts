@@ -62,6 +62,7 @@ export async function startSandbox(
       connections: config.connections,
       webhooks: { allowedAddresses: config.webhookAddresses },
       claimsPerCredential: config.claimsPerCredential,
+      console: { ...config.console, ...consoleAccess(forge) },
       isAlone: config.databaseUrl === null,
       log,
     });
@@ -76,6 +77,14 @@ export async function startSandbox(
     throw error;
   }
 }
+
+/** What the console needs to know of the forge. */
+export const consoleAccess = ({ rootUrl, app }: RunningForge) => ({
+  forgeUrl: rootUrl,
+  clientId: app.clientId,
+  clientSecret: app.clientSecret,
+  isSandbox: true,
+});
 
 async function databaseOf(
   config: SandboxConfig,

@@ -25,6 +25,8 @@ const forgeFile = z.object({
   appId: z.number(),
   privateKey: z.string(),
   webhookSecret: z.string(),
+  clientId: z.string().optional(),
+  clientSecret: z.string().optional(),
   users: forgeUsers,
   control,
 });
@@ -54,6 +56,8 @@ export const writeForgeFile = (dataDir: string, forge: RunningForge): Promise<st
     appId: forge.app.id,
     privateKey: forge.app.privateKey,
     webhookSecret: forge.app.webhookSecret,
+    clientId: forge.app.clientId,
+    clientSecret: forge.app.clientSecret,
     users: forge.users.map(({ login, token }) => ({ login, token })),
     control: forge.controlEndpoint ?? undefined,
   } satisfies ForgeFile);

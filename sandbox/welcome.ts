@@ -8,7 +8,8 @@ export function welcome(file: SandboxFile, path: string): string {
   return `
 The Trunkline sandbox is running.
 
-  Service   ${baseUrl}
+  Console   ${baseUrl}   (open it in a browser, and sign in as ada)
+  API       ${baseUrl}/v1   (reference: ${baseUrl}/docs)
   Forge     ${forge.cloneUrl}   (stands in for GitHub; API: ${forge.apiUrl})
   Control   ${forge.control?.url ?? "none"}   (injects faults into the forge: docs/sandbox.md)
   API key   ${apiKey}
@@ -16,7 +17,7 @@ The Trunkline sandbox is running.
 
 Try this in another terminal:
 
-  1. See the board:
+  1. See the board as JSON:
 
      curl -s -H 'Authorization: Bearer ${apiKey}' ${baseUrl}/v1/board
 

@@ -11,9 +11,9 @@ import { describeSchema } from "./describe-schema.ts";
 const dir = await mkdtemp(join(tmpdir(), "trunkline-schema-"));
 const postgres = await startPostgres({ dataDir: await lockDataDir(dir, process.pid), throwAway: true });
 const { connectionString } = postgres;
+await migrate(connectionString);
 const db = connect({ connectionString, onError: (error) => process.emitWarning(error) });
 try {
-  await migrate(db, connectionString);
   await writeFile(join(import.meta.dirname, "../schema.sql"), await describeSchema(db));
 } finally {
   await db.destroy();

@@ -14,6 +14,14 @@ import {
   setSecurityHeaders,
 } from "./http/protocol.ts";
 import { observeRequest, serveMetrics, type MetricsAccess } from "./http/metrics.ts";
+import type { CallerSource } from "./http/authenticate.ts";
+import type { Console } from "./http/console/console.ts";
+import { consoleRoutes } from "./http/console/console-routes.ts";
+import { operationsRoutes } from "./http/console/operations.ts";
+import { servePages } from "./http/console/pages.ts";
+import { sessionSource } from "./http/console/session-source.ts";
+import { serveSignIn } from "./http/console/sign-in-routes.ts";
+import type { Route } from "./http/route.ts";
 import { routes } from "./http/v1/routes.ts";
 import type { Intake } from "./webhooks/intake.ts";
 import { monitorEndpoint } from "./webhooks/monitor-endpoint.ts";
@@ -39,11 +47,12 @@ export interface AppOptions {
   readonly metrics: MetricsAccess;
   readonly limits: CallLimits;
   readonly hasAppKey: boolean;
+  readonly console: Console;
   /** Whether the process is shutting down. */
   readonly isDraining: () => boolean;
 }
 
-/** The HTTP service: webhooks, `/v1`, health and metrics. */
+/** The HTTP service: webhooks, `/v1`, the console, health and metrics. */
 export function createApp(deps: Deps, options: AppOptions): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -62,21 +71,17 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   });
   app.post(WEBHOOK_PATH, webhookEndpoint(options.intake, options.webhookSecrets, deps.metrics));
   app.post(MONITOR_PATH, ...monitorEndpoint(deps));
-  for (const { definition, serve } of routes) {
-    const path = definition.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app[definition.method](path, async (request, response) => {
-      try {
-        await serve(deps, request, response);
-      } finally {
-        limiter.leave(response);
-      }
-    });
-  }
+  serveRoutes(app, deps, routes);
+  const source = sessionSource(options.console);
+  serveRoutes(app, deps, routes, { prefix: "/console", source });
+  serveRoutes(app, deps, consoleRoutes(options.console), { source });
+  serveRoutes(app, deps, operationsRoutes(options.console.examine), { source });
+  serveSignIn(app, deps, options.console, source);
   app.post(MCP_PATH, mcpEndpoint(deps));
   app.get("/v1/openapi.json", serveOpenApi(openApi));
-  app.get("/", (request, response) => {
+  app.get("/", (request, response, next) => {
     response.vary("Accept");
-    if (request.accepts("json", "html") === "html") response.redirect("/docs");
+    if (request.accepts("json", "html") === "html") next();
     else response.json({ ...ABOUT, version: packageJson.version });
   });
   app.get("/docs", serveReference(openApi));
@@ -85,8 +90,39 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   });
   app.get("/readyz", serveReadiness({ db: deps.db, log: deps.log, ...options }));
   app.get("/metrics", serveMetrics(deps, options.metrics));
+  servePages(app, options.console);
   refuseOtherMethods(app);
   app.use(unknownRoute);
   app.use(errorHandler);
   return app;
+}
+
+interface Mount {
+  /** Precedes the paths of the routes. */
+  readonly prefix?: string;
+  /** How the requests say who makes them; by API keys unless given. */
+  readonly source?: CallerSource;
+}
+
+function serveRoutes(
+  app: Express,
+  deps: Deps,
+  served: readonly Route[],
+  { prefix = "", source }: Mount = {},
+): void {
+  for (const { definition, serve } of served) {
+    const path = `${prefix}${definition.path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
+    app[definition.method](path, async (request, response) => {
+      if (source) {
+        response.locals.source = source;
+        // Proxies may store what depends on a cookie, unlike what depends on `Authorization`.
+        response.set("Cache-Control", "private, no-cache");
+      }
+      try {
+        await serve(deps, request, response);
+      } finally {
+        response.locals.limiter.leave(response);
+      }
+    });
+  }
 }

@@ -9,6 +9,7 @@ export type ProblemKind =
   | "conflict"
   | "busy"
   | "refused"
+  | "stale"
   | "too_large"
   | "address_too_long"
   | "too_many"
@@ -55,7 +56,7 @@ export const notFound = (message: string): Problem => new Problem("not_found", m
 export const conflict = (message: string): Problem => new Problem("conflict", message);
 export const tooMany = (message: string, retryAfter: number): Problem =>
   new Problem("too_many", message, { retryAfter });
-/** Another call does the same now. The caller may repeat the call after `retryAfter` seconds. */
+/** Something else uses the same resource now, such as a move or an action on a release. The caller may repeat the call after `retryAfter` seconds. */
 export const busy = (message: string, retryAfter: number): Problem =>
   new Problem("busy", message, { retryAfter });
 

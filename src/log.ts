@@ -7,12 +7,15 @@ import {
 } from "pino";
 import { isColorSupported, prettyFactory } from "pino-pretty";
 
-/** Secrets, whole or truncated: tokens, API keys, secrets of monitors and webhooks, private keys. */
+/**
+ * Secrets, whole or truncated: tokens, API keys, cookies of sessions, one-time links, secrets of
+ * monitors and webhooks, private keys.
+ */
 const SECRETS = [
   /gh[a-z]_[A-Za-z0-9._-]{20,}/g,
   /github_pat_[A-Za-z0-9_]{20,}/g,
-  /tlk_[0-9A-Za-z]{12}_[0-9A-Za-z]+/g,
-  /tlm_[0-9A-Za-z]{20,}/g,
+  /tl[ks]_[0-9A-Za-z]{12}_[0-9A-Za-z]+/g,
+  /tl[fm]_[0-9A-Za-z]{20,}/g,
   /whsec_[0-9A-Za-z+/=]{20,}/g,
   // A JWT, at the start of a word: else a long run of its letters is scanned from each of them.
   /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/g,
@@ -65,7 +68,9 @@ interface Entry {
 
 /** Successful requests other than a caller's writes: reads, and webhooks of the sandbox forge. */
 const isRoutine = ({ msg, method, path, status }: Entry): boolean =>
-  msg === "request" && Number(status) < 400 && (method === "GET" || path?.startsWith("/v1/") === false);
+  msg === "request" &&
+  Number(status) < 400 &&
+  (method === "GET" || !/^(?:\/console)?\/v1\//.test(path ?? "/v1/"));
 
 /** Control characters in JSON, except line breaks and tabs. A terminal would execute them. */
 const CONTROL = /\\u00[01]\w|\\[bfr]|[\u007f-\u009f]|(\\.)/g;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { syncInstallations } from "./actions/installations/sync-installation.ts";
-import { readConfig, type Config, type RealConfig, type SandboxConfig } from "./config.ts";
+import { readConfig, type Config, type GitHubConfig, type SandboxConfig } from "./config.ts";
 import { describeError } from "./errors.ts";
 import { createLog, prettyOutput } from "./log.ts";
 import { startService } from "./service.ts";
@@ -27,7 +27,7 @@ interface Reason {
 
 type End = (reason: Reason) => Promise<void>;
 
-async function runSandbox(config: SandboxConfig, log: Logger): Promise<End> {
+async function runSandbox(config: SandboxConfig, log: Logger): Promise<void> {
   // Loaded here, so that production never loads the sandbox.
   const { startSandbox } = await import("../sandbox/start-sandbox.ts");
   const { welcome } = await import("../sandbox/welcome.ts");
@@ -36,10 +36,10 @@ async function runSandbox(config: SandboxConfig, log: Logger): Promise<End> {
   const end = endOf(sandbox, log);
   void sandbox.databaseEnded.then((lastOutput) => end({ code: 1, lastOutput }));
   endWithNpm(end);
-  return end;
+  endOnSignals(end);
 }
 
-async function runReal(config: RealConfig, log: Logger): Promise<End> {
+async function runWithGitHub(config: GitHubConfig, log: Logger): Promise<void> {
   const service = await startService({
     databaseUrl: config.databaseUrl,
     host: config.host,
@@ -56,23 +56,25 @@ async function runReal(config: RealConfig, log: Logger): Promise<End> {
     connections: config.connections,
     webhooks: { allowedAddresses: config.webhookAddresses },
     claimsPerCredential: config.claimsPerCredential,
+    console: config.console,
     metrics: config.metricsToken === null ? "off" : { token: config.metricsToken },
     log,
   });
-  await syncInstallations(service.deps).catch((error: unknown) => {
-    log.error({ err: error }, "the installations could not be read from GitHub; this is retried every hour");
-  });
-  log.info({ baseUrl: service.baseUrl }, "listening");
   const running: Running = {
     drainsForMs: config.drainSeconds * 1_000,
     stop: async (skipDrain) => {
       service.drain();
-      log.info({ seconds: config.drainSeconds }, "/readyz answers 503; new calls are still accepted");
+      log.info({ seconds: config.drainSeconds }, "/readyz returns 503; new calls are still accepted");
       await sleep(config.drainSeconds * 1_000, undefined, { signal: skipDrain }).catch(() => undefined);
       await service.stop();
     },
   };
-  return endOf(running, log);
+  // It already serves calls, which a signal must not cut off.
+  endOnSignals(endOf(running, log));
+  await syncInstallations(service.deps).catch((error: unknown) => {
+    log.error({ err: error }, "the installations could not be read from GitHub; this is retried every hour");
+  });
+  log.info({ baseUrl: service.baseUrl }, "listening");
 }
 
 /** Finishes running calls and jobs. A second signal skips the wait for load balancers. */
@@ -95,9 +97,15 @@ function endOf(running: Running, log: Logger): End {
       SHUTDOWN_TIMEOUT_MS + (running.drainsForMs ?? 0),
     ).unref();
     await running.stop(ending.signal);
-    log.info("shutdown complete: all calls are answered and all running jobs have finished");
+    log.info("shutdown complete: all calls have ended and all running jobs have finished");
     process.exitCode = code;
   };
+}
+
+function endOnSignals(end: End): void {
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+    process.on(signal, () => void end({ code: 0, signal }));
+  }
 }
 
 /** Ends the sandbox when npm is killed: npm does not end its children then. */
@@ -121,10 +129,7 @@ const isQuiet = ({ mode, logLevel }: Config): boolean => mode === "sandbox" && l
 async function main(): Promise<void> {
   const config = readConfig(process.env, process.cwd());
   const log = createLog(config.logLevel, isPretty(config) ? prettyOutput(isQuiet(config)) : undefined);
-  const end = await (config.mode === "sandbox" ? runSandbox(config, log) : runReal(config, log));
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
-    process.on(signal, () => void end({ code: 0, signal }));
-  }
+  await (config.mode === "sandbox" ? runSandbox(config, log) : runWithGitHub(config, log));
 }
 
 main().catch((error: unknown) => {

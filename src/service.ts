@@ -1,16 +1,26 @@
+import { basename, join, resolve } from "node:path";
 import type { Logger } from "pino";
 import { DEFAULT_CLAIMS_PER_CREDENTIAL } from "./actions/claims/claims.ts";
 import type { Deps } from "./actions/deps.ts";
+import { createExamine, type Examined } from "./actions/doctor/examine.ts";
 import { createAuditChain } from "./actions/audit-chain.ts";
 import { createFeed } from "./actions/feed.ts";
 import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { recordUnavailable } from "./actions/installations/unavailable-installation.ts";
 import { createWebhookClient, type WebhookClientOptions } from "./actions/webhooks/webhook-client.ts";
 import { createWebhookSender, type WebhookSenderOptions } from "./actions/webhooks/webhook-sender.ts";
+import { tokenKeyOf } from "./actions/sessions/sealed-token.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app.ts";
 import { createGitHubForge } from "./forge/github/connect-github.ts";
+import { createGitHubSignIn } from "./forge/github/people/sign-in.ts";
 import { DEFAULT_LIMITS, type CallLimits } from "./http/call-limiter.ts";
+import {
+  missingSettings,
+  signInStateOf,
+  type Console,
+  type ConsoleSettings,
+} from "./http/console/console.ts";
 import { DEFAULT_CONNECTION_LIMITS, listen, type ConnectionLimits } from "./http/listen.ts";
 import type { MetricsAccess } from "./http/metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
@@ -59,6 +69,8 @@ export interface ServiceOptions {
   readonly webhooks?: WebhookClientOptions & WebhookSenderOptions;
   /** Claims that a credential may hold at a time; by default 3. */
   readonly claimsPerCredential?: number;
+  /** By default nobody can sign in. */
+  readonly console?: ConsoleSettings;
   readonly log: Logger;
 }
 
@@ -66,10 +78,53 @@ export interface RunningService {
   readonly deps: Deps;
   readonly baseUrl: string;
   readonly webhookUrl: string;
-  /** Makes `/readyz` answer 503. Calls are still accepted. */
+  /** Makes `/readyz` return 503. Calls are still accepted. */
   drain(): void;
   /** Accepts no more calls, and resolves when running calls and jobs have finished. */
   stop(): Promise<void>;
+}
+
+const NO_CONSOLE: ConsoleSettings = {
+  publicUrl: null,
+  forgeUrl: "https://github.com",
+  clientId: null,
+  clientSecret: null,
+  idleMs: 8 * 3_600_000,
+  isSandbox: false,
+};
+
+const root = resolve(import.meta.dirname, "..");
+/** In `dist`, as the compiled program is. */
+const PAGES = join(basename(root) === "dist" ? root : join(root, "dist"), "console");
+
+/** The console of this process, whose own URL is that of the sandbox. */
+function consoleOf(
+  settings: ConsoleSettings,
+  ownUrl: () => string,
+  examined: Pick<Examined, "db" | "databaseUrl">,
+): Console {
+  const { publicUrl, forgeUrl, clientId, clientSecret, idleMs, isSandbox, pagesFolder = PAGES } = settings;
+  const missing = missingSettings(settings);
+  const isComplete = missing.length === 0 && clientId !== null && clientSecret !== null;
+  return {
+    signIn: isComplete
+      ? {
+          forge: createGitHubSignIn({ pagesUrl: forgeUrl, clientId, clientSecret }),
+          tokenKey: tokenKeyOf(clientSecret),
+          idleMs,
+        }
+      : null,
+    missing,
+    publicUrl: () => publicUrl ?? ownUrl(),
+    forgeUrl,
+    isSandbox,
+    pagesFolder,
+    examine: createExamine({
+      ...examined,
+      place: { publicUrl, path: WEBHOOK_PATH },
+      signIn: isSandbox ? null : signInStateOf(settings),
+    }),
+  };
 }
 
 /** Connects, migrates, starts the job worker and listens. `stop` ends all of them. */
@@ -80,7 +135,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
   });
   try {
-    await migrate(db, databaseUrl);
+    await migrate(databaseUrl);
     const metrics = createMetrics();
     const forge = createGitHubForge({
       appId: github.appId,
@@ -109,6 +164,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       await unlockDeadJobs(deps, 0);
     }
     let isDraining = false;
+    let ownUrl = "";
     const intake = createIntake(deps);
     const app = createApp(deps, {
       intake,
@@ -116,6 +172,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       metrics: options.metrics ?? "off",
       limits: options.limits ?? DEFAULT_LIMITS,
       hasAppKey: isAppKey(github.privateKey),
+      console: consoleOf(options.console ?? NO_CONSOLE, () => ownUrl, { db, databaseUrl }),
       isDraining: () => isDraining,
     });
     // Before the first call, so that this process is registered before it owns any work.
@@ -130,6 +187,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       await worker.stop();
       throw error;
     });
+    ownUrl = listening.baseUrl;
     feed.start();
     auditChain.start();
     sender.start();

@@ -3,9 +3,9 @@ import type { SeededRandom } from "../seeded-random.ts";
 import { uniqueText, type BoardKnowledge } from "./board-knowledge.ts";
 import type { Caller } from "./caller.ts";
 
-export interface AgentPlace {
+export interface AgentContext {
   readonly caller: Caller;
-  readonly dice: SeededRandom;
+  readonly random: SeededRandom;
   readonly own: BoardKnowledge;
   /** Another tenant's board, whose ids this agent sometimes sends. */
   readonly foreign: BoardKnowledge | undefined;
@@ -23,7 +23,7 @@ const WEIGHTS = {
   useForeignIds: 2,
 } as const;
 
-type Action = (place: AgentPlace) => Promise<unknown>;
+type Action = (context: AgentContext) => Promise<unknown>;
 
 const ACTIONS: Readonly<Record<keyof typeof WEIGHTS, Action>> = {
   create: createCard,
@@ -38,86 +38,86 @@ const ACTIONS: Readonly<Record<keyof typeof WEIGHTS, Action>> = {
 };
 
 /** Performs random actions until `isOver`. */
-export async function runAgent(place: AgentPlace, isOver: () => boolean): Promise<void> {
-  await createCard(place);
+export async function runAgent(context: AgentContext, isOver: () => boolean): Promise<void> {
+  await createCard(context);
   while (!isOver()) {
-    await ACTIONS[place.dice.weighted(WEIGHTS)](place);
-    await sleep(place.dice.between(0, 150));
+    await ACTIONS[context.random.weighted(WEIGHTS)](context);
+    await sleep(context.random.between(0, 150));
   }
 }
 
-async function createCard({ caller, dice, own }: AgentPlace): Promise<void> {
+async function createCard({ caller, random, own }: AgentContext): Promise<void> {
   const { stages, repositories } = own.board;
   const sent = {
     title: uniqueText(own, "card"),
     description: uniqueText(own, "created as"),
-    ...(dice.chance(0.4) && { repositoryIds: Object.values(repositories) }),
-    ...(dice.chance(0.3) && { statusId: stages["In progress"] }),
-    ...(dice.chance(0.1) && { hotfix: true }),
+    ...(random.chance(0.4) && { repositoryIds: Object.values(repositories) }),
+    ...(random.chance(0.3) && { statusId: stages["In progress"] }),
+    ...(random.chance(0.1) && { hotfix: true }),
   };
   const created = await caller.write("POST", "/v1/cards", sent);
   if (created.status === 201) own.cards.push((created.body as { number: number }).number);
 }
 
-async function move({ caller, dice, own }: AgentPlace): Promise<void> {
+async function move({ caller, random, own }: AgentContext): Promise<void> {
   const { stages } = own.board;
-  const stage = dice.weighted({ Backlog: 1, "To do": 1, "In progress": 4, "In review": 4, Done: 4 });
-  const sent = { statusId: stages[stage], index: dice.between(0, 3) };
-  await caller.write("POST", `/v1/cards/${someCard(dice, own)}/move`, sent);
+  const stage = random.weighted({ Backlog: 1, "To do": 1, "In progress": 4, "In review": 4, Done: 4 });
+  const sent = { statusId: stages[stage], index: random.between(0, 3) };
+  await caller.write("POST", `/v1/cards/${someCard(random, own)}/move`, sent);
 }
 
-async function patch({ caller, dice, own }: AgentPlace): Promise<void> {
+async function patch({ caller, random, own }: AgentContext): Promise<void> {
   const sent = {
     title: uniqueText(own, "renamed"),
-    ...(dice.chance(0.5) && { priority: dice.pick(["low", "medium", "high"]) }),
-    ...(dice.chance(0.5) && { labelIds: own.labels.filter(() => dice.chance(0.3)) }),
-    ...(dice.chance(0.2) && { repositoryIds: Object.values(own.board.repositories) }),
+    ...(random.chance(0.5) && { priority: random.pick(["low", "medium", "high"]) }),
+    ...(random.chance(0.5) && { labelIds: own.labels.filter(() => random.chance(0.3)) }),
+    ...(random.chance(0.2) && { repositoryIds: Object.values(own.board.repositories) }),
   };
-  await caller.write("PATCH", `/v1/cards/${someCard(dice, own)}`, sent);
+  await caller.write("PATCH", `/v1/cards/${someCard(random, own)}`, sent);
 }
 
-async function comment({ caller, dice, own }: AgentPlace): Promise<void> {
+async function comment({ caller, random, own }: AgentContext): Promise<void> {
   const sent = { body: uniqueText(own, "remark") };
-  await caller.write("POST", `/v1/cards/${someCard(dice, own)}/comments`, sent);
+  await caller.write("POST", `/v1/cards/${someCard(random, own)}/comments`, sent);
 }
 
-async function label({ caller, own }: AgentPlace): Promise<void> {
+async function label({ caller, own }: AgentContext): Promise<void> {
   own.count += 1;
   const sent = { name: `label ${own.count} only-${own.board.owner}`.slice(0, 50) };
   const created = await caller.write("POST", "/v1/labels", sent);
   if (created.status === 201) own.labels.push((created.body as { id: string }).id);
 }
 
-async function read({ caller, dice, own }: AgentPlace): Promise<void> {
-  const number = someCard(dice, own);
-  await caller.get(dice.pick(["/v1/board", "/v1/inbox", `/v1/cards/${number}`, "/v1/releases"]) ?? "");
+async function read({ caller, random, own }: AgentContext): Promise<void> {
+  const number = someCard(random, own);
+  await caller.get(random.pick(["/v1/board", "/v1/inbox", `/v1/cards/${number}`, "/v1/releases"]) ?? "");
   await caller.get(`/v1/cards/${number}/timeline`);
 }
 
-async function actOnInbox({ caller, dice, own }: AgentPlace): Promise<void> {
+async function actOnInbox({ caller, random, own }: AgentContext): Promise<void> {
   const inbox = await caller.get("/v1/inbox");
   if (inbox.status !== 200) return;
-  const item = dice.pick(
+  const item = random.pick(
     (inbox.body as readonly { id: string; kind: string }[]).filter(
       ({ kind }) => kind === "branch_suggestion",
     ),
   );
   if (!item) return;
-  if (dice.chance(0.1)) await caller.write("DELETE", `/v1/inbox/${item.id}`);
+  if (random.chance(0.1)) await caller.write("DELETE", `/v1/inbox/${item.id}`);
   else {
-    const card = dice.chance(0.5) ? `?card=${someCard(dice, own)}` : "";
+    const card = random.chance(0.5) ? `?card=${someCard(random, own)}` : "";
     await caller.write("POST", `/v1/inbox/${item.id}/adopt${card}`);
   }
 }
 
 /** Creates a release or changes an existing one. */
-async function actOnRelease(place: AgentPlace): Promise<void> {
-  const { caller, dice, own } = place;
-  const id = dice.pick(own.releases.slice(-3));
-  if (id === undefined || dice.chance(0.15)) return createRelease(place);
+async function actOnRelease(context: AgentContext): Promise<void> {
+  const { caller, random, own } = context;
+  const id = random.pick(own.releases.slice(-3));
+  if (id === undefined || random.chance(0.15)) return createRelease(context);
   const path = `/v1/releases/${id}`;
   const { stages, repositories } = own.board;
-  switch (dice.weighted({ freeze: 3, unfreeze: 1, pick: 3, promote: 2, complete: 2 })) {
+  switch (random.weighted({ freeze: 3, unfreeze: 1, pick: 3, promote: 2, complete: 2 })) {
     case "freeze":
       await caller.write("POST", `${path}/freeze`);
       break;
@@ -125,11 +125,11 @@ async function actOnRelease(place: AgentPlace): Promise<void> {
       await caller.write("DELETE", `${path}/freeze`);
       break;
     case "pick":
-      await caller.write("POST", `${path}/pick`, { taskNumber: dice.pick(own.cards) ?? 1 });
+      await caller.write("POST", `${path}/pick`, { taskNumber: random.pick(own.cards) ?? 1 });
       break;
     case "promote":
       await caller.write("POST", `${path}/promote`, {
-        statusId: dice.pick([stages["In progress"], stages["In review"], stages.Done]),
+        statusId: random.pick([stages["In progress"], stages["In review"], stages.Done]),
       });
       break;
     case "complete": {
@@ -141,27 +141,27 @@ async function actOnRelease(place: AgentPlace): Promise<void> {
   }
 }
 
-async function createRelease({ caller, dice, own }: AgentPlace): Promise<void> {
+async function createRelease({ caller, random, own }: AgentContext): Promise<void> {
   const created = await caller.write("POST", "/v1/releases", { name: uniqueText(own, "release") });
   if (created.status !== 201) return;
   const { id } = created.body as { id: string };
   own.releases.push(id);
-  const taskNumbers = own.cards.filter(() => dice.chance(0.4));
+  const taskNumbers = own.cards.filter(() => random.chance(0.4));
   await caller.write("PUT", `/v1/releases/${id}/cards`, { taskNumbers });
 }
 
-/** Uses an id of another tenant, which must be answered as unknown and change nothing. */
-async function useForeignIds(place: AgentPlace): Promise<void> {
-  await place.dice.pick(foreignRequests(place))?.();
+/** Uses an id of another tenant, which must be unknown and change nothing. */
+async function useForeignIds(context: AgentContext): Promise<void> {
+  await context.random.pick(foreignRequests(context))?.();
 }
 
 /** Requests with ids of another tenant, of every kind. */
-export function foreignRequests({ caller, dice, own, foreign }: AgentPlace): (() => Promise<unknown>)[] {
+export function foreignRequests({ caller, random, own, foreign }: AgentContext): (() => Promise<unknown>)[] {
   if (!foreign) return [];
-  const number = someCard(dice, own);
+  const number = someCard(random, own);
   const { board } = foreign;
-  const label = dice.pick(foreign.labels);
-  const release = dice.pick(foreign.releases);
+  const label = random.pick(foreign.labels);
+  const release = random.pick(foreign.releases);
   return [
     () => caller.write("POST", `/v1/cards/${number}/move`, { statusId: board.stages["To do"], index: 0 }),
     () => caller.write("PATCH", `/v1/cards/${number}`, { repositoryIds: Object.values(board.repositories) }),
@@ -177,4 +177,4 @@ export function foreignRequests({ caller, dice, own, foreign }: AgentPlace): (()
   ];
 }
 
-const someCard = (dice: SeededRandom, { cards }: BoardKnowledge): number => dice.pick(cards) ?? 1;
+const someCard = (random: SeededRandom, { cards }: BoardKnowledge): number => random.pick(cards) ?? 1;

@@ -1,6 +1,6 @@
 import type { TestBoard } from "../../test/support/world.ts";
 
-/** What the agents of a board know from answers so far. They share it. */
+/** What the agents of a board know from responses so far. They share it. */
 export interface BoardKnowledge {
   readonly board: TestBoard;
   readonly cards: number[];

@@ -4,19 +4,19 @@ import type { PullRequestRow, RepositoryRow } from "../../sandbox/forge/rows.ts"
 import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
 import { SHARED } from "../world/shared-repository.ts";
-import type { FaultWorld } from "../world/world.ts";
+import type { CheckedWorld } from "../world/world.ts";
 import { uniqueText, type BoardKnowledge } from "./board-knowledge.ts";
 
-interface PersonPlace {
-  readonly world: FaultWorld;
+interface PersonContext {
+  readonly world: Pick<CheckedWorld, "forge">;
   readonly login: "ada" | "grace";
-  readonly dice: SeededRandom;
+  readonly random: SeededRandom;
   readonly own: BoardKnowledge;
   readonly history: History;
 }
 
 /** A person and a repository of their board in its current state on the forge. */
-interface RepositoryPlace extends PersonPlace {
+interface RepositoryContext extends PersonContext {
   readonly repository: RepositoryRow;
   /** Calls the REST API with a path below the repository's URL. Returns the status. */
   readonly call: (method: string, path: string, body?: unknown) => Promise<number>;
@@ -41,37 +41,35 @@ const WEIGHTS = {
   rename: 1,
 } as const;
 
-type Action = (place: RepositoryPlace) => Promise<unknown>;
+type Action = (context: RepositoryContext) => Promise<unknown>;
 
 /** Performs random actions on the forge until `isOver`. The forge may refuse them. */
-export async function runPerson(place: PersonPlace, isOver: () => boolean): Promise<void> {
+export async function runPerson(context: PersonContext, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
-    const name = place.dice.weighted(WEIGHTS);
-    const chosen = await chooseRepository(place, name);
+    const name = context.random.weighted(WEIGHTS);
+    const chosen = await chooseRepository(context, name);
     if (chosen) await ACTIONS[name](chosen);
-    await sleep(place.dice.between(50, 600));
+    await sleep(context.random.between(50, 600));
   }
 }
 
 /** Calls there are recorded under the name of the action. */
-async function chooseRepository(place: PersonPlace, action: string): Promise<RepositoryPlace | null> {
-  const { world, own, dice, login, history } = place;
-  const { context } = world.forge;
-  const [account] = context.state.accounts.in(own.board.owner);
-  const repository = dice.pick(
-    context.state.repositories
-      .all()
-      .filter(({ ownerId, name }) => ownerId === account?.id && name !== SHARED),
+async function chooseRepository(context: PersonContext, action: string): Promise<RepositoryContext | null> {
+  const { world, own, random, login, history } = context;
+  const { state, git } = world.forge.context;
+  const [account] = state.accounts.in(own.board.owner);
+  const repository = random.pick(
+    state.repositories.all().filter(({ ownerId, name }) => ownerId === account?.id && name !== SHARED),
   );
   if (!repository) return null;
-  const refs = await listRefs(context.git.repository(repository.id), "refs/heads/");
+  const refs = await listRefs(git.repository(repository.id), "refs/heads/");
   return {
-    ...place,
+    ...context,
     repository,
     branches: refs
       .map(({ name }) => name.slice("refs/heads/".length))
       .filter((name) => name.startsWith("card/")),
-    pulls: context.state.pullRequests.in(repository.id),
+    pulls: state.pullRequests.in(repository.id),
     call: async (method, path, body) => {
       const at = `/repos/${own.board.owner}/${repository.name}${path}`;
       const { status } = await own.board.person(login, method, at, body);
@@ -83,27 +81,27 @@ async function chooseRepository(place: PersonPlace, action: string): Promise<Rep
 }
 
 const ACTIONS: Readonly<Record<keyof typeof WEIGHTS, Action>> = {
-  push: (place) => commitTo(place, place.dice.pick(place.branches)),
+  push: (context) => commitTo(context, context.random.pick(context.branches)),
   gitPush,
-  pushTrunk: (place) => commitTo(place, place.repository.defaultBranch),
+  pushTrunk: (context) => commitTo(context, context.repository.defaultBranch),
   forcePush,
-  deleteBranch: async ({ dice, branches, call }) => {
-    const branch = dice.pick(branches);
+  deleteBranch: async ({ random, branches, call }) => {
+    const branch = random.pick(branches);
     if (branch) await call("DELETE", `/git/refs/heads/${branch}`);
   },
-  foreignBranch: async (place) => {
-    const { dice, own } = place;
+  foreignBranch: async (context) => {
+    const { random, own } = context;
     own.count += 1;
-    const sha = await headOf(place, place.repository.defaultBranch);
-    const branch = `card/${dice.pick(own.cards) ?? 1}-by-hand-${own.count}`;
-    await place.call("POST", "/git/refs", { ref: `refs/heads/${branch}`, sha });
-    await commitTo(place, branch);
+    const sha = await headOf(context, context.repository.defaultBranch);
+    const branch = `card/${random.pick(own.cards) ?? 1}-by-hand-${own.count}`;
+    await context.call("POST", "/git/refs", { ref: `refs/heads/${branch}`, sha });
+    await commitTo(context, branch);
   },
-  report: async (place) => {
-    const branch = place.dice.pick(place.branches);
+  report: async (context) => {
+    const branch = context.random.pick(context.branches);
     if (!branch) return;
-    const state = place.dice.weighted({ success: 4, failure: 1, pending: 1 });
-    await place.call("POST", `/statuses/${await headOf(place, branch)}`, { state, context: "ci" });
+    const state = context.random.weighted({ success: 4, failure: 1, pending: 1 });
+    await context.call("POST", `/statuses/${await headOf(context, branch)}`, { state, context: "ci" });
   },
   merge: onPull((pull, { call }) => call("PUT", `/pulls/${pull.number}/merge`, {})),
   close: onPull((pull, { call }) => call("PATCH", `/pulls/${pull.number}`, { state: "closed" })),
@@ -113,41 +111,48 @@ const ACTIONS: Readonly<Record<keyof typeof WEIGHTS, Action>> = {
   ),
   approve: onPull((pull, { call }) => call("POST", `/pulls/${pull.number}/reviews`, { event: "APPROVE" })),
   revert,
-  rename: async ({ dice, repository, call }) => {
-    if (dice.chance(0.6))
-      await call("PATCH", "", { name: `${repository.name.replace(/-\d+$/, "")}-${dice.between(1, 9)}` });
+  rename: async ({ random, repository, call }) => {
+    if (random.chance(0.6))
+      await call("PATCH", "", { name: `${repository.name.replace(/-\d+$/, "")}-${random.between(1, 9)}` });
   },
 };
 
 function onPull(
-  action: (pull: PullRequestRow, place: RepositoryPlace) => Promise<unknown>,
+  action: (pull: PullRequestRow, context: RepositoryContext) => Promise<unknown>,
   state = "open",
 ): Action {
-  return async (place) => {
-    const pull = place.dice.pick(
-      place.pulls.filter((each) => each.state === state && each.mergedAt === null),
+  return async (context) => {
+    const pull = context.random.pick(
+      context.pulls.filter((each) => each.state === state && each.mergedAt === null),
     );
-    if (pull) await action(pull, place);
+    if (pull) await action(pull, context);
   };
 }
 
-async function headOf({ world, repository }: RepositoryPlace, branch: string): Promise<string> {
+async function headOf({ world, repository }: RepositoryContext, branch: string): Promise<string> {
   const refs = await listRefs(world.forge.context.git.repository(repository.id), `refs/heads/${branch}`);
   return refs.find(({ name }) => name === `refs/heads/${branch}`)?.sha ?? "";
 }
 
-async function commitTo({ own, dice, call }: RepositoryPlace, branch: string | undefined): Promise<void> {
+async function commitTo({ own, random, call }: RepositoryContext, branch: string | undefined): Promise<void> {
   if (branch === undefined) return;
   own.count += 1;
   // A file that others change too leads to merge conflicts.
-  const path = dice.chance(0.15) ? "app.txt" : `file-${own.count}.txt`;
+  const path = random.chance(0.15) ? "app.txt" : `file-${own.count}.txt`;
   const content = Buffer.from(`version ${own.count}\n`).toString("base64");
   await call("PUT", `/contents/${path}`, { message: `Change ${path}`, content, branch });
 }
 
 /** Pushes two commits with git. */
-async function gitPush({ own, dice, login, repository, branches, history }: RepositoryPlace): Promise<void> {
-  const branch = dice.pick(branches);
+async function gitPush({
+  own,
+  random,
+  login,
+  repository,
+  branches,
+  history,
+}: RepositoryContext): Promise<void> {
+  const branch = random.pick(branches);
   if (branch === undefined) return;
   own.count += 1;
   const clone = await own.board.clone(login, repository.name);
@@ -165,19 +170,19 @@ async function gitPush({ own, dice, login, repository, branches, history }: Repo
 }
 
 /** Resets a branch to the parent of its head. */
-async function forcePush(place: RepositoryPlace): Promise<void> {
-  const { dice, branches, repository, world, call } = place;
-  const branch = dice.pick(branches);
+async function forcePush(context: RepositoryContext): Promise<void> {
+  const { random, branches, repository, world, call } = context;
+  const branch = random.pick(branches);
   if (branch === undefined) return;
-  const head = await headOf(place, branch);
+  const head = await headOf(context, branch);
   const git = world.forge.context.git.repository(repository.id);
   const { stdout } = await git.run(["rev-list", "--max-count=2", "--first-parent", head], { codes: [128] });
   const sha = stdout.toString("utf8").trim().split("\n").at(-1) ?? "";
   await call("PATCH", `/git/refs/heads/${branch}`, { sha, force: true });
 }
 
-async function revert({ world, own, login, pulls, dice, history }: RepositoryPlace): Promise<void> {
-  const pull = dice.pick(pulls.filter(({ mergedAt }) => mergedAt !== null));
+async function revert({ world, own, login, pulls, random, history }: RepositoryContext): Promise<void> {
+  const pull = random.pick(pulls.filter(({ mergedAt }) => mergedAt !== null));
   if (!pull) return;
   const user = world.forge.users.find((each) => each.login === `${login}-${own.board.owner.slice(4)}`);
   const id = await nodeIdOf(world, own.board.owner, pull, user?.token ?? "");
@@ -194,7 +199,7 @@ async function revert({ world, own, login, pulls, dice, history }: RepositoryPla
 }
 
 async function nodeIdOf(
-  world: FaultWorld,
+  world: PersonContext["world"],
   owner: string,
   pull: PullRequestRow,
   token: string,

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { shipService } from "../../test/support/processes/shipped-service.ts";
-import { makeDice } from "../seeded-random.ts";
+import { createRandom } from "../seeded-random.ts";
 import { startSoakWorld } from "../soak/world.ts";
 import { badInput } from "./attacks/bad-input.ts";
 import { eventStreams } from "./attacks/event-streams.ts";
@@ -58,7 +58,7 @@ async function run(name: string, attack: Attack): Promise<void> {
   let attempts = 0;
   const scene: Scene = {
     world,
-    dice: makeDice(seed).for(name),
+    random: createRandom(seed).for(name),
     isOver: () => performance.now() > end,
     tried: () => void attempts++,
     found: (finding) => report(name, finding),

@@ -5,7 +5,7 @@ import type { SoakWorld } from "../soak/world.ts";
 export interface Scene {
   readonly world: SoakWorld;
   /** Decisions of this attack; the same seed makes the same ones. */
-  readonly dice: SeededRandom;
+  readonly random: SeededRandom;
   /** True when the time of the run is over. */
   isOver(): boolean;
   /** Counts one attempt. */

@@ -24,7 +24,7 @@ export async function lostMoves(
   const entered = await stagesEntered(subject, workspaceId);
   const promotions = writes.filter(({ method, path }) => method === "POST" && path.endsWith("/promote"));
   for (const { number, stageId } of await cardsOf(subject, workspaceId)) {
-    // A request without an answer may have created any card.
+    // A request without a response may have created any card.
     const creations = writes.filter(
       ({ path, success }) =>
         path === "/v1/cards" && (success === null || numberIn(answerOf(success)) === number),

@@ -1,6 +1,10 @@
 import { inconsistencies } from "../../test/support/invariants.ts";
 import { nothingAcknowledgedIsLost } from "./acknowledged.ts";
+import { armedMovesLandOnce } from "./armed-moves.ts";
+import { attemptsAreAudited } from "./audit.ts";
+import { claimsExclude } from "./claims.ts";
 import { endedAccessHasNoEffects, repositoriesHaveOneBoard } from "./effects.ts";
+import { gatesAreClosed } from "./gates.ts";
 import { rateLimitsAreRespected } from "./rate-limits.ts";
 import { checksMatchForge, nothingIsLeftOver } from "./after-repair.ts";
 import { tenantsAreIsolated, noSecretIsExposed } from "./secrets.ts";
@@ -33,6 +37,10 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I12: checksMatchForge,
   I13: feedEqualsTimelines,
   I14: readersSkipNoEvent,
+  I15: claimsExclude,
+  I16: armedMovesLandOnce,
+  I17: gatesAreClosed,
+  I18: attemptsAreAudited,
 };
 
 /** A finished run. */

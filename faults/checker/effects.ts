@@ -1,7 +1,7 @@
 import { rows } from "../../src/store/db/connect.ts";
 import { ACCESS_ENDED, type AccessEnd } from "../injected/access.ts";
 import type { ForgeEffect } from "../world/forge-effects.ts";
-import { isSuccess, type Invariant, type Subject } from "./subject.ts";
+import { isSuccess, UNIX_MS, type Invariant, type Subject } from "./subject.ts";
 
 /** Who caused a call to the forge. */
 interface Cause {
@@ -28,12 +28,10 @@ interface OwnerRow {
 /** The difference of two clocks of one machine, and the time between the last check and the call. */
 const TOLERANCE_MS = 1_000;
 
-const UNIX_MS = (column: string): string => `extract(epoch from ${column})::float8 * 1000 as at`;
-
 // Invariant: I9
 /**
- * After a revocation, a lower role or the removal of a member was acknowledged, no call is answered
- * with a success, and no branch, pull request or merge is requested for it. A call that was
+ * After a revocation, a lower role or the removal of a member was acknowledged, no call
+ * succeeds, and no branch, pull request or merge is requested for it. A call that was
  * sent to GitHub before may still take effect.
  */
 export const endedAccessHasNoEffects: Invariant = async (subject) => {

@@ -17,14 +17,14 @@ export const rateLimitsAreRespected: Invariant = ({ world }) => {
     found.push(...tooManyWrites(own), ...tooManyPoints(own));
   }
   for (const { installationId, from, until } of limits) {
-    const early = calls.filter(
+    const violations = calls.filter(
       (call) =>
         call.installationId === installationId &&
         call.sentAt > from + PROPAGATION_MS &&
         call.sentAt < until - 100,
     );
     found.push(
-      ...early.map(
+      ...violations.map(
         ({ route, sentAt }) =>
           `${route} of installation ${installationId} was called ${until - sentAt} ms before the limit ended`,
       ),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { rows, type Db } from "../../src/store/db/connect.ts";
 import type { Invariant } from "./subject.ts";
 
-// Invariant: I9 Nobody without access reads or changes anything, here or on GitHub
+// Invariant: I9 Nobody without access reads or changes anything
 export const tenantsAreIsolated: Invariant = async ({ world, history, known }) => {
   const found: string[] = [];
   for (const { owner, path, method, text } of history.calls) {

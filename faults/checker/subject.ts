@@ -3,7 +3,7 @@ import type { Follower } from "../../test/support/stories/feed-followers.ts";
 import type { TestBoard } from "../../test/support/world.ts";
 import type { BoardKnowledge } from "../actors/board-knowledge.ts";
 import type { History, RecordedCall } from "../history.ts";
-import type { FaultWorld } from "../world/world.ts";
+import type { CheckedWorld } from "../world/world.ts";
 
 /** A reader that follows a board's event feed during the whole run. */
 export interface BoardFollower {
@@ -13,7 +13,7 @@ export interface BoardFollower {
 
 /** What an invariant is checked on: the history of a run and the final state. */
 export interface Subject {
-  readonly world: FaultWorld;
+  readonly world: CheckedWorld;
   readonly history: History;
   readonly known: readonly BoardKnowledge[];
   readonly followers: readonly BoardFollower[];
@@ -30,7 +30,7 @@ export interface Write {
   readonly sent: Readonly<Record<string, unknown>>;
   readonly key: string;
   readonly attempts: readonly RecordedCall[];
-  /** The first successful answer; null if none arrived. */
+  /** The first successful response; null if none arrived. */
   readonly success: RecordedCall | null;
   readonly start: number;
   /** When it took effect at the latest; infinite if it is unknown whether it did. */
@@ -40,17 +40,27 @@ export interface Write {
 /** Returns a message for each violation. */
 export type Invariant = (subject: Subject) => Promise<readonly string[]> | readonly string[];
 
+/** SQL for a time in Unix milliseconds, as `at`. */
+export const UNIX_MS = (column: string): string => `extract(epoch from ${column})::float8 * 1000 as at`;
+
 export const isSuccess = ({ status }: RecordedCall): boolean =>
   status !== null && status >= 200 && status < 300;
 
+/** The values with each name, in their order. */
+export function groupBy<T>(values: readonly T[], nameOf: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const group = groups.get(nameOf(value));
+    if (group) group.push(value);
+    else groups.set(nameOf(value), [value]);
+  }
+  return groups;
+}
+
 /** Groups attempts by key. */
 export function writesOf(calls: readonly RecordedCall[]): Write[] {
-  const groups = new Map<string, RecordedCall[]>();
-  for (const call of calls) {
-    if (call.key === null) continue;
-    const name = `${call.actor} ${call.key}`;
-    groups.set(name, [...(groups.get(name) ?? []), call]);
-  }
+  const keyed = calls.filter(({ key }) => key !== null);
+  const groups = groupBy(keyed, ({ actor, key }) => `${actor} ${key}`);
   return [...groups.values()].flatMap((unsorted) => {
     const attempts = unsorted.toSorted((a, b) => a.start - b.start);
     const [first] = attempts;

@@ -44,8 +44,12 @@ async function duplicateItems(db: Subject["world"]["deps"]["db"]): Promise<strin
   return duplicates.map(({ what, count }) => `on the timeline ${count} times: ${what}`);
 }
 
-// Invariant: I6 Merges are attributed to Trunkline or to others, as they happened
-/** Merges by people are attributed to them, and are in the inbox until the card is done. */
+// Invariant: I6 Merges are attributed as they happened
+/**
+ * Merges by people are attributed to them, and are in the inbox until the card is done. A repository
+ * that leaves a project unlinks its cards without merged work: what is merged there later is no
+ * longer theirs.
+ */
 export const mergesByOthersAreReported: Invariant = async ({ world, known }) => {
   const { state } = world.forge.context;
   const found: string[] = [];
@@ -58,6 +62,7 @@ export const mergesByOthersAreReported: Invariant = async ({ world, known }) => 
          from pull_requests p join repositories r on r.id = p.repository_id
          join cards c on c.id = p.card_id and c.workspace_id = :workspaceId
          join stages s on s.id = c.stage_id
+         join card_repositories l on l.card_id = p.card_id and l.repository_id = p.repository_id
          left join timeline_items t on t.card_id = c.id and t.kind = 'pull_request_merged'
           and t.repository_id = p.repository_id and (t.data->>'prNumber')::int = p.number
         where p.target_branch = r.default_branch`,

@@ -3,7 +3,7 @@ import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { setMembership } from "../../src/store/tenancy/memberships.ts";
 import { runAgent } from "../actors/agent.ts";
 import { uniqueText, type BoardKnowledge } from "../actors/board-knowledge.ts";
-import { makeCaller, type Caller } from "../actors/caller.ts";
+import { clientIdOf, makeCaller, type Caller } from "../actors/caller.ts";
 import { retryOnError } from "../actors/retry-on-error.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
@@ -18,10 +18,10 @@ export interface AccessEnd {
   readonly how: keyof typeof ENDS;
 }
 
-interface AccessPlace {
+interface AccessContext {
   readonly world: FaultWorld;
   readonly own: BoardKnowledge;
-  readonly dice: SeededRandom;
+  readonly random: SeededRandom;
   readonly history: History;
   readonly retryUntil: () => number;
 }
@@ -48,40 +48,50 @@ const ENDS: Readonly<Record<keyof typeof WEIGHTS, End>> = {
 const CALLS_AFTER_END_MS = 1_500;
 
 /** Ends the access of one member of a board after the other, while its calls and a promotion run. */
-export async function endAccess(place: AccessPlace, isOver: () => boolean): Promise<void> {
-  const { world, own, dice, history } = place;
+export async function endAccess(context: AccessContext, isOver: () => boolean): Promise<void> {
+  const { own, random } = context;
   for (let nth = 1; !isOver(); nth++) {
     const actor = `leaving-${nth}-${own.board.owner}`;
-    const { caller, member } = await newMember(place, actor);
+    const { caller, member } = await newMember(context, actor);
     let end = Infinity;
     const isGone = (): boolean => Date.now() > end;
-    const agent = { caller, dice: dice.for(actor), own, foreign: undefined };
+    const agent = { caller, random: random.for(actor), own, foreign: undefined };
     const work = [runAgent(agent, isGone), promoteAll(caller, own)];
-    await sleep(dice.between(300, 4_000));
-    const how = dice.weighted(WEIGHTS);
-    await retryOnError(() => ENDS[how](world, own.board, member));
+    await sleep(random.between(300, 4_000));
+    await endAccessOf(context, actor, member);
     end = Date.now() + CALLS_AFTER_END_MS;
-    const detail: AccessEnd = { actor, userId: member.userId, how };
-    history.event("fault", ACCESS_ENDED, detail);
     await Promise.all(work);
   }
 }
 
-async function newMember(
-  { world, own, dice, history, retryUntil }: AccessPlace,
+/** Ends the access of a member in a random way. */
+export async function endAccessOf(
+  { world, own, random, history }: Omit<AccessContext, "retryUntil">,
+  actor: string,
+  member: Member,
+): Promise<void> {
+  const how = random.weighted(WEIGHTS);
+  await retryOnError(() => ENDS[how](world, own.board, member));
+  const detail: AccessEnd = { actor, userId: member.userId, how };
+  history.event("fault", ACCESS_ENDED, detail);
+}
+
+/** A caller with its own credential, as a maintainer. */
+export async function newMember(
+  { world, own, random, history, retryUntil }: AccessContext,
   actor: string,
 ): Promise<{ readonly caller: Caller; readonly member: Member }> {
   const { board } = own;
   const { apiKey } = await retryOnError(() => board.as({ role: "maintainer" }));
   world.secrets.set(`the API key of ${actor}`, secretOf(apiKey));
-  const clientId = apiKey.split("_")[1] ?? "";
+  const clientId = clientIdOf(apiKey);
   const { user_id: userId } = await retryOnError(() =>
     board.db("credentials").where({ client_id: clientId }).first("user_id"),
   );
   const { owner } = board;
   const { processes } = world;
-  const callDice = dice.for(`${actor} calls`);
-  const caller = makeCaller({ actor, owner, apiKey, processes, dice: callDice, history, retryUntil });
+  const callRandom = random.for(`${actor} calls`);
+  const caller = makeCaller({ actor, owner, apiKey, processes, random: callRandom, history, retryUntil });
   return { caller, member: { userId, clientId } };
 }
 

@@ -24,7 +24,7 @@ const WEIGHTS = {
 /** Injects every kind of forge fault, each for a random installation. */
 export async function injectForgeFaults(
   world: FaultWorld,
-  dice: SeededRandom,
+  random: SeededRandom,
   history: History,
   isOver: () => boolean,
 ): Promise<void> {
@@ -32,34 +32,34 @@ export async function injectForgeFaults(
   const { faults } = world.forge.control;
   const names = new Map<number, string>();
   while (!isOver()) {
-    await sleep(dice.between(50, 700));
-    const installation = dice.pick(state.installations.all());
+    await sleep(random.between(50, 700));
+    const installation = random.pick(state.installations.all());
     if (!installation || isOver()) break;
-    const kind = dice.weighted(WEIGHTS);
-    const rule = chooseFault(kind, installation.id, dice);
+    const kind = random.weighted(WEIGHTS);
+    const rule = chooseFault(kind, installation.id, random);
     const effect = rule && "effect" in rule.fault ? ` ${rule.fault.effect}` : "";
     const name = `forge: ${kind}${kind === "early" ? "" : effect}`;
     history.event("fault", name, { installation: installation.id, rule });
     if (rule) names.set(faults.add(rule), name);
     else if (kind === "revoke") world.forge.control.revokeTokens(installation.id);
-    else if (kind === "stale") await readStale(world, dice);
-    else await suspend(world, state.accounts.need(installation.accountId).login, dice);
+    else if (kind === "stale") await readStale(world, random);
+    else await suspend(world, state.accounts.need(installation.accountId).login, random);
   }
   const hits = faults.list().map((fault) => ({ [names.get(fault.id) ?? ""]: fault.hits }));
   history.event("note", FAULT_HITS, addTallies(hits));
 }
 
-async function suspend({ forge, boards }: FaultWorld, account: string, dice: SeededRandom): Promise<void> {
+async function suspend({ forge, boards }: FaultWorld, account: string, random: SeededRandom): Promise<void> {
   if (!boards.some(({ owner }) => owner === account)) return;
   const by = `ada-${account.slice(4)}`;
   forge.webUi.setSuspended(account, true, by);
-  await sleep(dice.between(200, 1_500));
+  await sleep(random.between(200, 1_500));
   forge.webUi.setSuspended(account, false, by);
 }
 
-async function readStale({ forge }: FaultWorld, dice: SeededRandom): Promise<void> {
-  forge.control.staleReads({ seconds: dice.between(1, 3) });
-  await sleep(dice.between(500, 2_000));
+async function readStale({ forge }: FaultWorld, random: SeededRandom): Promise<void> {
+  forge.control.staleReads({ seconds: random.between(1, 3) });
+  await sleep(random.between(500, 2_000));
   forge.control.staleReads(null);
 }
 
@@ -67,31 +67,31 @@ async function readStale({ forge }: FaultWorld, dice: SeededRandom): Promise<voi
 function chooseFault(
   kind: keyof typeof WEIGHTS,
   installationId: number,
-  dice: SeededRandom,
+  random: SeededRandom,
 ): FaultRule | null {
-  const effect = dice.pick(["before", "after"] as const) ?? "before";
-  const times = Number(dice.weighted({ "1": 5, "2": 2, "4": 1 }));
+  const effect = random.pick(["before", "after"] as const) ?? "before";
+  const times = Number(random.weighted({ "1": 5, "2": 2, "4": 1 }));
   const match: CallMatch = {
     installationId,
-    ...MATCHES[dice.weighted({ any: 3, graphql: 2, post: 3, put: 2, delete: 1 })],
+    ...MATCHES[random.weighted({ any: 3, graphql: 2, post: 3, put: 2, delete: 1 })],
   };
   const rule = (fault: Fault, count = times): FaultRule => ({ match, fault, times: count });
   switch (kind) {
     case "status":
-      return rule({ kind: "answer", status: dice.pick([500, 502, 503, 504]) ?? 502, effect });
+      return rule({ kind: "answer", status: random.pick([500, 502, 503, 504]) ?? 502, effect });
     case "reset":
       return rule({ kind: "reset", effect });
     case "slow":
-      return rule({ kind: "delay", ms: dice.between(500, 4_000), effect });
+      return rule({ kind: "delay", ms: random.between(500, 4_000), effect });
     case "hang":
       return rule({ kind: "hang", effect }, 1);
     case "garble":
-      return rule({ kind: "garble", as: dice.pick(["html", "truncated", "empty"] as const) ?? "html" });
+      return rule({ kind: "garble", as: random.pick(["html", "truncated", "empty"] as const) ?? "html" });
     case "early":
-      // The webhooks of the call arrive before its answer.
+      // The webhooks of the call arrive before its response.
       return rule({ kind: "delay", ms: 1_500, effect: "after" });
     case "limit":
-      return rule({ kind: "rate-limit", ...chooseLimit(dice) }, 1);
+      return rule({ kind: "rate-limit", ...chooseLimit(random) }, 1);
     case "unauthorized":
       return rule({ kind: "answer", status: 401, body: { message: "Bad credentials" } }, 1);
     case "undecided":
@@ -102,15 +102,15 @@ function chooseFault(
 }
 
 /** Every form in which GitHub reports a limit. Whether it is REST or GraphQL depends on the call. */
-function chooseLimit(dice: SeededRandom): RateLimit {
-  const seconds = dice.between(2, 4);
-  const status = dice.pick([200, 403, 429] as const) ?? 403;
-  if (dice.chance(0.5)) {
-    const type = dice.pick(["RATE_LIMITED", "RATE_LIMIT"] as const) ?? "RATE_LIMIT";
+function chooseLimit(random: SeededRandom): RateLimit {
+  const seconds = random.between(2, 4);
+  const status = random.pick([200, 403, 429] as const) ?? 403;
+  if (random.chance(0.5)) {
+    const type = random.pick(["RATE_LIMITED", "RATE_LIMIT"] as const) ?? "RATE_LIMIT";
     return { limit: "primary", resetIn: seconds, type };
   }
-  const limit = dice.pick(["secondary", "content"] as const) ?? "secondary";
-  return { limit, status, retryAfter: dice.chance(0.2) ? null : seconds };
+  const limit = random.pick(["secondary", "content"] as const) ?? "secondary";
+  return { limit, status, retryAfter: random.chance(0.2) ? null : seconds };
 }
 
 /** The calls that a fault applies to. */

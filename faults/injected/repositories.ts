@@ -8,17 +8,19 @@ import type { History } from "../history.ts";
 import { installationIdOf, SHARED, type PossibleOwner } from "../world/shared-repository.ts";
 import type { FaultWorld } from "../world/world.ts";
 
-interface HandsPlace {
+interface SharedRepositoryContext {
   readonly world: FaultWorld;
-  readonly dice: SeededRandom;
+  readonly random: SeededRandom;
   readonly history: History;
   readonly retryUntil: () => number;
 }
 
 /** A board with what it has done in the shared repository. */
-interface Hand extends PossibleOwner, HandsPlace {
+interface SharingBoard extends PossibleOwner, SharedRepositoryContext {
   readonly caller: Caller;
   readonly cards: { readonly number: number; readonly branch: string }[];
+  /** The number of cards that it has asked for: one without a response may exist. */
+  requested: number;
 }
 
 interface ListedRepository {
@@ -37,42 +39,47 @@ const MAX_TRIES = 12;
  * Lets the shared repository change hands: to another board of its organization or to another
  * organization, and back, while both boards use it. At the end it is at home.
  */
-export async function changeHands(place: HandsPlace, isOver: () => boolean): Promise<void> {
-  const [home, neighbor, foreign] = place.world.shared.keepers.map((keeper) => handOf(place, keeper));
-  if (!home || !neighbor || !foreign) throw new Error("the shared repository has three keepers");
-  await claim(home);
+export async function transferSharedRepository(
+  context: SharedRepositoryContext,
+  isOver: () => boolean,
+): Promise<void> {
+  const [home, neighbor, foreign] = context.world.shared.possibleOwners.map((owner) =>
+    sharingBoard(context, owner),
+  );
+  if (!home || !neighbor || !foreign) throw new Error("the shared repository has three possible owners");
+  await addToProject(home);
   while (!isOver()) {
-    const other = place.dice.chance(0.6) ? neighbor : foreign;
+    const other = context.random.chance(0.6) ? neighbor : foreign;
     await work(home);
-    if (!(await handOver(home, other))) continue;
+    if (!(await giveTo(home, other))) continue;
     const meanwhile = useOldCards(home);
     await work(other);
     await meanwhile;
-    while (!(await handOver(other, home))) await sleep(500);
+    while (!(await giveTo(other, home))) await sleep(500);
     await useOldCards(other);
   }
 }
 
-function handOf(place: HandsPlace, keeper: PossibleOwner): Hand {
-  const { world, dice, history, retryUntil } = place;
-  const { name, apiKey } = keeper;
-  const actor = `keeper-${name}`;
-  const own = dice.for(actor);
+function sharingBoard(context: SharedRepositoryContext, owner: PossibleOwner): SharingBoard {
+  const { world, random, history, retryUntil } = context;
+  const { name, apiKey } = owner;
+  const actor = `owner-${name}`;
+  const own = random.for(actor);
   const { processes } = world;
-  const caller = makeCaller({ actor, owner: name, apiKey, processes, dice: own, history, retryUntil });
-  return { ...place, ...keeper, dice: own, caller, cards: [] };
+  const caller = makeCaller({ actor, owner: name, apiKey, processes, random: own, history, retryUntil });
+  return { ...context, ...owner, random: own, caller, cards: [], requested: 0 };
 }
 
 /** Creates cards in the shared repository, with commits, and moves them on. */
-async function work(hand: Hand): Promise<void> {
-  const { caller, dice, projectId, stages, cards } = hand;
-  const repository = await findShared(hand);
+async function work(board: SharingBoard): Promise<void> {
+  const { caller, random, projectId, stages, cards } = board;
+  const repository = await findShared(board);
   if (!repository) return;
-  for (let count = dice.between(1, 2); count > 0; count--) {
-    const nth = cards.length + 1;
+  for (let count = random.between(1, 2); count > 0; count--) {
+    const nth = (board.requested += 1);
     const created = await caller.write("POST", "/v1/cards", {
       title: `Shared work ${nth}`,
-      description: `shared work ${nth} of ${hand.name}`,
+      description: `shared work ${nth} of ${board.name}`,
       projectId,
       statusId: stages["In progress"],
       repositoryIds: [repository.id],
@@ -84,47 +91,47 @@ async function work(hand: Hand): Promise<void> {
     };
     const branch = repositories[0]?.branchName ?? "";
     cards.push({ number, branch });
-    if (branch !== "") await commit(hand, branch);
-    await moveCard(hand, number, dice.pick(["In review", "Done", "Done"]) ?? "Done");
+    if (branch !== "") await commit(board, branch);
+    await moveCard(board, number, random.pick(["In review", "Done", "Done"]) ?? "Done");
   }
 }
 
 /** What a board still does with cards whose repository it may have lost. */
-async function useOldCards(hand: Hand): Promise<void> {
-  const { caller, cards, dice } = hand;
+async function useOldCards(board: SharingBoard): Promise<void> {
+  const { caller, cards, random } = board;
   for (const { number, branch } of cards.slice(-3)) {
-    if (branch !== "" && dice.chance(0.5)) await commit(hand, branch);
-    const body = `From ${hand.name}, remark ${cards.length} on ${number}: ${dice.between(1, 1e9)}`;
+    if (branch !== "" && random.chance(0.5)) await commit(board, branch);
+    const body = `From ${board.name}, remark ${cards.length} on ${number}: ${random.between(1, 1e9)}`;
     await caller.write("POST", `/v1/cards/${number}/comments`, { body });
     for (const stage of ["To do", "In progress", "In review", "Done"])
-      if (dice.chance(0.7)) await moveCard(hand, number, stage);
+      if (random.chance(0.7)) await moveCard(board, number, stage);
   }
 }
 
-const moveCard = ({ caller, stages }: Hand, number: number, stage: string) =>
+const moveCard = ({ caller, stages }: SharingBoard, number: number, stage: string) =>
   caller.write("POST", `/v1/cards/${number}/move`, { statusId: stages[stage], index: 0 });
 
 /** Gives the repository to another board. False if its cards prevent it. */
-async function handOver(from: Hand, to: Hand): Promise<boolean> {
-  const { dice, history, world } = from;
+async function giveTo(from: SharingBoard, to: SharingBoard): Promise<boolean> {
+  const { random, history, world } = from;
   const isTransfer = from.organization !== to.organization;
   // A move may be in progress meanwhile.
   const last = from.cards.at(-1);
-  const moving = last && dice.chance(0.6) ? moveCard(from, last.number, "Done") : null;
-  if (!isTransfer && dice.chance(0.7)) await endPullRequests(from);
-  const isArchived = dice.chance(0.4) && (await setArchived(from, true));
+  const moving = last && random.chance(0.6) ? moveCard(from, last.number, "Done") : null;
+  if (!isTransfer && random.chance(0.7)) await endPullRequests(from);
+  const isArchived = random.chance(0.4) && (await setArchived(from, true));
   if (isTransfer) {
     const { context, by } = onForge(world, from.organization);
     const { account } = onForge(world, to.organization);
-    await transferRepository(context, world.shared.forgeId, by, account, { omitsEvent: dice.chance(0.3) });
+    await transferRepository(context, world.shared.forgeId, by, account, { omitsEvent: random.chance(0.3) });
   }
   const isGiven = isTransfer || (await remove(from));
   if (isGiven) history.event("fault", GIVEN_AWAY, { from: from.name, to: to.name });
   const owner = isGiven ? to : from;
-  const isEarly = isArchived && dice.chance(0.5);
+  const isEarly = isArchived && random.chance(0.5);
   if (isEarly) await setArchived(owner, false);
   if (isGiven) {
-    await claim(to);
+    await addToProject(to);
     history.event("note", "repository taken over", { by: to.name });
   }
   if (isArchived && !isEarly) await setArchived(owner, false);
@@ -133,54 +140,54 @@ async function handOver(from: Hand, to: Hand): Promise<boolean> {
 }
 
 /** Removes the repository from its project. False if open pull requests or moves prevent it. */
-async function remove(hand: Hand): Promise<boolean> {
+async function remove(board: SharingBoard): Promise<boolean> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
-    const kept = (await listOwn(hand)).filter(({ fullName }) => !isShared(fullName));
-    const { status } = await putRepositories(hand, kept);
+    const kept = (await listOwn(board)).filter(({ fullName }) => !isShared(fullName));
+    const { status } = await putRepositories(board, kept);
     if (status === 200) return true;
-    await endPullRequests(hand);
+    await endPullRequests(board);
     await sleep(400);
   }
   return false;
 }
 
 /** Adds the repository to the project. An account that has received it may have to be synced. */
-async function claim(hand: Hand): Promise<void> {
-  const { world, projectId, organization } = hand;
+async function addToProject(board: SharingBoard): Promise<void> {
+  const { world, projectId, organization } = board;
   for (let tries = 1; tries <= 60; tries++) {
-    const repository = await findShared(hand);
+    const repository = await findShared(board);
     if (repository?.projectId === projectId) return;
-    if (repository) await putRepositories(hand, [...(await listOwn(hand)), repository]);
+    if (repository) await putRepositories(board, [...(await listOwn(board)), repository]);
     else if (tries % 6 === 0) {
       const installationId = installationIdOf(world.forge, organization.owner);
       await syncInstallation(world.deps, installationId).catch(() => undefined);
     }
     await sleep(500);
   }
-  throw new Error(`${hand.name} does not get the shared repository`);
+  throw new Error(`${board.name} does not get the shared repository`);
 }
 
 const isShared = (fullName: string): boolean => fullName.endsWith(`/${SHARED}`);
 
-async function listed({ caller }: Hand, path: string): Promise<readonly ListedRepository[]> {
+async function listed({ caller }: SharingBoard, path: string): Promise<readonly ListedRepository[]> {
   const { status, body } = await caller.get(path);
   return status === 200 ? (body as readonly ListedRepository[]) : [];
 }
 
-async function findShared(hand: Hand): Promise<ListedRepository | undefined> {
-  return (await listed(hand, "/v1/repositories")).find(({ fullName }) => isShared(fullName));
+async function findShared(board: SharingBoard): Promise<ListedRepository | undefined> {
+  return (await listed(board, "/v1/repositories")).find(({ fullName }) => isShared(fullName));
 }
 
 /** The repositories of the project. Repeats a failed read: what is missing would be removed. */
-async function listOwn(hand: Hand): Promise<readonly ListedRepository[]> {
+async function listOwn(board: SharingBoard): Promise<readonly ListedRepository[]> {
   for (;;) {
-    const { status, body } = await hand.caller.get(`/v1/projects/${hand.projectId}/repositories`);
+    const { status, body } = await board.caller.get(`/v1/projects/${board.projectId}/repositories`);
     if (status === 200) return body as readonly ListedRepository[];
     await sleep(200);
   }
 }
 
-const putRepositories = ({ caller, projectId }: Hand, repositories: readonly ListedRepository[]) =>
+const putRepositories = ({ caller, projectId }: SharingBoard, repositories: readonly ListedRepository[]) =>
   caller.write("PUT", `/v1/projects/${projectId}/repositories`, {
     repositories: repositories.map(({ id, fullName }) => ({
       id,
@@ -188,32 +195,32 @@ const putRepositories = ({ caller, projectId }: Hand, repositories: readonly Lis
     })),
   });
 
-const pathOf = ({ organization: { owner } }: Hand): string => `/repos/${owner}/${SHARED}`;
+const pathOf = ({ organization: { owner } }: SharingBoard): string => `/repos/${owner}/${SHARED}`;
 
-async function commit(hand: Hand, branch: string): Promise<void> {
-  const name = `shared-${hand.dice.between(1, 1e9)}.txt`;
+async function commit(board: SharingBoard, branch: string): Promise<void> {
+  const name = `shared-${board.random.between(1, 1e9)}.txt`;
   const content = { message: "Work", branch, content: "" };
-  await person(hand, "commit", "PUT", `/contents/${name}`, content);
+  await person(board, "commit", "PUT", `/contents/${name}`, content);
 }
 
 /** Merges or closes all open pull requests. */
-async function endPullRequests(hand: Hand): Promise<void> {
-  const { world, dice } = hand;
+async function endPullRequests(board: SharingBoard): Promise<void> {
+  const { world, random } = board;
   for (const { number, state } of world.forge.context.state.pullRequests.in(world.shared.forgeId)) {
     if (state !== "open") continue;
     const isMerged =
-      dice.chance(0.5) && (await person(hand, "merge", "PUT", `/pulls/${number}/merge`, {})) < 300;
-    if (!isMerged) await person(hand, "close", "PATCH", `/pulls/${number}`, { state: "closed" });
+      random.chance(0.5) && (await person(board, "merge", "PUT", `/pulls/${number}/merge`, {})) < 300;
+    if (!isMerged) await person(board, "close", "PATCH", `/pulls/${number}`, { state: "closed" });
   }
 }
 
-async function setArchived(hand: Hand, archived: boolean): Promise<boolean> {
-  return (await person(hand, archived ? "archive" : "unarchive", "PATCH", "", { archived })) < 300;
+async function setArchived(board: SharingBoard, archived: boolean): Promise<boolean> {
+  return (await person(board, archived ? "archive" : "unarchive", "PATCH", "", { archived })) < 300;
 }
 
-async function person(hand: Hand, action: string, method: string, path: string, body: unknown) {
-  const { organization, history } = hand;
-  const { status } = await organization.person("ada", method, `${pathOf(hand)}${path}`, body);
+async function person(board: SharingBoard, action: string, method: string, path: string, body: unknown) {
+  const { organization, history } = board;
+  const { status } = await organization.person("ada", method, `${pathOf(board)}${path}`, body);
   history.event("person", `${SHARED}: ${action}`, { asked: `${method} ${path}`, status, body });
   return status;
 }

@@ -7,34 +7,37 @@ import type { FaultWorld } from "../world/world.ts";
 /** Drops, duplicates, delays, reorders, corrupts and holds webhooks. */
 export async function injectWebhookFaults(
   { forge }: FaultWorld,
-  dice: SeededRandom,
+  random: SeededRandom,
   history: History,
   isOver: () => boolean,
 ): Promise<void> {
   const { webhooks } = forge.control;
   while (!isOver()) {
-    await sleep(dice.between(100, 1_500));
-    const fault = chooseFault(dice);
+    await sleep(random.between(100, 1_500));
+    const fault = chooseFault(random);
     history.event("fault", `webhooks: ${fault.kind}`, fault);
-    webhooks.add({ fault, times: dice.between(1, 4) });
-    if (dice.chance(0.4)) await webhooks.release(dice.pick(["kept", "reversed", "shuffled"] as const));
+    webhooks.add({ fault, times: random.between(1, 4) });
+    if (random.chance(0.4)) await webhooks.release(random.pick(["kept", "reversed", "shuffled"] as const));
   }
 }
 
-function chooseFault(dice: SeededRandom): DeliveryFault {
+function chooseFault(random: SeededRandom): DeliveryFault {
   const weights = { drop: 2, unlogged: 2, duplicate: 3, delay: 2, reorder: 2, corrupt: 1, hold: 2 };
-  const kind = dice.weighted(weights);
+  const kind = random.weighted(weights);
   switch (kind) {
     case "unlogged":
       return { kind: "drop", unlogged: true };
     case "duplicate":
-      return { kind, copies: dice.between(1, 3) };
+      return { kind, copies: random.between(1, 3) };
     case "delay":
-      return { kind, ms: dice.between(200, 3_000) };
+      return { kind, ms: random.between(200, 3_000) };
     case "reorder":
-      return { kind, batch: dice.between(2, 4) };
+      return { kind, batch: random.between(2, 4) };
     case "corrupt":
-      return { kind, what: dice.pick(["signature", "no-signature", "sha1-only", "body"] as const) ?? "body" };
+      return {
+        kind,
+        what: random.pick(["signature", "no-signature", "sha1-only", "body"] as const) ?? "body",
+      };
     default:
       return { kind };
   }

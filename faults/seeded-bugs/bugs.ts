@@ -1,18 +1,6 @@
-/** A bug that is added to the compiled service. */
-export interface SeededBug {
-  readonly name: string;
-  /** The invariant that must detect it. */
-  readonly invariant: string;
-  readonly edits: readonly Edit[];
-}
-
-interface Edit {
-  /** Below `dist/src`. */
-  readonly file: string;
-  /** Must occur in the file. */
-  readonly find: string;
-  readonly replace: string;
-}
+import { ARMED_MOVE_BUGS } from "./armed-move-bugs.ts";
+import { CLAIM_AND_GATE_BUGS } from "./claim-and-gate-bugs.ts";
+import type { SeededBug } from "./seeded-bug.ts";
 
 export const SEEDED_BUGS: readonly SeededBug[] = [
   {
@@ -127,8 +115,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       { file: "log.js", find: "hooks: { streamWrite: redact }", replace: "hooks: {}" },
       {
         file: "http/metrics.js",
-        find: `info({ requestId, method, path,`,
-        replace: `info({ requestId, method, path, key: request.get("authorization"),`,
+        find: `log[level]({ requestId, method, path,`,
+        replace: `log[level]({ requestId, method, path, key: request.get("authorization"),`,
       },
     ],
   },
@@ -212,4 +200,6 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       },
     ],
   },
+  ...CLAIM_AND_GATE_BUGS,
+  ...ARMED_MOVE_BUGS,
 ];

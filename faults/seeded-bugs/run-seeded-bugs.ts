@@ -1,12 +1,13 @@
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Workers } from "../lanes.ts";
+import type { SeedWorkers } from "../seed-workers.ts";
 import type { SeedResult } from "../run-seed.ts";
-import { SEEDED_BUGS, type SeededBug } from "./bugs.ts";
+import { SEEDED_BUGS } from "./bugs.ts";
+import type { SeededBug } from "./seeded-bug.ts";
 
-interface BugHunt {
-  readonly lanes: Workers;
+interface BugRun {
+  readonly workers: SeedWorkers;
   /** The folder of the compiled service without bugs. */
   readonly root: string;
   readonly folder: string;
@@ -16,9 +17,6 @@ interface BugHunt {
   readonly tries: number;
 }
 
-/** Seconds that unfinished work may take, with and without a bug. */
-const IDLE_TIMEOUT = 45;
-
 export const selectBugs = (wanted: RegExp): SeededBug[] =>
   SEEDED_BUGS.filter(({ name, invariant }) => wanted.test(`${invariant} ${name}`));
 
@@ -27,14 +25,14 @@ export const selectBugs = (wanted: RegExp): SeededBug[] =>
  * detected them. Returns false if an invariant misses its bug or is broken without a bug.
  */
 export async function runSeededBugs(
-  hunt: BugHunt,
+  run: BugRun,
   bugs: readonly SeededBug[],
   print: (line: string) => void,
 ): Promise<boolean> {
   print(rowOf("invariant", "seed", "also broken", "bug"));
   const [isSound, ...detected] = await Promise.all([
-    checkWithoutBugs(hunt, print),
-    ...bugs.map((bug) => checkBug(hunt, bug, print)),
+    checkWithoutBugs(run, print),
+    ...bugs.map((bug) => checkBug(run, bug, print)),
   ]);
   print(`${bugs.length} bugs, ${detected.filter(Boolean).length} detected by their invariant`);
   return isSound && detected.every(Boolean);
@@ -43,23 +41,24 @@ export async function runSeededBugs(
 const rowOf = (invariant: string, seed: string, others: string, bug: string): string =>
   `${invariant.padEnd(10)} ${seed.padEnd(10)} ${others.padEnd(16)} ${bug}`;
 
-async function checkWithoutBugs(hunt: BugHunt, print: (line: string) => void): Promise<boolean> {
-  const played = await Promise.all(
-    Array.from({ length: hunt.tries }, (_, at) => play(hunt, hunt.seed + at, hunt.root, "sound")),
+async function checkWithoutBugs(run: BugRun, print: (line: string) => void): Promise<boolean> {
+  const results = await Promise.all(
+    Array.from({ length: run.tries }, (_, at) => runOneSeed(run, run.seed + at, run.root, "sound")),
   );
-  const broken = played.flatMap(({ violations }) => violations);
+  const broken = results.flatMap(({ violations }) => violations);
   const invariants = [...new Set(broken.map(({ invariant }) => invariant))].join(" ");
-  print(rowOf("none", broken.length === 0 ? "passed" : "FAILED", invariants, `none, ${hunt.tries} seeds`));
+  print(rowOf("none", broken.length === 0 ? "passed" : "FAILED", invariants, `none, ${run.tries} seeds`));
   for (const { invariant, text } of broken) print(`  ${invariant} ${text}`);
+  for (const { violations, folder } of results) if (violations.length > 0) print(`  record: ${folder}`);
   return broken.length === 0;
 }
 
-async function checkBug(hunt: BugHunt, bug: SeededBug, print: (line: string) => void): Promise<boolean> {
-  const root = await withBug(hunt.root, bug);
+async function checkBug(run: BugRun, bug: SeededBug, print: (line: string) => void): Promise<boolean> {
+  const root = await withBug(run.root, bug);
   try {
-    for (let attempt = 0; attempt < hunt.tries; attempt++) {
-      const seed = hunt.seed + attempt;
-      const { violations } = await play(hunt, seed, root, `bug-${SEEDED_BUGS.indexOf(bug)}`);
+    for (let attempt = 0; attempt < run.tries; attempt++) {
+      const seed = run.seed + attempt;
+      const { violations } = await runOneSeed(run, seed, root, `bug-${SEEDED_BUGS.indexOf(bug)}`);
       const detected = violations.find(({ invariant }) => invariant === bug.invariant);
       if (!detected) continue;
       const others = new Set(violations.map(({ invariant }) => invariant));
@@ -75,13 +74,12 @@ async function checkBug(hunt: BugHunt, bug: SeededBug, print: (line: string) => 
   }
 }
 
-const play = (
-  { lanes, folder, seconds }: BugHunt,
+const runOneSeed = (
+  { workers, folder, seconds }: BugRun,
   seed: number,
   root: string,
   name: string,
-): Promise<SeedResult> =>
-  lanes.play({ seed, root, folder: join(folder, name), seconds, idleTimeoutSeconds: IDLE_TIMEOUT });
+): Promise<SeedResult> => workers.run({ seed, root, folder: join(folder, name), seconds });
 
 /** Copies the service and adds the bug. Throws if the code to replace does not exist. */
 async function withBug(root: string, bug: SeededBug): Promise<string> {

@@ -18,6 +18,12 @@ export interface Sample {
   /** The jobs table with its indexes, in MB. */
   readonly jobsSize: number;
   readonly temporary: number;
+  /** Rows past their retention. */
+  readonly overdue: number;
+  /** The tables of which all old rows are deleted, with their indexes, in MB. */
+  readonly retainedSize: number;
+  /** Rows in all other tables per card and item of a timeline. */
+  readonly perItem: number;
   /** Cards finished so far. */
   readonly cards: number;
 }
@@ -41,6 +47,9 @@ export const LIMITS: Readonly<Record<Measure, Limit>> = {
   jobs: { name: "rows in the jobs table", share: 0.25, more: 5 },
   jobsSize: { name: "size of the jobs table, MB", share: 0.25, more: 1 },
   temporary: { name: "temporary files", share: 0, more: 0 },
+  overdue: { name: "rows past their retention", share: 0, more: 20 },
+  retainedSize: { name: "size of tables with retention, MB", share: 0.15, more: 4 },
+  perItem: { name: "rows in other tables per card and timeline item", share: 0.05, more: 0.05 },
 };
 
 export interface Verdict {

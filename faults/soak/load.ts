@@ -3,6 +3,8 @@ import type { TestBoard } from "../../test/support/world.ts";
 import { makeCaller, type Caller } from "../actors/caller.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
+import { ageRows } from "./ageing.ts";
+import { startVisitors } from "./visitors.ts";
 import type { SoakWorld } from "./world.ts";
 
 /** Counts of the load so far. */
@@ -10,7 +12,7 @@ export interface Progress {
   /** Finished cards: in the last stage, their branches merged. */
   finishedCards: number;
   calls: number;
-  /** Answers of 5xx and missing answers. Callers repeat these calls. */
+  /** Responses of 5xx and missing responses. Callers repeat these calls. */
   failed: number;
   /** Injected faults. */
   faults: number;
@@ -22,35 +24,43 @@ const CARDS_PER_AGENT = 20;
 interface Agent {
   readonly board: TestBoard;
   readonly caller: Caller;
-  readonly dice: SeededRandom;
+  readonly random: SeededRandom;
   readonly progress: Progress;
 }
 
-/** Moves cards through the flow of every board, `lives` at a time on each, until `isOver`. */
+/**
+ * Moves cards through the flow of every board, `lives` at a time on each, until `isOver`. Returns
+ * what went wrong for other clients.
+ */
 export async function runLoad(
   world: SoakWorld,
   {
     lives,
-    dice,
+    random,
     isOver,
-  }: { readonly lives: number; readonly dice: SeededRandom; readonly isOver: () => boolean },
+  }: { readonly lives: number; readonly random: SeededRandom; readonly isOver: () => boolean },
   progress: Progress,
-): Promise<void> {
+): Promise<string[]> {
+  const visitors = await Promise.all(
+    world.boards.map((board) => startVisitors(world, board, progress, isOver)),
+  );
   const history = counted(progress);
   const retryUntil = (): number => (isOver() ? Date.now() : Infinity);
   const processes = [world.service];
   const running = world.boards.flatMap((board, at) =>
     Array.from({ length: lives }, async (_, nth) => {
       const actor = `agent-${at}-${nth}`;
-      const own = dice.for(actor);
       const { owner } = board;
       const { apiKey } = board.api;
-      const caller = makeCaller({ actor, owner, apiKey, processes, dice: own, history, retryUntil });
+      const callRandom = random.for(actor);
+      const caller = makeCaller({ actor, owner, apiKey, processes, random: callRandom, history, retryUntil });
       const kept: number[] = [];
-      while (!isOver()) await finishOneCard({ board, caller, dice: own, progress }, kept, isOver);
+      while (!isOver()) await finishOneCard({ board, caller, random: callRandom, progress }, kept, isOver);
     }),
   );
-  await Promise.all([...running, injectFaults(world, dice.for("troubles"), progress, isOver)]);
+  const faults = injectFaults(world, random.for("troubles"), progress, isOver);
+  await Promise.all([...running, faults, ageRows(world, isOver)]);
+  return (await Promise.all(visitors.map((each) => each.end()))).flat();
 }
 
 /** Counts calls without recording them. */
@@ -63,7 +73,7 @@ const counted = (progress: Progress): Pick<History, "call"> => ({
 
 /** Moves one card from its creation to its merge. People act and agents read in between. */
 async function finishOneCard(agent: Agent, kept: number[], isOver: () => boolean): Promise<void> {
-  const { board, caller, dice, progress } = agent;
+  const { board, caller, random, progress } = agent;
   const { stages } = board;
   const created = await caller.write("POST", "/v1/cards", {
     title: "A card of the soak",
@@ -84,7 +94,7 @@ async function finishOneCard(agent: Agent, kept: number[], isOver: () => boolean
     if (isOver()) return;
     await step();
     await read(agent, number);
-    await sleep(dice.between(200, 800));
+    await sleep(random.between(200, 800));
   }
   const { body } = await caller.get(`/v1/cards/${number}`);
   if ((body as { statusId?: string }).statusId === stages.Done) progress.finishedCards += 1;
@@ -97,11 +107,11 @@ const moveTo = ({ caller }: Agent, number: number, statusId: string): Promise<un
 /** The forge may refuse an action of a person. */
 const byPerson = (action: Promise<void>): Promise<void> => action.catch(() => undefined);
 
-async function read({ caller, dice }: Agent, number: number): Promise<void> {
+async function read({ caller, random }: Agent, number: number): Promise<void> {
   const card = `/v1/cards/${number}`;
   const paths = ["/v1/inbox", card, `${card}/timeline`, `${card}/checks`, "/v1/trunk", "/v1/labels"];
   await caller.get("/v1/board");
-  await caller.get(dice.pick(paths) ?? card);
+  await caller.get(random.pick(paths) ?? card);
 }
 
 /** The card's branch and pull request in the API; null without a branch. */
@@ -118,11 +128,11 @@ async function branchOf(
 
 /** Commits to the card's branch through the REST API, sometimes with git. */
 async function work(agent: Agent, number: number): Promise<void> {
-  const { board, dice } = agent;
+  const { board, random } = agent;
   const found = await branchOf(agent, number);
   if (!found) return;
   const file = `work-${number}.txt`;
-  if (dice.chance(0.8)) {
+  if (random.chance(0.8)) {
     const at = `/repos/${board.owner}/web/contents/${file}`;
     await board.person("ada", "PUT", at, { message: "Work", branch: found.branch, content: "" });
     return;
@@ -157,24 +167,27 @@ const FAULT_INTERVAL_MS = 5_000;
 /** Fails about one call in a hundred to the forge, and drops or duplicates some webhooks. */
 async function injectFaults(
   { forge }: SoakWorld,
-  dice: SeededRandom,
+  random: SeededRandom,
   progress: Progress,
   isOver: () => boolean,
 ): Promise<void> {
   const { faults, webhooks } = forge.control;
   while (!isOver()) {
     await sleep(FAULT_INTERVAL_MS);
-    const installation = dice.pick(forge.context.state.installations.all());
+    const installation = random.pick(forge.context.state.installations.all());
     if (!installation) continue;
-    const effect = dice.pick(["before", "after"] as const) ?? "before";
-    const fault = dice.chance(0.5)
+    const effect = random.pick(["before", "after"] as const) ?? "before";
+    const fault = random.chance(0.5)
       ? ({ kind: "answer", status: 502, effect } as const)
       : ({ kind: "reset", effect } as const);
     // Remove faults that no call has met.
     faults.clear();
     webhooks.clear();
     faults.add({ match: { installationId: installation.id }, fault, times: 1 });
-    webhooks.add({ fault: dice.chance(0.5) ? { kind: "duplicate", copies: 1 } : { kind: "drop" }, times: 1 });
+    webhooks.add({
+      fault: random.chance(0.5) ? { kind: "duplicate", copies: 1 } : { kind: "drop" },
+      times: 1,
+    });
     progress.faults += 2;
   }
   faults.clear();

@@ -27,7 +27,7 @@ export function tableOf({ verdicts, troubles, ...soaked }: SoakResult): string {
   const line = ({ name, middle, last, allowed, isFlat }: Verdict): string =>
     `| ${name} | ${short(middle)} | ${short(last)} | ${short(allowed)}${isFlat ? "" : ", **not flat**"} |`;
   return [
-    `${minutes} minutes, ${boards} boards with ${lives} agents each: ${finishedCards} finished cards,`,
+    `${minutes} minutes, ${boards} boards, each with ${lives} agents, a tool, a person and two readers: ${finishedCards} finished cards,`,
     `${calls} calls (${failed} failed or aborted, and repeated), ${faults} injected faults,`,
     `${short(processor)} s of CPU time.`,
     "",

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { shipService } from "../../test/support/processes/shipped-service.ts";
-import { makeDice } from "../seeded-random.ts";
+import { createRandom } from "../seeded-random.ts";
 import { waitUntilIdle } from "../idle.ts";
 import { judgeFlatness, type Sample } from "./flatness.ts";
 import { runLoad, type Progress } from "./load.ts";
@@ -43,7 +43,7 @@ async function soak(world: SoakWorld): Promise<SoakResult> {
   const progress: Progress = { finishedCards: 0, calls: 0, failed: 0, faults: 0 };
   const startedAt = Date.now();
   const end = startedAt + minutes * 60_000;
-  const load = runLoad(world, { lives, dice: makeDice(1), isOver: () => Date.now() > end }, progress);
+  const load = runLoad(world, { lives, random: createRandom(1), isOver: () => Date.now() > end }, progress);
   const failed = new AbortController();
   load.catch(() => failed.abort());
   const samples: Sample[] = [];
@@ -53,11 +53,12 @@ async function soak(world: SoakWorld): Promise<SoakResult> {
     samples.push(sample);
     if (samples.length % 10 === 0) console.log(lineOf(sample));
   }
-  await load;
+  const wrong = await load;
   const left = await waitUntilIdle(world, IDLE_TIMEOUT);
   const processor = await readCpuSeconds(world);
   const code = await world.service.terminate();
   const troubles = [
+    ...wrong.slice(0, 20),
     ...(left === null ? [] : [`unfinished work after the load: ${left}`]),
     ...(code === 0 ? [] : [`the service exited with ${code} on SIGTERM`]),
   ];

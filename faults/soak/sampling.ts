@@ -1,8 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { firstRow } from "../../src/store/db/connect.ts";
+import { column, firstRow, rows, type Db } from "../../src/store/db/connect.ts";
 import { readQueueStatistics } from "../../src/store/ops/queue-statistics.ts";
 import { METRICS_TOKEN } from "../../test/support/world.ts";
+import { RETAINED } from "./ageing.ts";
 import type { Sample } from "./flatness.ts";
 import { HARNESS, type SoakWorld } from "./world.ts";
 
@@ -25,6 +26,10 @@ export async function takeSample(world: SoakWorld, at: number, cards: number): P
             pg_total_relation_size('graphile_worker._private_jobs') as size`,
     { harness: HARNESS },
   );
+  const tables = await readTables(db);
+  const retained = tables.filter(({ name }) => name in RETAINED);
+  const items = tables.filter(({ name }) => name === "cards" || name === "timeline_items");
+  const others = tables.filter(({ name }) => !(name in RETAINED));
   return {
     at,
     cards,
@@ -36,7 +41,38 @@ export async function takeSample(world: SoakWorld, at: number, cards: number): P
     jobs: found?.jobs ?? 0,
     jobsSize: megabytes(found?.size ?? 0),
     temporary: (await readdir(world.temporaryFolder)).length,
+    overdue: await countOverdue(db),
+    retainedSize: megabytes(sumOf(retained, "size")),
+    perItem: sumOf(others, "count") / Math.max(1, sumOf(items, "count")),
   };
+}
+
+interface TableSize {
+  readonly name: string;
+  readonly count: number;
+  /** With indexes, in bytes. */
+  readonly size: number;
+}
+
+const sumOf = (tables: readonly TableSize[], field: "count" | "size"): number =>
+  tables.reduce((sum, table) => sum + table[field], 0);
+
+/** Counts the rows that the service should have deleted. A sample may be taken just before. */
+async function countOverdue(db: Db): Promise<number> {
+  const counts = Object.entries(RETAINED).map(
+    ([table, column]) => `(select count(*) from ${table} where ${column} < now() - interval '400 days')`,
+  );
+  return (await firstRow<{ count: number }>(db, `select ${counts.join(" + ")} as count`))?.count ?? 0;
+}
+
+/** Counts the rows of the service's tables. */
+async function readTables(db: Db): Promise<TableSize[]> {
+  const names = await column<string>(db, "select tablename from pg_tables where schemaname = 'public'");
+  const selects = names.map(
+    (name) =>
+      `select '${name}' as name, count(*) as count, pg_total_relation_size('public.${name}') as size from public.${name}`,
+  );
+  return rows<TableSize>(db, selects.join(" union all "));
 }
 
 const megabytes = (bytes: number): number => bytes / 1_048_576;

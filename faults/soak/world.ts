@@ -7,8 +7,9 @@ import type { Deps } from "../../src/actions/deps.ts";
 import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
 import { connect } from "../../src/store/db/connect.ts";
 import { freePorts } from "../../test/support/free-ports.ts";
-import { outsideDeps } from "../../test/support/processes/outside-deps.ts";
+import { depsForChildProcess } from "../../test/support/processes/deps-for-child-process.ts";
 import { makeBoard, METRICS_TOKEN, type TestBoard } from "../../test/support/world.ts";
+import { consoleEnvironment } from "../actors/console-person.ts";
 import { startCrashingPostgres } from "../world/postgres.ts";
 import { makeServiceProcess, serviceEnvironment, type ServiceProcess } from "../world/service-process.ts";
 
@@ -51,6 +52,8 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
     LOG_LEVEL: "info",
     METRICS_TOKEN,
     TMPDIR: temporary,
+    WEBHOOK_ALLOWED_ADDRESSES: "127.0.0.0/8",
+    ...consoleEnvironment(forge),
     NODE_OPTIONS: `--import=${IN_SERVICE}`,
     ...(leak !== null && { SOAK_LEAK: leak.what, SOAK_LEAK_MS: String(leak.everyMs) }),
   };
@@ -65,7 +68,7 @@ export async function startSoakWorld({ folder, root, boards, leak }: SoakWorldOp
   await service.start();
   // The application name distinguishes these connections from those of the service.
   const db = connect({ connectionString: withName(databaseUrl), max: 4, onError: () => undefined });
-  const deps = outsideDeps(db, forge);
+  const deps = depsForChildProcess(db, forge);
   const made: TestBoard[] = [];
   for (let at = 0; at < boards; at++)
     made.push(await makeBoard(forge, { deps, baseUrl: service.baseUrl }, {}));

@@ -8,7 +8,8 @@ create schema faults;
 create table faults.intents (
   at timestamptz not null default clock_timestamp(),
   forge_id bigint, kind text, subject text, project_id uuid, actor_id uuid,
-  -- Whether a request of the actor asked for it. A rule of a stage also acts later, without one.
+  -- Whether a request of the actor asked for it. A rule of a stage also acts later, without one: the
+  -- job that lets it act may have begun before the actor's move, and acts for the last mover.
   is_requested boolean);
 
 create function faults.record_intent() returns trigger language plpgsql as $$
@@ -17,6 +18,10 @@ begin
   select r.forge_id, new.kind, new.subject, c.project_id, new.actor_id,
          exists (select 1 from public.operations o
                   where o.card_id = new.card_id and o.actor_id = new.actor_id and o.state = 'running')
+         and not exists (select 1 from graphile_worker._private_jobs j
+                           join graphile_worker._private_tasks t on t.id = j.task_id
+                          where t.identifier = 'catch-up-card' and j.locked_at is not null
+                            and j.payload->>'cardId' = new.card_id::text)
     from public.repositories r, public.cards c
    where r.id = new.repository_id and c.id = new.card_id;
   return null;

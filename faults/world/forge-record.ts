@@ -15,9 +15,9 @@ export interface ForgeCall {
   readonly route: string;
 }
 
-/** How long GitHub wants no calls if it states no time. */
+/** How long a limit lasts if GitHub states no time. */
 const UNSTATED_MS = 60_000;
-/** A process that is killed sooner after an answer may not have stored the limit. */
+/** A process that is killed sooner after a response may not have stored the limit. */
 const STORE_LIMIT_MS = 1_000;
 
 /** A time in which an installation must not call, by a limit that a process received. */
@@ -100,7 +100,7 @@ function isRunning(pid: unknown): boolean {
   }
 }
 
-/** When the limit in an answer ends, as Unix time in milliseconds; 0 without a limit. */
+/** When the limit in a response ends, as Unix time in milliseconds; 0 without a limit. */
 function limitEnd({ status, headers = {}, body }: ForgeResponse, now: number): number {
   const isLimit = /rate limit/i.test(JSON.stringify(body ?? "")) && [200, 403, 429].includes(status);
   if (!isLimit) return 0;

@@ -12,6 +12,7 @@ import { launch } from "../../sandbox/postgres/launch.ts";
 import { connectionStringFor, type Listener } from "../../sandbox/postgres/listeners.ts";
 import type { TiedProcess } from "../../sandbox/postgres/tied-process.ts";
 import { AUDIT } from "./audit.ts";
+import { RECORDED_CHANGES } from "./recorded-changes.ts";
 import { freePorts } from "../../test/support/free-ports.ts";
 import { connect } from "../../src/store/db/connect.ts";
 import { migrate } from "../../src/store/db/migrate.ts";
@@ -50,9 +51,10 @@ export async function startCrashingPostgres(): Promise<CrashingPostgres> {
   };
   const run = (statement: string): Promise<void> => runOn(urlOf("postgres"), statement);
   await run(`create database ${TEMPLATE}`);
+  await migrate(urlOf(TEMPLATE));
   const db = connect({ connectionString: urlOf(TEMPLATE), onError: () => undefined });
-  await migrate(db, urlOf(TEMPLATE));
   await db.raw(AUDIT);
+  await db.raw(RECORDED_CHANGES);
   await db.destroy();
   return {
     password,

@@ -1,5 +1,6 @@
-// Loaded before the service. Adds the process id and the time to each call, by the clock without
-// skew. On a busy machine the forge, in the harness's process, may read a call a second later.
+// Loaded before the service. Adds the process id and the time to each call, measured by a clock
+// that the faults do not change. On a busy machine the forge, in the harness's process, may read a
+// call a second later.
 const { fetch } = globalThis;
 
 globalThis.fetch = (url, init) => {

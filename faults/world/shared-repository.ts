@@ -21,7 +21,7 @@ export interface PossibleOwner {
 /** A repository that changes hands, and the boards that it may belong to; the first is its home. */
 export interface SharedRepository {
   readonly forgeId: number;
-  readonly keepers: readonly [home: PossibleOwner, neighbor: PossibleOwner, foreign: PossibleOwner];
+  readonly possibleOwners: readonly [home: PossibleOwner, neighbor: PossibleOwner, foreign: PossibleOwner];
 }
 
 /** Creates the repository in the first board's organization, which gets a second board. */
@@ -34,7 +34,7 @@ export async function createShared(
   const second = await secondBoard(deps, home);
   await forge.createRepository(home.owner, SHARED, { files: { "README.md": "# shared\n" } });
   await syncInstallation(deps, installationIdOf(forge, home.owner));
-  const keeper = async (
+  const possibleOwner = async (
     name: string,
     organization: TestBoard,
     { api, projectId }: Pick<TestBoard, "api" | "projectId">,
@@ -47,10 +47,10 @@ export async function createShared(
   });
   return {
     forgeId: forge.repository(`${home.owner}/${SHARED}`).id,
-    keepers: [
-      await keeper(home.owner, home, home),
-      await keeper(`second-board-of-${home.owner}`, home, second),
-      await keeper(foreign.owner, foreign, foreign),
+    possibleOwners: [
+      await possibleOwner(home.owner, home, home),
+      await possibleOwner(`second-board-of-${home.owner}`, home, second),
+      await possibleOwner(foreign.owner, foreign, foreign),
     ],
   };
 }

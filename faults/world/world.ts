@@ -7,7 +7,7 @@ import { WEBHOOK_PATH } from "../../src/app.ts";
 import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
 import { connect } from "../../src/store/db/connect.ts";
 import { freePorts } from "../../test/support/free-ports.ts";
-import { outsideDeps } from "../../test/support/processes/outside-deps.ts";
+import { depsForChildProcess } from "../../test/support/processes/deps-for-child-process.ts";
 import { makeBoard, type TestBoard } from "../../test/support/world.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
@@ -16,25 +16,29 @@ import type { CrashingPostgres } from "./postgres.ts";
 import { createShared, type SharedRepository } from "./shared-repository.ts";
 import { makeServiceProcess, serviceEnvironment, type ServiceProcess } from "./service-process.ts";
 
-/** Two processes of the service, their forge, and some boards. */
-export interface FaultWorld {
-  readonly postgres: CrashingPostgres;
+/** What the invariants are checked on: a service, its forge and some boards. */
+export interface CheckedWorld {
   readonly forge: RunningForge;
   readonly record: ForgeRecord;
   /** Direct access to the database and the forge. */
   readonly deps: Deps;
-  readonly processes: readonly ServiceProcess[];
   readonly boards: readonly TestBoard[];
-  readonly shared: SharedRepository;
-  /** Secrets that must not occur in logs, tables and answers: name → text. */
+  /** Secrets that must not occur in logs, tables and responses: name → text. */
   readonly secrets: Map<string, string>;
   readonly logFolder: string;
+}
+
+/** Two processes of the service, with a repository that changes hands. */
+export interface FaultWorld extends CheckedWorld {
+  readonly postgres: CrashingPostgres;
+  readonly processes: readonly ServiceProcess[];
+  readonly shared: SharedRepository;
   stop(): Promise<void>;
 }
 
 interface WorldOptions {
   readonly seed: number;
-  readonly dice: SeededRandom;
+  readonly random: SeededRandom;
   readonly postgres: CrashingPostgres;
   readonly folder: string;
   /** The folder of the compiled service. */
@@ -49,7 +53,7 @@ const REPOSITORIES = ["web", "api"];
 const SKEWS_MS = [0, 0, 600_000, -600_000, 86_400_000, -86_400_000];
 
 export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld> {
-  const { dice, postgres, folder, history } = options;
+  const { random, postgres, folder, history } = options;
   mkdirSync(folder, { recursive: true });
   const name = `faults_${options.seed}_${randomBytes(3).toString("hex")}`;
   const databaseUrl = await postgres.createDatabase(name);
@@ -61,7 +65,7 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
     hooks: {
       aroundDelivery: async (delivery, send) => {
         const { id, guid, event, action, body } = delivery;
-        const process = deliveryDice.pick(processes);
+        const process = deliveryRandom.pick(processes);
         await send({ ...delivery, url: `${process?.baseUrl ?? ""}${WEBHOOK_PATH}` });
         const { statusCode = null, status = null } = forge.context.state.deliveries.get(id) ?? {};
         history.webhook({ guid, event, action, body, to: process?.name, statusCode, status });
@@ -76,9 +80,9 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
   const metricsToken = `canary-metrics-${randomBytes(12).toString("hex")}`;
   const env = { LOG_LEVEL: "debug", METRICS_TOKEN: metricsToken };
   const processes = await makeProcesses(options, serviceEnvironment(databaseUrl, forge, env));
-  const deliveryDice = dice.for("deliveries");
+  const deliveryRandom = random.for("deliveries");
   await Promise.all(processes.map((process) => process.start()));
-  const deps = outsideDeps(db, forge);
+  const deps = depsForChildProcess(db, forge);
   const boards: TestBoard[] = [];
   const baseUrl = processes[0]?.baseUrl ?? "";
   for (let made = 0; made < options.boards; made++) {
@@ -102,8 +106,8 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
       ["the database's password", postgres.password],
       ["the metrics token", metricsToken],
       ...boards.map(({ owner, api }) => [`an API key of ${owner}`, secretOf(api.apiKey)] as const),
-      ...shared.keepers.map(
-        ({ name, apiKey }) => [`the API key of the keeper at ${name}`, secretOf(apiKey)] as const,
+      ...shared.possibleOwners.map(
+        ({ name, apiKey }) => [`the API key of the possible owner ${name}`, secretOf(apiKey)] as const,
       ),
       ...forge.users.map(({ login, token }) => [`the token of ${login}`, token] as const),
     ]),
@@ -119,10 +123,10 @@ export async function startFaultWorld(options: WorldOptions): Promise<FaultWorld
 
 /** Two processes that are not started. The clock of the second one may be wrong. */
 async function makeProcesses(
-  { root, folder, dice }: WorldOptions,
+  { root, folder, random }: WorldOptions,
   env: Readonly<Record<string, string>>,
 ): Promise<ServiceProcess[]> {
-  const skew = dice.for("clock").pick(SKEWS_MS) ?? 0;
+  const skew = random.for("clock").pick(SKEWS_MS) ?? 0;
   const ports = await freePorts(2);
   return ports.map((port, at) =>
     makeServiceProcess({
@@ -136,8 +140,8 @@ async function makeProcesses(
   );
 }
 
-/** Records calls to the forge and their answers. An interrupted or hanging call has none. */
-function recordCalls({ control }: RunningForge, history: History): void {
+/** Records calls to the forge and their responses. An interrupted or hanging call has none. */
+export function recordCalls({ control }: RunningForge, history: History): void {
   control.observe({
     onCall: ({ id, method, path, query, body }) =>
       history.forge({ id, asked: `${method} ${path}`, query: query.toString(), body: body.toString("utf8") }),

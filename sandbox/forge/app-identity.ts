@@ -53,6 +53,7 @@ export function createApp(
     slug,
     name: choices.name ?? "Trunkline",
     clientId: `Iv23li${randomBytes(7).toString("hex")}`,
+    clientSecret: newClientSecret(),
     privateKey: choices.privateKey,
     webhookSecret: choices.webhookSecret ?? randomBytes(24).toString("hex"),
     hookId: state.newId(),
@@ -63,6 +64,8 @@ export function createApp(
     createdAt: now,
   });
 }
+
+export const newClientSecret = (): string => randomBytes(20).toString("hex");
 
 export async function makePrivateKey(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
@@ -97,6 +100,20 @@ export function createPersonToken(state: ForgeState, accountId: number): TokenRo
     permissions: null,
     repositoryIds: null,
     expiresAt: null,
+  });
+}
+
+/** Creates a token with which the App acts as a person. */
+export function createUserToken(state: ForgeState, accountId: number, expiresAt: string): TokenRow {
+  return state.tokens.save({
+    id: state.newId(),
+    token: makeToken("ghu_", 36),
+    accountId,
+    installationId: null,
+    permissions: null,
+    repositoryIds: null,
+    expiresAt,
+    isOfApp: true,
   });
 }
 

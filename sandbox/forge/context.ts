@@ -18,6 +18,15 @@ export interface ForgeSettings {
   hasPathsById: boolean;
 }
 
+/** What a person has agreed to on the authorize page. */
+export interface OauthCode {
+  readonly accountId: number;
+  readonly redirectUri: string;
+  /** Null without PKCE. */
+  readonly codeChallenge: string | null;
+  readonly createdAt: string;
+}
+
 export interface ForgeContext {
   readonly state: ForgeState;
   readonly git: Git;
@@ -27,6 +36,10 @@ export interface ForgeContext {
   readonly urls: { readonly root: string; readonly api: string; readonly graphql: string };
   /** The codes of App manifests with the time of creation; lost on restart. */
   readonly manifestCodes: Map<string, string>;
+  /** The codes and refresh tokens of sign-ins; lost on restart. */
+  readonly oauthCodes: Map<string, OauthCode>;
+  /** The ids of their accounts. */
+  readonly refreshTokens: Map<string, number>;
   /** The time in GitHub's format. */
   readonly now: () => string;
   /** Runs pushes, merges and ref changes one at a time for each repository. */

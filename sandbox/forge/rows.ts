@@ -38,6 +38,8 @@ export interface TokenRow {
   readonly permissions: Permissions | null;
   readonly repositoryIds: readonly number[] | null;
   readonly expiresAt: string | null;
+  /** With it, the App acts as the person, within the rights of both. Absent in older data. */
+  readonly isOfApp?: boolean;
 }
 
 export interface AppRow {
@@ -45,6 +47,7 @@ export interface AppRow {
   readonly slug: string;
   readonly name: string;
   readonly clientId: string;
+  readonly clientSecret: string;
   readonly privateKey: string;
   readonly webhookSecret: string;
   readonly hookId: number;

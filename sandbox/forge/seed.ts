@@ -6,6 +6,7 @@ const USERS = [
   { login: "ada", name: "Ada Lovelace", role: "admin", type: "User" },
   { login: "grace", name: "Grace Hopper", role: "member", type: "User" },
   { login: "copilot-swe-agent[bot]", name: null, role: "member", type: "Bot" },
+  { login: "alan", name: "Alan Turing", role: "member", type: "User" },
 ] as const;
 
 /** Creates the App, an organization and users; unless `empty`, repositories and an installation. */

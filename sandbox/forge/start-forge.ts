@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { recover } from "./recover.ts";
-import type { AppChoices } from "./app-identity.ts";
+import { newClientSecret, type AppChoices } from "./app-identity.ts";
 import type { ForgeContext, ForgeLog, ForgeSettings } from "./context.ts";
 import { makeControl, type ForgeControl } from "./control/control.ts";
 import { serveControl } from "./control/serve-control.ts";
@@ -48,7 +48,10 @@ export interface RunningForge extends World {
   readonly rootUrl: string;
   /** Repositories are at `<cloneUrl>/<owner>/<name>.git`. */
   readonly cloneUrl: string;
-  readonly app: Pick<AppRow, "id" | "slug" | "clientId" | "botId" | "privateKey" | "webhookSecret">;
+  readonly app: Pick<
+    AppRow,
+    "id" | "slug" | "clientId" | "clientSecret" | "botId" | "privateKey" | "webhookSecret"
+  >;
   readonly users: readonly ForgeUser[];
   readonly webUi: WebUi;
   readonly requests: RequestLog;
@@ -83,6 +86,7 @@ async function startOnPort(listener: ForgeListener, options: ForgeOptions): Prom
   const { context, waitUntilIdle, stop, close } = openContext({ ...options, hooks: unattached.hooks }, root);
   const control = unattached.attach(context);
   if (context.state.apps.all().length === 0) await seed(context, options.app ?? {}, options.seed === false);
+  addMissingSecret(context);
   await recover(context);
   const requests = makeRequestLog();
   const token = options.controlToken;
@@ -113,6 +117,12 @@ async function startOnPort(listener: ForgeListener, options: ForgeOptions): Prom
       close();
     },
   };
+}
+
+/** The data of versions without sign-in has no client secret. */
+function addMissingSecret({ state }: ForgeContext): void {
+  for (const { id, clientSecret } of state.apps.all())
+    if (!clientSecret) state.apps.update(id, { clientSecret: newClientSecret() });
 }
 
 function withControl(hooks: ForgeHooks, control: ForgeControl, token: string | undefined): ForgeHooks {
@@ -151,6 +161,8 @@ function openContext(options: ForgeOptions, root: string) {
     settings: { ...DEFAULT_SETTINGS, ...options.settings },
     urls: { root, api: `${root}/api/v3`, graphql: `${root}/api/graphql` },
     manifestCodes: new Map(),
+    oauthCodes: new Map(),
+    refreshTokens: new Map(),
     now: () => isoSeconds(clock()),
     withLock: makeKeyedQueue(),
     inBackground,
@@ -181,13 +193,13 @@ const DEFAULT_SETTINGS: ForgeSettings = {
 function appOf(context: ForgeContext): RunningForge["app"] {
   const [app] = context.state.apps.all();
   if (app === undefined) throw new Error("The forge has no App");
-  const { id, slug, clientId, botId, privateKey, webhookSecret } = app;
-  return { id, slug, clientId, botId, privateKey, webhookSecret };
+  const { id, slug, clientId, clientSecret, botId, privateKey, webhookSecret } = app;
+  return { id, slug, clientId, clientSecret, botId, privateKey, webhookSecret };
 }
 
 function usersOf(context: ForgeContext): ForgeUser[] {
   const { accounts, tokens } = context.state;
-  const personal = tokens.all().filter((token) => token.accountId !== null);
+  const personal = tokens.all().filter((token) => token.accountId !== null && token.isOfApp !== true);
   return personal.map((token) => {
     const account = accounts.need(token.accountId ?? 0);
     return { id: account.id, login: account.login, token: token.token };

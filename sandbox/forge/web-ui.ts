@@ -6,10 +6,11 @@ import {
   uninstall,
 } from "./actions/change-installation.ts";
 import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./actions/merge-queue.ts";
+import { revokeGrant } from "./oauth/grants.ts";
 import { protectionOf } from "./actions/protection.ts";
 import type { ForgeContext } from "./context.ts";
 import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
-import { accountByLogin, NotThere, repositoryByName } from "./world.ts";
+import { accountByLogin, NotFound, repositoryByName } from "./world.ts";
 
 /** Actions of GitHub's web interface, with the events they emit. `by` is a login. */
 export interface WebUi {
@@ -25,6 +26,8 @@ export interface WebUi {
     granted: boolean,
     by?: string,
   ): InstallationRow;
+  /** A person withdraws what they allowed the App at their sign-in. */
+  revokeAuthorization(login: string): void;
   /** Whether the plan of the account has draft pull requests. */
   setDrafts(fullName: string, allowed: boolean): void;
   /** Rules of a ruleset; omitted ones are unchanged. */
@@ -61,6 +64,7 @@ export function makeWebUi(forge: ForgeContext): WebUi {
       const repositories = fullNames.map((fullName) => repositoryByName(forge, fullName));
       return setGranted(forge, installationOn(account), actor(by), repositories, granted);
     },
+    revokeAuthorization: (login) => revokeGrant(forge, actor(login)),
     setDrafts(fullName, allowDrafts) {
       forge.state.repositories.update(repositoryByName(forge, fullName).id, { allowDrafts });
     },
@@ -108,6 +112,6 @@ const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch"> = {
 function pullOf(forge: ForgeContext, fullName: string, number: number): PullRequestRow {
   const { id } = repositoryByName(forge, fullName);
   const pull = forge.state.pullRequests.in(id).find((each) => each.number === number);
-  if (pull === undefined) throw new NotThere(`No pull request ${number} in ${fullName}`);
+  if (pull === undefined) throw new NotFound(`No pull request ${number} in ${fullName}`);
   return pull;
 }

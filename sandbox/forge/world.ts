@@ -5,12 +5,12 @@ import { commitFiles } from "./git/write-files.ts";
 import type { AccountRow, InstallationRow, RepositoryRow } from "./rows.ts";
 import { repositoryKey } from "./state.ts";
 
-/** Creates data without the API and without webhooks, for tests and the first start. */
 /** The forge has no account, repository or pull request of this name. */
-export class NotThere extends Error {
-  override readonly name = "NotThere";
+export class NotFound extends Error {
+  override readonly name = "NotFound";
 }
 
+/** Creates data without the API and without webhooks, for tests and the first start. */
 export interface World {
   createOrganization(login: string): AccountRow;
   /** Without `organizations`, a member of all. */
@@ -74,14 +74,14 @@ export function makeWorld(forge: ForgeContext): World {
 
 export function accountByLogin(forge: ForgeContext, login: string): AccountRow {
   const [account] = forge.state.accounts.in(login.toLowerCase());
-  if (account === undefined) throw new NotThere(`No account ${login}`);
+  if (account === undefined) throw new NotFound(`No account ${login}`);
   return account;
 }
 
 export function repositoryByName(forge: ForgeContext, fullName: string): RepositoryRow {
   const [owner = "", name = ""] = fullName.split("/");
   const [repository] = forge.state.repositories.in(repositoryKey(accountByLogin(forge, owner).id, name));
-  if (repository === undefined) throw new NotThere(`No repository ${fullName}`);
+  if (repository === undefined) throw new NotFound(`No repository ${fullName}`);
   return repository;
 }
 

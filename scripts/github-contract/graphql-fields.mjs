@@ -27,8 +27,12 @@ export const FIELDS = {
     mergeQueue isArchived isDisabled isEmpty isFork isPrivate visibility autoMergeAllowed deleteBranchOnMerge
     mergeCommitAllowed rebaseMergeAllowed squashMergeAllowed createdAt updatedAt pushedAt`,
   Ref: "id name prefix repository target compare associatedPullRequests refUpdateRule rules",
-  RefUpdateRule: "pattern allowsDeletions allowsForcePushes requiresLinearHistory requiresSignatures",
-  RepositoryRule: "id type",
+  RefUpdateRule:
+    "pattern allowsDeletions allowsForcePushes requiredStatusCheckContexts requiresLinearHistory requiresSignatures",
+  RepositoryRule: "id parameters type",
+  RequiredStatusChecksParameters:
+    "doNotEnforceOnCreate requiredStatusChecks strictRequiredStatusChecksPolicy",
+  StatusCheckConfiguration: "context integrationId",
   RepositoryRuleConnection: CONNECTION,
   RepositoryRuleEdge: EDGE,
   RefConnection: CONNECTION,
@@ -105,5 +109,6 @@ export const FIELDS = {
 };
 
 export const UNIONS = {
+  RuleParameters: ["RequiredStatusChecksParameters"],
   StatusCheckRollupContext: ["CheckRun", "StatusContext"],
 };

@@ -11,7 +11,7 @@ import type { Db } from "../store/db/connect.ts";
 import { forAttempt } from "../store/db/transaction.ts";
 import type { Deps } from "./deps.ts";
 
-/** An attempt to change something, which leaves one row in the audit log. */
+/** A call or command that may change something. It has one row in the audit log. */
 export class Attempt {
   /** Null until the API key is accepted. */
   userId: string | null = null;
@@ -26,14 +26,18 @@ export class Attempt {
     this.#row = row;
   }
 
-  /** The dependencies for what the attempt does: its events and its calls to the forge name it. */
-  observe(deps: Deps): Deps {
-    return observed(deps, this.#row.id, this.#calls);
+  /** Returns dependencies that add calls to the forge to the row, and the attempt's id to events. */
+  instrument(deps: Deps): Deps {
+    return instrumented(deps, this.#row.id, this.#calls);
   }
 
-  /** Forgets the caller, whose cached credential turned out to be revoked. */
-  forget(): void {
+  /** For a cached credential that has been revoked. */
+  clearCaller(): void {
     this.userId = this.credentialId = this.workspaceId = null;
+  }
+
+  get id(): string {
+    return this.#row.id;
   }
 
   /** Whether its row may be stored already. */
@@ -58,15 +62,15 @@ export class Attempt {
   }
 }
 
-const observed = (deps: Deps, attemptId: string, calls: ForgeCall[]): Deps => ({
+const instrumented = (deps: Deps, attemptId: string, calls: ForgeCall[]): Deps => ({
   ...deps,
   db: forAttempt(deps.db, attemptId),
   forge: recordCalls(deps.forge, calls),
 });
 
 /**
- * Runs what is left of an attempt, whose process died or gave up. The events belong to the attempt.
- * The calls to the forge are added to its row, unless it has ended.
+ * Continues an attempt whose process died or gave up. Events have the id of the attempt. Calls to the
+ * forge are added to its row, unless the row has ended.
  */
 export async function continueAttempt<T>(
   deps: Deps,
@@ -76,26 +80,27 @@ export async function continueAttempt<T>(
   if (attemptId === null) return run(deps);
   const calls: ForgeCall[] = [];
   try {
-    return await run(observed(deps, attemptId, calls));
+    return await run(instrumented(deps, attemptId, calls));
   } finally {
     if (calls.length > 0) await addCalls(deps.db, attemptId, calls);
   }
 }
 
-/** The methods of the forge that change something there. */
+/** The methods of `Forge` that write. */
 const WRITES: ReadonlySet<string> = new Set<keyof Forge>([
   "createBranch",
   "openPullRequest",
   "markReady",
   "merge",
+  "approve",
   "comment",
   "editComment",
   "deleteBranch",
   "preparePick",
-  "landPick",
-  "dropPick",
+  "applyPick",
+  "discardPick",
   "moveBranch",
-  "tagTip",
+  "tagBranchTip",
   "createTags",
   "createTag",
   "publishRelease",
@@ -103,7 +108,7 @@ const WRITES: ReadonlySet<string> = new Set<keyof Forge>([
 
 type Method = (...args: unknown[]) => unknown;
 
-/** The same forge, which adds each write to `calls`. */
+/** Wraps the forge, so that each write is added to `calls`. */
 function recordCalls(forge: Forge, calls: ForgeCall[]): Forge {
   return new Proxy(forge, {
     get: (target, name) => {
@@ -139,7 +144,7 @@ const resultOf = (answer: unknown): string =>
     ? ((answer as Answer).refusal?.reason ?? "refused")
     : "ok";
 
-/** The repository, and the pull request if the order or the answer names one. No texts. */
+/** `acme/web`, or `acme/web#12` if the arguments or the response name a pull request. */
 function refOf([first, order]: readonly unknown[], answer: unknown): string {
   const repositories = (Array.isArray(first) ? first : [first]) as readonly (
     | RepositoryRef

@@ -14,7 +14,7 @@ export interface Deps {
   readonly metrics: Metrics;
   readonly feed: Feed;
   readonly webhookClient: WebhookClient;
-  /** Cached answers of `GET /v1/board`. */
+  /** Cached responses of `GET /v1/board`. */
   readonly boards: CachedBoards;
   /** Identifies this process as the owner of what it runs. */
   readonly instanceId: string;

@@ -1,35 +1,33 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Db } from "../store/db/connect.ts";
 import { createCoalescer } from "../store/cards/cached-boards.ts";
-import { readEvents, readHeads, type FeedPage, type FeedQuestion } from "../store/events/feed.ts";
+import { readEvents, readHeads, type FeedPage, type FeedQuery } from "../store/events/feed.ts";
 import { hasPendingEvents, numberEvents } from "../store/events/number-events.ts";
+import { createLoop, type BackgroundLoop } from "./background-loop.ts";
 
 /** Numbers events after their commit and wakes those who wait for them. */
-export interface Feed {
+export interface Feed extends BackgroundLoop {
   /** Reads events. Readers that wake up together for the same events share one read. */
-  read(workspaceId: string, question: FeedQuestion): Promise<FeedPage>;
+  read(workspaceId: string, question: FeedQuery): Promise<FeedPage>;
   /**
-   * Resolves when the board has an event after `seq`, after `ms` milliseconds, when `signal`
-   * aborts, or when the process shuts down.
+   * Resolves when the board has an event after `seq`, after `ms` milliseconds, or when `signal`
+   * aborts, as it must when `closing` does.
    */
   waitForEvent(workspaceId: string, seq: number, ms: number, signal: AbortSignal): Promise<void>;
   /** Aborts when the process shuts down: streams end, and waits return. */
   readonly closing: AbortSignal;
   /** The pause between the comments of a stream, in milliseconds. */
   readonly keepAliveMs: number;
-  /** Begins numbering. */
-  start(): void;
   /** Ends all waits and streams. */
   close(): void;
-  /** Stops numbering. Another process, or the next one, goes on. */
-  stop(): Promise<void>;
 }
 
 /** The pause between two queries for new events while a reader waits, in milliseconds. */
 const BUSY_PAUSE_MS = 40;
 const IDLE_PAUSE_MS = 250;
-/** The pause after a failure, in milliseconds: a database that is away would fill the log. */
+/** The pause after a failure, in milliseconds: an unavailable database would fill the log. */
 const FAILED_PAUSE_MS = 1_000;
 /** How long the short pause outlasts the last wait, in milliseconds: readers come back. */
 const READERS_RETURN_MS = 30_000;
@@ -44,7 +42,7 @@ interface Waiter {
 }
 
 /**
- * Every process runs this loop. It looks for new events instead of being notified: a NOTIFY in each
+ * Every process runs this loop. It queries for new events instead of being notified: a NOTIFY in each
  * write would make all commits wait for each other.
  */
 export function createFeed(
@@ -54,10 +52,11 @@ export function createFeed(
 ): Feed {
   const waiters = new Set<Waiter>();
   const closing = new AbortController();
-  const ending = new AbortController();
+  // Each stream and each waiting call listens.
+  setMaxListeners(0, closing.signal);
   let lastWaitAt = 0;
 
-  async function look(): Promise<void> {
+  async function numberAndWake(): Promise<void> {
     if (await hasPendingEvents(db)) await numberEvents(db);
     if (waiters.size === 0) return;
     const waiting = [...waiters];
@@ -70,42 +69,38 @@ export function createFeed(
     return isBusy ? BUSY_PAUSE_MS : IDLE_PAUSE_MS;
   };
 
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      const pause = await look().then(pauseMs, (error: unknown) => {
-        log.warn({ err: error }, "events could not be numbered");
-        return FAILED_PAUSE_MS;
-      });
-      await sleep(pause, undefined, { signal: ending.signal }).catch(() => undefined);
-    }
-  }
-  let running = Promise.resolve();
+  const loop = createLoop(() =>
+    numberAndWake().then(pauseMs, (error: unknown) => {
+      log.warn({ err: error }, "events could not be numbered");
+      return FAILED_PAUSE_MS;
+    }),
+  );
 
-  const join = createCoalescer();
+  const shareRead = createCoalescer();
 
   return {
     read: (workspaceId, question) =>
-      join(`${workspaceId} ${JSON.stringify(question)}`, () => readEvents(db, workspaceId, question)),
+      shareRead(`${workspaceId} ${JSON.stringify(question)}`, () => readEvents(db, workspaceId, question)),
     keepAliveMs,
-    start: () => {
-      running = run();
-    },
+    start: () => loop.start(),
     waitForEvent: async (workspaceId, seq, ms, signal) => {
       lastWaitAt = Date.now();
-      const woken = new AbortController();
-      const waiter = { workspaceId, seq, wake: () => woken.abort() };
+      const over = new AbortController();
+      const wake = (): void => over.abort();
+      const waiter = { workspaceId, seq, wake };
       waiters.add(waiter);
-      const over = AbortSignal.any([signal, closing.signal, woken.signal]);
-      await sleep(ms, undefined, { signal: over }).catch(() => undefined);
+      signal.addEventListener("abort", wake);
+      if (signal.aborted) wake();
+      await sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
+      signal.removeEventListener("abort", wake);
       waiters.delete(waiter);
       lastWaitAt = Date.now();
     },
     closing: closing.signal,
     close: () => closing.abort(),
-    stop: async () => {
+    stop: () => {
       closing.abort();
-      ending.abort();
-      await running;
+      return loop.stop();
     },
   };
 }

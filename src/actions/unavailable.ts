@@ -3,11 +3,11 @@ import type { ForgeUnavailable, UnavailableReason } from "../forge/values.ts";
 
 /** The error of a rate limit has a text with the time of its end. */
 const CAUSE_TEXTS: Readonly<Record<Exclude<UnavailableReason, "rate_limit">, string>> = {
-  unusable_answer: "GitHub's answer could not be used",
+  unusable_answer: "GitHub's response could not be used",
   outage: "GitHub could not be reached",
 };
 
-/** The 503 for a call that GitHub did not answer. `unfinished` is what is not done because of that. */
+/** The 503 for a call that GitHub did not respond to. `unfinished` is what is not done because of that. */
 export function unavailable(error: ForgeUnavailable, unfinished?: string): Problem {
   const { reason, retryAfter } = error;
   const happened = reason === "rate_limit" ? error.message : CAUSE_TEXTS[reason];

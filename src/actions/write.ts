@@ -5,16 +5,17 @@ import type { Role } from "../flow/roles.ts";
 import type { Trx } from "../store/db/connect.ts";
 import { allInOrder, beginTransaction } from "../store/db/transaction.ts";
 import {
-  claimKey,
-  releaseKey,
-  storeAnswer,
-  type ClaimResult,
-  type ClaimedKey,
-  type StoredAnswer,
+  reserveKey,
+  freeKey,
+  storeResponse,
+  type ReservationResult,
+  type ReservedKey,
+  type StoredResponse,
 } from "../store/ops/idempotency.ts";
 import type { CachedCredential } from "../store/tenancy/credentials.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
+import type { AnswerSeal } from "./sealed-text.ts";
 
 /** The user and credential of a request, and its board. */
 export interface Caller {
@@ -34,37 +35,39 @@ interface WriteRequest {
   readonly key: string;
   readonly fingerprint: Buffer;
   readonly attempt: Attempt;
+  /** Seals the stored response, if that has a secret. */
+  readonly seal: AnswerSeal | null;
 }
 
 /** The state of the idempotency key; `subject` is the result of `find`. */
 type StartedWrite<Subject> =
-  | { readonly state: "claimed"; readonly write: Write; readonly subject: Subject }
-  | Exclude<ClaimResult, { readonly state: "claimed" }>;
+  | { readonly state: "reserved"; readonly write: Write; readonly subject: Subject }
+  | Exclude<ReservationResult, { readonly state: "reserved" }>;
 
 /**
- * Begins a write in two round trips: opens its transaction, revalidates the credential, claims the
+ * Begins a write in two round trips: opens its transaction, revalidates the credential, reserves the
  * idempotency key and finds the subject of the request. Throws `StaleCredential`, or what `find`
- * throws unless the key has a stored answer.
+ * throws unless the key has a stored response.
  */
 export async function startWrite<Subject>(
   deps: Deps,
   log: Logger,
-  { caller, cached, key, fingerprint, attempt }: WriteRequest,
+  { caller, cached, key, fingerprint, attempt, seal }: WriteRequest,
   find: (trx: Trx) => Promise<Subject>,
 ): Promise<StartedWrite<Subject>> {
   const trx = await beginTransaction(deps.db);
   try {
     const { credentialId } = caller;
-    const claiming = claimKey(trx, cached, { credentialId, key, fingerprint, holder: deps.instanceId });
-    const [claimed, found] = await Promise.allSettled([claiming, find(trx)]);
-    if (claimed.status === "rejected") throw claimed.reason;
-    if (claimed.value.state !== "claimed") {
+    const reserving = reserveKey(trx, cached, { credentialId, key, fingerprint, holder: deps.instanceId });
+    const [reserved, found] = await Promise.allSettled([reserving, find(trx)]);
+    if (reserved.status === "rejected") throw reserved.reason;
+    if (reserved.value.state !== "reserved") {
       await trx.rollback();
-      return claimed.value;
+      return reserved.value;
     }
     if (found.status === "rejected") throw found.reason;
-    const write = new Write(deps, log, caller, claimed.value.held, trx, attempt);
-    return { state: "claimed", write, subject: found.value };
+    const write = new Write(deps, log, caller, reserved.value.reserved, trx, { attempt, seal });
+    return { state: "reserved", write, subject: found.value };
   } catch (error) {
     await trx.rollback();
     throw error;
@@ -72,7 +75,7 @@ export async function startWrite<Subject>(
 }
 
 /**
- * A running write. Its answer is stored under the idempotency key in the same transaction as its
+ * A running write. Its response is stored under the idempotency key in the same transaction as its
  * effect, so that a crash never leaves one without the other. So is the row of the audit log.
  */
 export class Write implements Caller {
@@ -82,15 +85,23 @@ export class Write implements Caller {
   readonly role: Role;
   readonly isHuman: boolean;
   readonly requestId: string;
-  /** The transaction that claimed the key. It ends with `answer` or `commit`. */
+  /** The transaction that reserved the key. It ends with `answer` or `commit`. */
   readonly trx: Trx;
   readonly #deps: Deps;
   readonly #log: Logger;
-  readonly #held: ClaimedKey;
+  readonly #reserved: ReservedKey;
   readonly #attempt: Attempt;
+  readonly #seal: AnswerSeal | null;
   #isCommitted = false;
 
-  constructor(deps: Deps, log: Logger, caller: Caller, held: ClaimedKey, trx: Trx, attempt: Attempt) {
+  constructor(
+    deps: Deps,
+    log: Logger,
+    caller: Caller,
+    reserved: ReservedKey,
+    trx: Trx,
+    { attempt, seal }: Pick<WriteRequest, "attempt" | "seal">,
+  ) {
     this.userId = caller.userId;
     this.credentialId = caller.credentialId;
     this.workspaceId = caller.workspaceId;
@@ -100,37 +111,40 @@ export class Write implements Caller {
     this.trx = trx;
     this.#deps = deps;
     this.#log = log;
-    this.#held = held;
+    this.#reserved = reserved;
     this.#attempt = attempt;
+    this.#seal = seal;
   }
 
-  /** Stores the answer and commits the transaction, in one round trip. */
-  async answer(body: unknown, status = 200): Promise<StoredAnswer> {
+  /** Stores the response and commits the transaction, in one round trip. */
+  async answer(body: unknown, status = 200): Promise<StoredResponse> {
     const [answer] = await allInOrder([this.answerIn(this.trx, body, status), this.trx.commit()]);
     return answer;
   }
 
   /** Commits before the write is done: its key is shown as running until `answerIn` ends it. */
   async commit(): Promise<void> {
+    if (this.#isCommitted) return;
     this.#isCommitted = true;
     await allInOrder([this.#attempt.begin(this.trx), this.trx.commit()]);
   }
 
-  /** Stores the answer at the end of a later transaction. Throws busy if the key was taken over. */
-  async answerIn(trx: Trx, body: unknown, status = 200): Promise<StoredAnswer> {
+  /** Stores the response at the end of a later transaction. Throws busy if the key was taken over. */
+  async answerIn(trx: Trx, body: unknown, status = 200): Promise<StoredResponse> {
     const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
+    const stored = this.#seal ? this.#seal.close(answer) : answer;
     const [isStored] = await allInOrder([
-      storeAnswer(trx, this.#held, answer),
+      storeResponse(trx, this.#reserved, stored),
       this.#attempt.end(trx, { status, problem: null }),
     ]);
     if (isStored) return answer;
     throw busy("This request was taken over by its own retry. Make the same call again.", 1);
   }
 
-  /** Rolls back, or releases the key after `commit`, so that the request can be repeated. */
+  /** Rolls back, or frees the key after `commit`, so that the request can be repeated. */
   async abandon(): Promise<void> {
     if (!this.#isCommitted) return this.trx.rollback();
-    await releaseWithRetry(this.#log, "an idempotency key", () => releaseKey(this.#deps.db, this.#held));
+    await freeWithRetry(this.#log, "an idempotency key", () => freeKey(this.#deps.db, this.#reserved));
   }
 }
 
@@ -138,31 +152,27 @@ export class Write implements Caller {
 const PAUSES_MS = [250, 1_000, 4_000, 15_000, 30_000] as const;
 
 /**
- * Releases something this process owns, because no other process may take it over while this one
+ * Frees something that this process owns, because no other process may take it over while this one
  * lives. Never throws: if the database cannot be reached, retries in the background. `what` names
  * it in the log.
  */
-export async function releaseWithRetry(
-  log: Logger,
-  what: string,
-  release: () => Promise<unknown>,
-): Promise<void> {
+export async function freeWithRetry(log: Logger, what: string, free: () => Promise<unknown>): Promise<void> {
   try {
-    await release();
+    await free();
   } catch (error) {
-    log.warn({ err: error }, `${what} could not be released yet`);
-    void retry(log, what, release);
+    log.warn({ err: error }, `${what} could not be freed yet`);
+    void retry(log, what, free);
   }
 }
 
-async function retry(log: Logger, what: string, release: () => Promise<unknown>): Promise<void> {
+async function retry(log: Logger, what: string, free: () => Promise<unknown>): Promise<void> {
   for (let tries = 0; ; tries++) {
     await sleep(PAUSES_MS[tries] ?? 30_000, undefined, { ref: false });
     try {
-      await release();
+      await free();
       return;
     } catch (error) {
-      log.debug({ err: error }, `${what} could still not be released`);
+      log.debug({ err: error }, `${what} could still not be freed`);
     }
   }
 }

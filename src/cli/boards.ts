@@ -1,10 +1,11 @@
 import { createWorkspace } from "../actions/boards/workspaces.ts";
 import { addMember, registerAgent } from "../actions/installations/forge-accounts.ts";
+import { removeMembersWithLogin } from "../actions/members/members.ts";
 import { notFound, Problem } from "../errors.ts";
 import { ROLES } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";
-import { removeMember } from "../store/tenancy/memberships.ts";
-import { listAgents, removeAgent, listMembersWithLogin } from "../store/tenancy/users.ts";
+import { listAgents, removeAgent } from "../store/tenancy/agents.ts";
+import { listMembersWithLogin } from "../store/tenancy/users.ts";
 import type { Db } from "../store/db/connect.ts";
 import { findWorkspace, listWorkspaces } from "../store/tenancy/workspaces.ts";
 import {
@@ -20,7 +21,7 @@ import {
   type CommandContext,
   type Subcommand,
 } from "./command.ts";
-import { messageOf } from "./doctor/check-forge.ts";
+import { messageOf } from "../actions/doctor/check-forge.ts";
 import { listSubcommand, openForge, withDatabase } from "./open.ts";
 
 const ACCOUNT = { workspace: TEXT, login: TEXT };
@@ -31,11 +32,11 @@ const createBoard: Subcommand = async (args, context) => {
     organization: required(values.organization, "--organization", "the account that has installed the App"),
     name: required(values.name, "--name", "the name of the board"),
   };
-  const created = await withDatabase(context, (db) => createWorkspace({ db, newId }, order)).catch(
-    async (error: unknown) => {
+  const created = await withDatabase(context, (db) =>
+    createWorkspace({ db, newId }, order).catch(async (error: unknown) => {
       const isUnknown = error instanceof Problem && error.kind === "not_found";
-      throw (isUnknown && (await whyUnknown(context, order.organization))) || error;
-    },
+      throw (isUnknown && (await whyUnknown(context, db, order.organization))) || error;
+    }),
   );
   printResult(context, values, created, [
     `Created the board ${created.name}: workspace ${created.id}, project ${created.projectId}.`,
@@ -44,8 +45,8 @@ const createBoard: Subcommand = async (args, context) => {
 };
 
 /** Why the database does not have an account. Null if the App is not installed on it, or not set up. */
-async function whyUnknown(context: CommandContext, login: string): Promise<Problem | null> {
-  const forge = await openForge(context).catch(() => null);
+async function whyUnknown(context: CommandContext, db: Db, login: string): Promise<Problem | null> {
+  const forge = await openForge(context, db).catch(() => null);
   if (forge === null) return null;
   try {
     const installed = await forge.installations();
@@ -84,9 +85,8 @@ const createMember: Subcommand = async (args, context) => {
   const login = required(values.login, "--login", MEMBER_LOGIN);
   const role = ROLES.find((candidate) => candidate === values.role);
   if (!role) throw new UsageError(`--role must be one of ${ROLES.join(", ")}.`);
-  const forge = await openForge(context);
-  const user = await withDatabase(context, (db) =>
-    addMember({ db, forge, newId }, { workspaceId, login, role }),
+  const user = await withDatabase(context, async (db) =>
+    addMember({ db, forge: await openForge(context, db), newId }, { workspaceId, login, role }),
   );
   printResult(context, values, { workspaceId, ...user, role }, [`${user.login} now has the role ${role}.`]);
 };
@@ -142,7 +142,7 @@ export const member = commandOf(
   {
     add: createMember,
     list: listBoardMembers,
-    remove: removal(removeMember, {
+    remove: removal(removeMembersWithLogin, {
       login: MEMBER_LOGIN,
       unknown: "is not a member of workspace",
       removed: "is no longer a member.",
@@ -157,9 +157,8 @@ const createAgent: Subcommand = async (args, context) => {
   const workspaceId = workspaceOf(values);
   const login = required(values.login, "--login", AGENT_LOGIN);
   const { owner } = values;
-  const forge = await openForge(context);
-  const user = await withDatabase(context, (db) =>
-    registerAgent({ db, forge, newId }, { workspaceId, login, owner }),
+  const user = await withDatabase(context, async (db) =>
+    registerAgent({ db, forge: await openForge(context, db), newId }, { workspaceId, login, owner }),
   );
   printResult(context, values, { workspaceId, ...user }, [
     `${user.login} is now registered as an agent, on this board only.`,
@@ -179,7 +178,7 @@ export const agent = commandOf(
     options: {
       ...WORKSPACE_OPTION,
       "--login <login>": "Account of the agent on GitHub",
-      "--owner <login>": "Person who may not be the second person for the agent's commits",
+      "--owner <login>": "GitHub user who owns the agent, for stages that need a second person",
     },
     examples: [
       `agent add --workspace ${EXAMPLE_ID} --login my-agent --owner ada`,
@@ -194,7 +193,7 @@ export const agent = commandOf(
       const workspaceId = values.workspace === undefined ? null : workspaceOf(values);
       return (db) => listAgents(db, workspaceId);
     }),
-    remove: removal(removeAgent, {
+    remove: removal((db, workspaceId, login) => removeAgent(db, workspaceId, { login }), {
       login: AGENT_LOGIN,
       unknown: "is not registered as an agent of workspace",
       removed: "is no longer registered as an agent of this board.",

@@ -118,7 +118,7 @@ export function portOf(value: string): number {
   throw new UsageError("--port must be a port number, from 0 to 65535.");
 }
 
-/** The only argument of a call. */
+/** The only argument of an invocation. */
 export function onlyArgument(positionals: readonly string[], what: string): string {
   const [argument, ...others] = positionals;
   if (argument === undefined) throw new UsageError(`An argument is missing: ${what}.`);
@@ -132,7 +132,7 @@ type Parsed<O extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; options: WithJson<O>; allowPositionals: true }>
 >;
 
-/** Reads the options of a call that takes no arguments. */
+/** Reads the options of an invocation that takes no arguments. */
 export function readOptions<O extends Options>(args: readonly string[], options: O): Parsed<O>["values"] {
   const { values, positionals } = readArgs(args, options);
   if (positionals.length === 0) return values;
@@ -140,7 +140,7 @@ export function readOptions<O extends Options>(args: readonly string[], options:
 }
 
 /**
- * Reads the options of a call, `--json` included, and its arguments. Throws `UsageError` for an
+ * Reads the options of an invocation, `--json` included, and its arguments. Throws `UsageError` for an
  * unknown option and for a missing value.
  */
 export function readArgs<O extends Options>(args: readonly string[], options: O): Parsed<O> {

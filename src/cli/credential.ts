@@ -41,7 +41,7 @@ export const credential = commandOf(
       "--scopes <scopes>": "read, or read,write",
       "--keep <hours>": `How long the previous key stays valid, from 0h to 24h (default: ${DEFAULT_KEEP})`,
       "--expires <days>": `Days until the key expires (default of issue: ${DEFAULT_EXPIRY}), or never`,
-      "--owner <login>": "Person on GitHub as whom the key counts in stages that need a second person",
+      "--owner <login>": "GitHub user who owns the key, for stages that need a second person",
       "--for mcp": "Also print the configuration of an MCP client",
     },
     examples: [
@@ -76,10 +76,11 @@ async function issue(args: readonly string[], context: CommandContext): Promise<
   if (values.for !== undefined && values.for !== "mcp") throw new UsageError("--for must be mcp.");
   const baseUrl = values.for && (await publicUrlOf(context, "MCP clients use it"));
   const [board] = order.boards;
-  const forge = values.owner === undefined ? null : await openForge(context);
   const issued = await withDatabase(context, async (db) => {
-    const owned = { workspaceId: board?.workspaceId ?? "", login: values.owner ?? "" };
-    const owner = forge && (await findOwner({ db, forge, newId }, owned));
+    const { owner: login } = values;
+    const owned = { workspaceId: board?.workspaceId ?? "", login: login ?? "" };
+    const owner =
+      login === undefined ? null : await findOwner({ db, forge: await openForge(context, db), newId }, owned);
     const credential = await issueCredential({ db, newId }, { ...order, ownerId: owner?.id ?? null });
     return { ...credential, ...(owner && { owner: owner.login }) };
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { notFound } from "../errors.ts";
 import type { Db } from "../store/db/connect.ts";
-import { FEED_KINDS, readEvents, readFeedBounds, requireKept } from "../store/events/feed.ts";
+import { FEED_KINDS, readEvents, readFeedBounds, requireRetained } from "../store/events/feed.ts";
 import { findWorkspace } from "../store/tenancy/workspaces.ts";
 import {
   EXAMPLE_ID,
@@ -84,7 +84,7 @@ async function printEvents(
       kinds,
       cardNumber: null,
     });
-    requireKept(position, page);
+    requireRetained(position, page);
     for (const event of page.events) print(JSON.stringify(event));
     const isAtEnd = page.next === position;
     position = page.next;

@@ -8,7 +8,7 @@ import { portOf, printOutcome, readArgs, TEXT, type Command } from "./command.ts
 
 export const forge: Command = {
   name: "forge",
-  about: "Runs only the sandbox forge, to try a service in real mode without GitHub",
+  about: "Runs only the sandbox forge, to run a service against it instead of GitHub",
   usage: ["forge [--port <port>] [--webhook-url <url>]"],
   options: {
     "--port <port>": "Port to listen on; 0 selects a free one (default: SANDBOX_FORGE_PORT or 3001)",

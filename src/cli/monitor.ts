@@ -1,5 +1,5 @@
 import { validate as isUuid } from "uuid";
-import { createMonitor } from "../actions/boards/workspaces.ts";
+import { createMonitor } from "../actions/boards/monitors.ts";
 import { notFound } from "../errors.ts";
 import { newId } from "../new-id.ts";
 import { listMonitors, removeMonitor, setMonitorSecret } from "../store/ops/monitors.ts";
@@ -95,5 +95,5 @@ export const monitor = commandOf(
     ],
     changes: ["create", "secret", "remove"],
   },
-  { create, list: listSubcommand({}, () => listMonitors), secret, remove },
+  { create, list: listSubcommand({}, () => (db) => listMonitors(db)), secret, remove },
 );

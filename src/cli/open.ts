@@ -1,7 +1,8 @@
 import { pino } from "pino";
 import { validate as isUuid } from "uuid";
 import { Attempt } from "../actions/attempt.ts";
-import { dataDirOf, EXAMPLE_URL, isServiceUrl, readConfig } from "../config.ts";
+import { dataDirOf, readConfig } from "../config.ts";
+import { EXAMPLE_URL, isServiceUrl } from "../settings.ts";
 import { Problem } from "../errors.ts";
 import type { Forge } from "../forge/forge.ts";
 import { createGitHubForge } from "../forge/github/connect-github.ts";
@@ -10,6 +11,7 @@ import { readForgeFile, readSandboxFile } from "../../sandbox/state-files.ts";
 import { newId } from "../new-id.ts";
 import { connect, type Db } from "../store/db/connect.ts";
 import { forAttempt } from "../store/db/transaction.ts";
+import { createForgeLimits } from "../store/forge/forge-limits.ts";
 import {
   printRows,
   readOptions,
@@ -20,8 +22,8 @@ import {
 } from "./command.ts";
 
 /**
- * Runs `work` on the database of DATABASE_URL, or of the running sandbox. For a command that changes
- * something, the audit log gets a row before that, which ends with it.
+ * Runs `work` on the database of DATABASE_URL, or of the running sandbox. Before a command that
+ * changes something, adds its row to the audit log, which gets its outcome when the command ends.
  */
 export async function withDatabase<T>(
   context: CommandContext,
@@ -100,20 +102,23 @@ export async function publicUrlOf({ env, cwd }: CommandContext, purpose: string)
   throw new UsageError(`Set PUBLIC_URL to the URL of the service: ${purpose}.`);
 }
 
-/** Access to GitHub as the configured App, or to the forge of the sandbox in this folder. */
-export async function openForge({ env, cwd }: CommandContext): Promise<Forge> {
+/**
+ * Access to GitHub as the configured App, or to the forge of the sandbox in this folder. With a
+ * database, it respects the limits that GitHub has reported to the service.
+ */
+export async function openForge({ env, cwd }: CommandContext, db: Db | null): Promise<Forge> {
   const config = readConfig(env, cwd);
-  const log = pino({ level: "silent" });
-  if (config.mode === "real") {
+  const options = { log: pino({ level: "silent" }), ...(db && { sharedLimits: createForgeLimits(db) }) };
+  if (config.mode === "github") {
     const { apiUrl, app, webhookSecrets } = config;
     const { id: appId, privateKey } = app;
     const [webhookSecret = ""] = webhookSecrets;
-    return createGitHubForge({ baseUrl: apiUrl, appId, privateKey, webhookSecret, log });
+    return createGitHubForge({ baseUrl: apiUrl, appId, privateKey, webhookSecret, ...options });
   }
   const file = await readForgeFile(dataDirOf(env, cwd));
   if (file) {
     const { apiUrl, appId, privateKey, webhookSecret } = file;
-    return createGitHubForge({ baseUrl: apiUrl, appId, privateKey, webhookSecret, log });
+    return createGitHubForge({ baseUrl: apiUrl, appId, privateKey, webhookSecret, ...options });
   }
   throw new Problem(
     "unavailable",

@@ -15,7 +15,7 @@ export const migrate: Command = {
   examples: ["migrate"],
   run: async (args, context) => {
     const { values } = readArgs(args, {});
-    const applied = await withDatabase(context, migrateDatabase);
+    const applied = await withDatabase(context, (_, databaseUrl) => migrateDatabase(databaseUrl));
     const text = applied.length > 0 ? `Applied:\n  ${applied.join("\n  ")}` : "The schema is up to date.";
     printOutcome(context, values, { applied }, text);
   },

@@ -26,7 +26,7 @@ export const operation = commandOf(
     name: "operation",
     about: "Cancels a promotion that is running",
     usage: ["operation cancel <operationId>"],
-    options: { "<operationId>": "Promotion: the `operationId` in the answers to it" },
+    options: { "<operationId>": "The `operationId` in the response to the promotion" },
     examples: [`operation cancel ${EXAMPLE_ID}`],
     changes: ["cancel"],
   },

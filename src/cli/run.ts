@@ -11,13 +11,18 @@ import { events } from "./events.ts";
 import { forge } from "./forge.ts";
 import { monitor } from "./monitor.ts";
 import { operation } from "./operation.ts";
+import { operator } from "./operator.ts";
 import { delivery, migrate, openapi, repair } from "./operate.ts";
+import { consoleLink, session } from "./session.ts";
 import { setup } from "./setup.ts";
 
 const COMMANDS: readonly Command[] = [
   setup,
   doctor,
   credential,
+  session,
+  consoleLink,
+  operator,
   workspace,
   member,
   agent,

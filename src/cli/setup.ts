@@ -1,11 +1,13 @@
 import { resolve } from "node:path";
 import { WEBHOOK_PATH } from "../app.ts";
-import { EXAMPLE_URL, isServiceUrl, readForgeUrls } from "../config.ts";
+import { CALLBACK_PATH } from "../http/console/console.ts";
+import { readForgeUrls } from "../config.ts";
+import { EXAMPLE_URL, isServiceUrl } from "../settings.ts";
 import { Problem } from "../errors.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/app.ts";
 import { portOf, printOutcome, readOptions, required, TEXT, type Command, UsageError } from "./command.ts";
 import { assertNoAppSettings } from "./setup/env-file.ts";
-import { installUrlOf, createGitHubApp } from "./setup/create-github-app.ts";
+import { APP_SETTINGS, installUrlOf, createGitHubApp } from "./setup/create-github-app.ts";
 import { isPrivateUrl } from "../actions/webhooks/private-address.ts";
 
 /** Creates the App in a browser, and receives its key and webhook secret. */
@@ -21,7 +23,7 @@ export const setup: Command = {
     "--org <organization>": "Organization that owns the App (default: your own account)",
     "--name <name>": "Name of the App (default: Trunkline)",
     "--port <port>": "Port of the setup page on this machine (default: 3003)",
-    "--file <path>": "File for APP_ID, PRIVATE_KEY and WEBHOOK_SECRET (default: .env)",
+    "--file <path>": `File for ${APP_SETTINGS} (default: .env)`,
     "--by-hand": "Print the URL of GitHub's form, filled in, and the next steps",
   },
   examples: [`setup --url ${EXAMPLE_URL} --org acme`],
@@ -54,7 +56,8 @@ export const setup: Command = {
     const port = portOf(values.port);
     const envFile = resolve(context.cwd, values.file);
     const webhookUrl = `${url}${WEBHOOK_PATH}`;
-    const wanted = { name, url, webhookUrl, newAppUrl, apiUrl: forge.api, envFile, port };
+    const callbackUrl = `${url}${CALLBACK_PATH}`;
+    const wanted = { name, url, webhookUrl, callbackUrl, newAppUrl, apiUrl: forge.api, envFile, port };
     await assertNoAppSettings(envFile);
     const onListening = (address: string): void => {
       const text = `Open ${address} in a browser on this machine where you are signed in to ${new URL(newAppUrl).origin}. Ctrl-C cancels.`;
@@ -69,7 +72,7 @@ export const setup: Command = {
       values,
       { appId: app.id, envFile, installUrl },
       // Contains no secret.
-      `Wrote APP_ID, PRIVATE_KEY and WEBHOOK_SECRET to ${envFile}. Only you can read this file.
+      `Wrote ${APP_SETTINGS} to ${envFile}. Only you can read this file.
 Next, install the App for the repositories of its boards: ${installUrl}
 Then start the service with these settings and run: trunkline doctor`,
     );
@@ -95,6 +98,7 @@ function formAddress(newAppUrl: string, { url, name }: { url: string; name: stri
     webhook_url: `${url}${WEBHOOK_PATH}`,
     ...NEEDED_PERMISSIONS,
   });
+  parameters.append("callback_urls[]", `${url}${CALLBACK_PATH}`);
   for (const event of NEEDED_EVENTS) parameters.append("events[]", event);
   return `${newAppUrl}?${parameters.toString()}`;
 }
@@ -103,5 +107,6 @@ const NEXT_BY_HAND = `Open this URL where you are signed in to GitHub. Then, on 
   1. Webhook secret: paste the output of \`openssl rand -hex 32\`. Set WEBHOOK_SECRET to it.
   2. Compare permissions and events with app.yml, and create the App. Set APP_ID to its App ID.
   3. Private keys: generate one. Set PRIVATE_KEY_PATH to the downloaded file.
-  4. Install App: install it on the account, for the repositories of its boards.
-With these settings, run: trunkline doctor`;
+  4. Client secrets: generate one. Set CLIENT_SECRET to it, and CLIENT_ID to the Client ID.
+  5. Install App: install it on the account, for the repositories of its boards.
+Set PUBLIC_URL to the URL of the service. With these settings, run: trunkline doctor`;

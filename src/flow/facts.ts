@@ -10,6 +10,8 @@ export interface BranchFacts {
   readonly aheadBy: number | null;
   /** The commits counted by `aheadBy`, if they were asked for; null when there are too many. */
   readonly commits?: readonly CommitFacts[] | null | undefined;
+  /** The checks that the target requires, if they were asked for. */
+  readonly requiredChecks?: readonly string[] | undefined;
   /** From the card's branch in this repository, not from a fork. Newest first. */
   readonly pullRequests: readonly PullRequestFacts[];
 }
@@ -33,9 +35,14 @@ export interface PullRequestFacts {
   readonly reviewDecision: "approved" | "changes_requested" | "review_required" | null;
   readonly isInMergeQueue: boolean;
   readonly mergeSha: string | null;
-  /** GitHub attributes the App's merge to a person only when a merge queue made it. */
+  /**
+   * Whether GitHub names a person as the one who merged. For a merge by the App it does so only in
+   * a merge queue.
+   */
   readonly isMergedByPerson: boolean;
   readonly checks: ChecksSummary;
+  /** The required checks that have not passed on the head, if they were asked for. */
+  readonly unmetChecks?: readonly string[] | undefined;
 }
 
 /** The checks and statuses of one commit: their combined state and the names that explain it. */

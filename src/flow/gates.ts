@@ -1,7 +1,7 @@
 import type { Stage } from "./flow.ts";
-import { blockedReason, type BlockedReason, type Refusal, type RefusalReason } from "./refusal.ts";
+import type { BlockedReason, Refusal, RefusalReason } from "./refusal.ts";
 
-/** Why the commits of a card need somebody else, or cannot be attributed. */
+/** Why a gate with `secondPerson` refuses a move. */
 export const SECOND_PERSON_CAUSES = [
   "same_person",
   "no_owner",
@@ -11,17 +11,17 @@ export const SECOND_PERSON_CAUSES = [
 ] as const;
 type SecondPersonCause = (typeof SECOND_PERSON_CAUSES)[number];
 
-/** What decides whether a card may enter a stage, apart from its commits. */
+/** What the gates of a stage check, besides the card's commits. */
 export interface EntryFacts {
   /** Whether a person moves the card, not an API key. */
   readonly isHuman: boolean;
-  /** The person as whom the mover counts, or null. */
+  /** The person who moves the card or owns the API key; null if unknown. */
   readonly personId: string | null;
   /** The other cards that are in the stage or being moved into it. */
   readonly otherCards: number;
 }
 
-/** What the gates of a stage refuse, whatever the card's commits are. */
+/** The refusals that do not depend on the card's commits. */
 export function entryRefusals({ name, gates }: Stage, facts: EntryFacts): Refusal[] {
   if (!gates) return [];
   const refusals: Refusal[] = [];
@@ -35,7 +35,7 @@ export function entryRefusals({ name, gates }: Stage, facts: EntryFacts): Refusa
     refusals.push({ reason: "wip_limit", message, details });
   }
   if (gates.secondPerson && facts.personId === null) {
-    const message = `${name} needs a second person, and this credential belongs to no person. Use one that was issued with --owner.`;
+    const message = `${name} needs a second person, and this credential belongs to no person. Use one that was issued with trunkline credential issue --owner.`;
     refusals.push({ reason: "needs_second_person", message, details: { cause: "no_owner" } });
   }
   return refusals;
@@ -43,7 +43,7 @@ export function entryRefusals({ name, gates }: Stage, facts: EntryFacts): Refusa
 
 const cardsOf = (count: number): string => (count === 1 ? "1 card" : `${count} cards`);
 
-/** Somebody who pushed to a card's branch or wrote one of its commits. */
+/** The author of a commit of a card's branch, or the user who pushed it. */
 export interface Contributor {
   readonly sha: string;
   /** The GitHub login; null if unknown. */
@@ -63,7 +63,7 @@ export interface BranchWork {
   readonly pushers: readonly Contributor[] | null;
 }
 
-/** Why a person may not be the second one for a branch; null if nothing shows that. */
+/** The refusal if the person worked on the branch, or if a contributor is unknown. */
 export function secondPersonRefusal(
   { name }: Stage,
   personId: string | null,
@@ -76,16 +76,16 @@ export function secondPersonRefusal(
   });
   const own = [...(authors ?? []), ...(pushers ?? [])].find((one) => one.personId === personId);
   if (own) {
-    const who = own.login ?? "the mover";
+    const who = own.login ?? "somebody";
     return refusal(
       "same_person",
-      `${who} pushed or wrote commits of ${branchName} and counts as the mover. Another person has to move the card.`,
+      `${who}, who pushed or wrote commits of ${branchName}, is the person who moves the card or an account of that person. Another person has to move it.`,
     );
   }
   if (authors === null)
     return refusal(
       "too_many_commits",
-      `${branchName} has more commits than Trunkline reads. Split the work into several cards.`,
+      `${branchName} has more than 100 commits, which Trunkline does not read. Split the work into several cards.`,
     );
   const author = authors.find((one) => one.personId === null);
   if (author) return refusal("author_unknown", unknown("wrote", author, branchName));
@@ -94,27 +94,30 @@ export function secondPersonRefusal(
   return pusher ? refusal("pusher_unknown", unknown("pushed", pusher, branchName)) : null;
 }
 
+const IDENTIFY = {
+  pushed: "Delete the branch and let members of the board push it again.",
+  wrote:
+    "If its email address belongs to a GitHub account, add the account with `trunkline member add`. Otherwise write the commit again with such an address. Then move the card again.",
+} as const;
+
 const unknown = (
   verb: "pushed" | "wrote",
   { sha, login }: Pick<Contributor, "sha" | "login">,
   branchName: string,
 ): string =>
   login === null
-    ? `Trunkline does not know who ${verb} ${sha.slice(0, 10)} of ${branchName}. Let members of the board push it again, to a new branch of this name.`
+    ? `Trunkline does not know who ${verb} ${sha.slice(0, 10)} of ${branchName}. ${IDENTIFY[verb]}`
     : `${login}, who ${verb} ${sha.slice(0, 10)} of ${branchName}, is an agent without an owner. Register it again with its owner, then move the card again.`;
 
 const GATE_REASONS: ReadonlySet<RefusalReason> = new Set(["wip_limit", "human_only", "needs_second_person"]);
 
 export const isGateReason = ({ reason }: Pick<BlockedReason, "reason">): boolean => GATE_REASONS.has(reason);
 
-export const gateReason = (refusal: Refusal, fullName = ""): BlockedReason =>
-  blockedReason(fullName, refusal);
-
 /** The state of a stage and a card when a refusal by a gate is checked again. */
-export interface LaterGates {
+export interface RecheckedGates {
   readonly stage: Stage;
   readonly otherCards: number;
-  /** The branches' present heads, and whether all their pushers are known, by repository. */
+  /** The branches' present heads, and whether all their pushers are known, by full name. */
   readonly branches: ReadonlyMap<
     string,
     { readonly headSha: string | null; readonly hasKnownPushers: boolean }
@@ -122,12 +125,13 @@ export interface LaterGates {
 }
 
 /**
- * Whether a gate still refuses: a limit until there is room, a second person until the head changes
- * or its pusher is known, anything until the card moves or the gate is removed.
+ * Whether a gate still refuses. A limit refuses until the stage has room, `secondPerson` until the
+ * head changes or its pusher is known; with the cause `no_owner`, it refuses every head. Every gate
+ * stops refusing when it is removed.
  */
 export function gateStillRefuses(
   { reason, repository, details }: BlockedReason,
-  { stage: { gates }, otherCards, branches }: LaterGates,
+  { stage: { gates }, otherCards, branches }: RecheckedGates,
 ): boolean {
   if (reason === "wip_limit")
     return gates !== undefined && gates.wipLimit !== null && otherCards >= gates.wipLimit;

@@ -2,9 +2,10 @@ import MarkdownIt from "markdown-it";
 import type { Token } from "./markdown-prose.ts";
 
 /**
- * An invisible character. It is inserted inside a token (`#`, joiner, `14`), so that GitHub does
- * not recognize the token. Before the token it would only end the previous word. Renovate separates them in the same way (`sanitizeMarkdown`), with
- * another invisible character. Words stay searchable. Not verified on GitHub.com.
+ * An invisible character that is inserted inside a token (`#`, joiner, `14`), so that GitHub does
+ * not recognize the token. In front of the token it would have no effect. Renovate inserts another
+ * invisible character for the same purpose (`sanitizeMarkdown`). Words stay searchable. Not
+ * verified on GitHub.com.
  */
 export const JOINER = "\u200D";
 
@@ -21,7 +22,8 @@ const GH = String.raw`(?<![A-Za-z0-9])gh\\?-(?=\d)`;
 /** A line that begins with a command to a bot, such as `/approve`. */
 const COMMAND = String.raw`(?<=^[ \t>]{0,9})\/(?=[a-z][\w-]*(?:[ \t\r]|$))`;
 const OTHERS = [
-  // The address itself stays a link. Before a number, the number becomes inert.
+  // A closing keyword before a URL: the URL stays a link. A keyword before `#14` is not matched,
+  // because the number itself becomes inert.
   String.raw`\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=:?\s+\S{0,300}?\/(?:issues|pull|discussions)\/\d)`,
   String.raw`\[(?=\s{0,4}(?:skip[ _-][a-z]{1,20}|[a-z]{1,20}[ _-]skip|no[ _-]ci)\s{0,4}\])`,
   String.raw`(?<![\w-])(?:skip|request)-checks(?=\s*:)`,
@@ -59,7 +61,7 @@ const MARK = /\uFFFF(\d+)\uFFFF/g;
 const EXTENSIONS = [/^[ \t]*(?:<|\[(?:\^|.*\]:))/m, /^[ \t|:]*-[ \t|:-]*$/m, /\$[^$`]*`[^$]*\$/];
 /** HTML, which differs between versions of CommonMark, or a link too deep for the parser. */
 const DOUBTFUL_PROSE = /<[a-z/!?]|\]\(/i;
-/** For the parser the next line of a quote, for GitHub code or text. */
+/** markdown-it reads this as the next line of a quote, GitHub as code or text. */
 const DEEP_QUOTE = /(?: {4}|\t) *>/;
 /** GitHub links an address up to the next space, including backticks. */
 const ADDRESS_MARK = /\/\/|www\./i;

@@ -8,10 +8,10 @@ export interface LineCommit {
   readonly authorLogin: string | null;
   readonly prNumber: number | null;
   /**
-   * The commits that a merge brought, newest first. Empty for other commits, null when not all are
+   * The commits that a merge added, newest first. Empty for other commits, null when not all are
    * known.
    */
-  readonly brought: readonly { readonly sha: string; readonly message: string }[] | null;
+  readonly mergedCommits: readonly { readonly sha: string; readonly message: string }[] | null;
 }
 
 /** A pull request that reached a trunk with one or several commits, or a commit without one. */
@@ -55,12 +55,12 @@ export function landingsOf(line: readonly LineCommit[]): Landing[] {
 
 /**
  * Only Git's own text in the message counts, not titles or descriptions. A merge is a revert if all
- * commits that it brought are.
+ * commits that it added are.
  */
-function revertIn({ sha, message, brought }: LineCommit): Revert | null {
+function revertIn({ sha, message, mergedCommits }: LineCommit): Revert | null {
   const undone = undoneBy(message);
   if (undone !== null) return { sha: undone, by: sha };
-  const all = (brought ?? []).map((commit) => ({ by: commit.sha, undone: undoneBy(commit.message) }));
+  const all = (mergedCommits ?? []).map((commit) => ({ by: commit.sha, undone: undoneBy(commit.message) }));
   const first = all.at(-1);
   if (first === undefined || all.some((each) => each.undone === null)) return null;
   return { sha: first.undone ?? "", by: first.by };
@@ -71,7 +71,7 @@ const undoneBy = (message: string): string | null =>
 
 /**
  * Which of these landings, oldest first, are reverts. A revert of a revert is not: the work is
- * back. `isRevert` answers for commits that landed earlier.
+ * back. `isRevert` is called for commits that landed before these.
  */
 export function revertsAmong(
   landings: readonly Landing[],
@@ -86,11 +86,11 @@ export function revertsAmong(
   return new Set([...found].filter(([, is]) => is).map(([sha]) => sha));
 }
 
-/** Rounded to two decimals; null for an empty list. */
+/** Rounded to four decimals; null for an empty list. */
 export function median(numbers: readonly number[]): number | null {
   const sorted = numbers.toSorted((a, b) => a - b);
   const high = sorted[Math.floor(sorted.length / 2)];
   const low = sorted[Math.floor((sorted.length - 1) / 2)];
   if (high === undefined || low === undefined) return null;
-  return Math.round(((low + high) / 2) * 100) / 100;
+  return Math.round(((low + high) / 2) * 10_000) / 10_000;
 }

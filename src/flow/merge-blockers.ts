@@ -16,20 +16,20 @@ export const targetMissing = (facts: BranchFacts): Refusal => ({
   details: { branch: facts.target.name },
 });
 
-export const branchMissing = (where: CardBranch): Refusal => ({
+export const branchMissing = (branch: CardBranch): Refusal => ({
   reason: "branch_missing",
-  message: `The card's branch ${where.branchName} does not exist. Push it again, then move the card again.`,
-  details: { branch: where.branchName },
+  message: `The card's branch ${branch.branchName} does not exist. Push it again, then move the card again.`,
+  details: { branch: branch.branchName },
 });
 
-/** In the words of GitHub's own refusal. */
-export const noCommits = (where: CardBranch): Refusal => ({
+/** Has the same text as GitHub's own refusal. */
+export const noCommits = (branch: CardBranch): Refusal => ({
   reason: "nothing_to_merge",
-  message: `No commits between ${where.targetBranch} and ${where.branchName}`,
+  message: `No commits between ${branch.targetBranch} and ${branch.branchName}`,
 });
 
-/** The caller has not seen the branch's head. */
-export const otherHead = (
+/** The branch's head is not the commit that the caller requires. */
+export const headMoved = (
   branchName: string | null,
   requiredSha: string,
   headSha: string | null,
@@ -48,9 +48,9 @@ export const pullRequestClosed = (prNumber: number): Refusal => ({
   details: { prNumber },
 });
 
-export const conflicting = (where: CardBranch, pull: PullRequestFacts): Refusal => ({
+export const conflicting = (branch: CardBranch, pull: PullRequestFacts): Refusal => ({
   reason: "conflicts",
-  message: `Merge conflict: ${where.branchName} cannot be merged into ${where.targetBranch}. Merge ${where.targetBranch} into it, resolve the conflicts and push.`,
+  message: `Merge conflict: ${branch.branchName} cannot be merged into ${branch.targetBranch}. Merge ${branch.targetBranch} into it, resolve the conflicts and push.`,
   details: { prNumber: pull.number },
 });
 

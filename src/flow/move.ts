@@ -1,4 +1,4 @@
-import { type BlockedReason, type Refusal, blockedReason } from "./refusal.ts";
+import { type BlockedReason, type Refusal, blockedReason, isRefusal } from "./refusal.ts";
 import { branchNameFor } from "./names.ts";
 import type { BranchFacts, PullRequestFacts } from "./facts.ts";
 import { ruleRequires, type Flow, type Rule, type Stage } from "./flow.ts";
@@ -8,7 +8,7 @@ import {
   conflicting,
   noCommits,
   targetMissing,
-  otherHead,
+  headMoved,
   pullRequestClosed,
   reviewBlockers,
   type CardBranch,
@@ -39,8 +39,11 @@ export interface RepositoryState {
   readonly facts: BranchFacts | Refusal;
   /** `facts` lack a pull request that a webhook has reported. */
   readonly isBehindWebhooks?: boolean;
-  /** Nobody pushed to the branch yet. It may still be ahead of a target it was not created from. */
-  readonly isBare?: boolean;
+  /**
+   * Nobody has pushed to the branch yet. `aheadBy` may still be positive: it counts commits that
+   * the stage's target lacks, and the branch may start from another target.
+   */
+  readonly hasNoCommits?: boolean;
 }
 
 /** The heads that a caller requires of a card's branches, by repository id. */
@@ -64,12 +67,12 @@ export interface MovePlan {
   /** GitHub still computes whether a pull request can be merged. */
   readonly isUndecided: boolean;
   /** The target has all commits of an open pull request: GitHub may soon report it as merged. */
-  readonly isLanding: boolean;
+  readonly mayBeMerged: boolean;
   /** GitHub does not return a pull request yet that a webhook has reported. */
   readonly isBehindWebhooks: boolean;
   /** What follows these steps can only be planned after they have run. */
   readonly needsReplan: boolean;
-  /** Of a merge stage: what its target contains already. */
+  /** For a merge stage: the card's work that its target contains already. */
   readonly mergedWork: readonly MergedWork[];
 }
 
@@ -107,7 +110,7 @@ export function planMove(question: MoveQuestion): MovePlan {
     reasons: blocked("reasons"),
     likelyRefusals: blocked("likelyRefusals"),
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
-    isLanding: plans.some(({ plan }) => plan.isLanding ?? false),
+    mayBeMerged: plans.some(({ plan }) => plan.mayBeMerged ?? false),
     isBehindWebhooks: plans.some(({ plan }) => plan.isBehindWebhooks ?? false),
     needsReplan: plans.some(({ plan }) => plan.needsReplan ?? false),
     mergedWork: plans.flatMap(({ plan }) => plan.mergedWork ?? []),
@@ -138,13 +141,13 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   const { rule } = question.stage;
   const { facts } = repository;
   if (!ruleRequires(rule, "branch")) return NOTHING;
-  if ("reason" in facts) return refused(facts);
+  if (isRefusal(facts)) return refused(facts);
   const { name: targetBranch, sha } = facts.target;
   if (sha === null) return refused(targetMissing(facts));
   const required = question.headShas?.[repository.repositoryId];
   const head = headOf(facts);
   if (required !== undefined && head !== required)
-    return refused(otherHead(repository.branchName, required, head));
+    return refused(headMoved(repository.branchName, required, head));
   if (repository.branchName === null) return planFirstBranch(question, repository, targetBranch, sha);
   const where: CardBranch = {
     repositoryId: repository.repositoryId,
@@ -160,7 +163,7 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   if (repository.isBehindWebhooks) return { steps: [], isBehindWebhooks: true };
   if (pull?.state === "closed") return refused(pullRequestClosed(pull.number));
   if (!pull && rule.type === "merge" && isMergedElsewhere(facts)) return mergedWorkOf(rule, where, null);
-  if (!pull) return planFirstPullRequest(question, where, facts, repository.isBare ?? false);
+  if (!pull) return planFirstPullRequest(question, where, facts, repository.hasNoCommits ?? false);
   if (rule.type === "draft_pull_request") return NOTHING;
   if (rule.type === "pull_request") return { steps: readySteps(where, pull) };
   return planMerge(question, where, facts, pull);
@@ -182,7 +185,7 @@ export function currentPullRequest(facts: BranchFacts): PullRequestFacts | undef
 }
 
 /** The head of the branch, or its last one if GitHub deleted it after a merge. */
-const headOf = (facts: BranchFacts): string | null =>
+export const headOf = (facts: BranchFacts): string | null =>
   facts.headSha ?? currentPullRequest(facts)?.headSha ?? newestMerged(facts)?.headSha ?? null;
 
 const newestMerged = ({ pullRequests }: BranchFacts): PullRequestFacts | undefined =>
@@ -208,11 +211,17 @@ function planFirstBranch(
   targetBranch: string,
   fromSha: string,
 ): RepositoryPlan {
+  const branchName = branchNameFor(flow.branchPattern, card.number, card.title);
   if (ruleRequires(stage.rule, "pull_request")) {
-    const message = `The card has no commits in ${fullName} yet. Push to its branch, then move the card again.`;
+    const creates = flow.stages.find(
+      ({ rule }) => ruleRequires(rule, "branch") && !ruleRequires(rule, "pull_request"),
+    );
+    const toDo = creates
+      ? `Move it to ${creates.name}, which creates ${branchName}, and push to that branch`
+      : `Push ${branchName} and link it to the card in the inbox`;
+    const message = `The card has no commits in ${fullName} yet. ${toDo}, then move the card again.`;
     return refused({ reason: "nothing_to_merge", message });
   }
-  const branchName = branchNameFor(flow.branchPattern, card.number, card.title);
   const where: CardBranch = { repositoryId, fullName, branchName, targetBranch };
   return { steps: [{ ...where, action: "create_branch", fromSha }] };
 }
@@ -221,9 +230,9 @@ function planFirstPullRequest(
   { stage }: MoveQuestion,
   where: CardBranch,
   facts: BranchFacts,
-  isBare: boolean,
+  hasNoCommits: boolean,
 ): RepositoryPlan {
-  if (facts.aheadBy === 0 || isBare) {
+  if (facts.aheadBy === 0 || hasNoCommits) {
     // GitHub opens no pull request without commits. A draft is opened after the first push.
     return stage.rule.type === "draft_pull_request" ? NOTHING : refused(noCommits(where));
   }
@@ -253,13 +262,13 @@ function planMerge(
   // The queue runs the checks again and decides; the step only follows it.
   if (pull.isInMergeQueue) return { steps: [merge] };
   const reasons: Refusal[] = [];
-  const isLanding = facts.aheadBy === 0;
-  if (isLanding) reasons.push(noCommits(where));
+  const mayBeMerged = facts.aheadBy === 0;
+  if (mayBeMerged) reasons.push(noCommits(where));
   if (pull.mergeable === "conflicting") reasons.push(conflicting(where, pull));
   if (flow.checks === "required") reasons.push(...checkBlockers(where, pull));
   const likelyRefusals = reviewBlockers(pull);
   const isUndecided = pull.mergeable === "unknown";
-  if (reasons.length > 0) return { steps: [], reasons, likelyRefusals, isUndecided, isLanding };
+  if (reasons.length > 0) return { steps: [], reasons, likelyRefusals, isUndecided, mayBeMerged };
   return {
     steps: [...readySteps(where, pull), merge],
     likelyRefusals,

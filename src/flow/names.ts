@@ -46,7 +46,7 @@ export function pageSlugOf(title: string): string {
   return slug === "" ? "page" : slug;
 }
 
-/** The first that is not taken of the slug, then the slug with `-2`, `-3` and so on. */
+/** The first free one of the slug and the slug with `-2`, `-3` and so on. */
 export function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
   let free = slug;
   for (let next = 2; isTaken(free); next += 1) {

@@ -29,6 +29,9 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** Whether GitHub or the flow refused what was asked: a result of another kind has no `reason`. */
+export const isRefusal = (result: object): result is Refusal => "reason" in result;
+
 /** GitHub's merge queue removed a pull request without merging it; `reason` is GitHub's. */
 export const queueRejected = (reason: string): Refusal => ({
   reason: "queue_rejected",
@@ -64,7 +67,7 @@ export const blockedReason = (repository: string, refusal: Refusal): BlockedReas
 });
 
 /** Why the App cannot use a repository, or a card cannot use its link. */
-export const BROKEN_KINDS = [
+export const CONNECTION_FAULTS = [
   "uninstalled",
   "suspended",
   "refused",
@@ -72,10 +75,10 @@ export const BROKEN_KINDS = [
   "archived",
   "other_project",
 ] as const;
-export type BrokenKind = (typeof BROKEN_KINDS)[number];
+export type ConnectionFault = (typeof CONNECTION_FAULTS)[number];
 
 /** `archived` is GitHub's own text. For `refused`, GitHub's text is shown where it is known. */
-export const BROKEN_MESSAGES: Readonly<Record<BrokenKind, string>> = {
+export const CONNECTION_MESSAGES: Readonly<Record<ConnectionFault, string>> = {
   uninstalled: "The App is not installed on this account. Install it again.",
   suspended:
     "The App is suspended on this account. An owner of the account can lift the suspension in its settings on GitHub.",
@@ -87,9 +90,18 @@ export const BROKEN_MESSAGES: Readonly<Record<BrokenKind, string>> = {
     "The repository does not belong to the card's project any more. Add it to the project again, or unlink the card from it.",
 };
 
-export const brokenRefusal = (broken: BrokenKind): Refusal => ({
+/** Why a repository without `ref` cannot be used, with its name. */
+export const inaccessibleMessage = ({
+  fullName,
+  broken,
+}: {
+  readonly fullName: string;
+  readonly broken: ConnectionFault | null;
+}): string => `${fullName}: ${CONNECTION_MESSAGES[broken ?? "not_granted"]}`;
+
+export const connectionRefusal = (broken: ConnectionFault): Refusal => ({
   reason: "not_permitted",
-  message: BROKEN_MESSAGES[broken],
+  message: CONNECTION_MESSAGES[broken],
   details: { connection: broken },
 });
 

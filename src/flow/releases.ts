@@ -30,10 +30,10 @@ export function pickedMerges(pulls: readonly CardPullRequest[], target: string):
 export interface ReleaseNotesCard {
   readonly number: number;
   readonly title: string;
-  /** Merged in this repository; `isLater` marks one that was merged after the tagged commit. */
-  readonly pullRequests: readonly { readonly number: number; readonly isLater: boolean }[];
+  /** Merged in this repository; `isAfterFreeze` marks one that was merged after the tagged commit. */
+  readonly pullRequests: readonly { readonly number: number; readonly isAfterFreeze: boolean }[];
   /** Nothing of the card was merged anywhere, and it is not at the end of the flow. */
-  readonly isUndone: boolean;
+  readonly hasNoWork: boolean;
 }
 
 /** GitHub accepts 125,000 characters. */
@@ -57,11 +57,15 @@ export function releaseNotes(cards: readonly ReleaseNotesCard[]): string {
   return lines.join("\n");
 }
 
-function lineOf({ number, title, pullRequests, isUndone }: ReleaseNotesCard): string {
+/** Whether the tag contains nothing of a card whose work belongs to the repository. */
+export const isMissing = ({ pullRequests, hasNoWork }: ReleaseNotesCard): boolean =>
+  hasNoWork || (pullRequests.length > 0 && pullRequests.every(({ isAfterFreeze }) => isAfterFreeze));
+
+function lineOf(card: ReleaseNotesCard): string {
+  const { number, title, pullRequests } = card;
   const characters = Array.from(title);
   const short = characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join("")}…` : title;
-  const released = pullRequests.filter(({ isLater }) => !isLater);
-  const isMissing = isUndone || (pullRequests.length > 0 && released.length === 0);
-  const notes = isMissing ? ["not in this release"] : released.map((pull) => `#${pull.number}`);
+  const released = pullRequests.filter(({ isAfterFreeze }) => !isAfterFreeze);
+  const notes = isMissing(card) ? ["not in this release"] : released.map((pull) => `#${pull.number}`);
   return `- Card ${number}: ${plainName(short)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
 }

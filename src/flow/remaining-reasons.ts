@@ -2,7 +2,7 @@ import { type Blocked, type BlockedReason, type RefusalReason, isConnectionRefus
 import type { MovePlan } from "./move.ts";
 
 /** The state of a blocked card when it is checked again. */
-export interface LaterInspection {
+export interface RecheckedCard {
   /** The plan for entering the same stage now. */
   readonly plan: MovePlan;
   /** The branch's head in the repository that refused; undefined when it cannot be read. */
@@ -12,7 +12,7 @@ export interface LaterInspection {
   /** The flow's merge method now. */
   readonly mergeMethod: string;
   /** The App has more permissions than at the time of the refusal. */
-  readonly isPermitted: boolean;
+  readonly hasNewPermissions: boolean;
 }
 
 /** A plan shows whether these still apply. */
@@ -25,26 +25,27 @@ const PLANNED: ReadonlySet<RefusalReason> = new Set([
   "pull_request_closed",
 ]);
 /** A plan shows these as likelyRefusals. */
-const DOUBTED: ReadonlySet<RefusalReason> = new Set(["review_required", "changes_requested"]);
+const LIKELY: ReadonlySet<RefusalReason> = new Set(["review_required", "changes_requested"]);
 
 /**
- * The reasons that still block a card. First come those that only a write reveals, such as
- * `protected`: a plan cannot show them, so they stay until the write succeeds or is not needed.
+ * The reasons that still block a card. The first are those that only a write reveals, such as
+ * `protected`. They stay until the branch has a new head, the permission or merge method changes,
+ * the pull request is queued again, or nothing is left to do.
  */
-export function remainingReasons(blocked: Blocked, inspection: LaterInspection): BlockedReason[] {
+export function remainingReasons(blocked: Blocked, inspection: RecheckedCard): BlockedReason[] {
   const { plan } = inspection;
   if (plan.isUndecided) return blocked.reasons.filter((each) => !isPermittedNow(each, inspection));
-  const answered = blocked.reasons.filter(
-    (each) => isOnlyAnswered(each) && stillApplies(each, blocked, inspection),
+  const revealed = blocked.reasons.filter(
+    (each) => isOnlyRevealedByWrite(each) && stillApplies(each, blocked, inspection),
   );
-  const doubted = plan.likelyRefusals.flatMap((doubt) => {
+  const likely = plan.likelyRefusals.flatMap((refusal) => {
     const earlier = blocked.reasons.filter(
-      ({ reason, repository }) => DOUBTED.has(reason) && repository === doubt.repository,
+      ({ reason, repository }) => LIKELY.has(reason) && repository === refusal.repository,
     );
     // The earlier reason has GitHub's own message.
-    return earlier.length === 0 ? [] : [earlier.find(({ reason }) => reason === doubt.reason) ?? doubt];
+    return earlier.length === 0 ? [] : [earlier.find(({ reason }) => reason === refusal.reason) ?? refusal];
   });
-  return [...answered, ...plan.reasons, ...doubted];
+  return [...revealed, ...plan.reasons, ...likely];
 }
 
 /** Whether two lists name the same causes, whatever their messages. */
@@ -54,11 +55,11 @@ export const areSameReasons = (some: readonly BlockedReason[], others: readonly 
 const identityOf = ({ reason, repository, details }: BlockedReason): string =>
   JSON.stringify([reason, repository, details["branch"] ?? null]);
 
-const isOnlyAnswered = (each: BlockedReason): boolean =>
+const isOnlyRevealedByWrite = (each: BlockedReason): boolean =>
   "taken" in each.details ||
-  !(PLANNED.has(each.reason) || DOUBTED.has(each.reason) || isConnectionRefusal(each));
+  !(PLANNED.has(each.reason) || LIKELY.has(each.reason) || isConnectionRefusal(each));
 
-function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterInspection): boolean {
+function stillApplies(each: BlockedReason, blocked: Blocked, inspection: RecheckedCard): boolean {
   if (isPermittedNow(each, inspection)) return false;
   if (each.reason === "queue_rejected" && inspection.queuedIn.includes(each.repository)) return false;
   const method = each.details["mergeMethod"];
@@ -69,10 +70,13 @@ function stillApplies(each: BlockedReason, blocked: Blocked, inspection: LaterIn
   return "attempts" in each.details || isAnythingLeft(each, inspection);
 }
 
-const isPermittedNow = (each: BlockedReason, { isPermitted }: LaterInspection): boolean =>
-  isPermitted && each.reason === "not_permitted" && !isConnectionRefusal(each);
+const isPermittedNow = (each: BlockedReason, { hasNewPermissions }: RecheckedCard): boolean =>
+  hasNewPermissions && each.reason === "not_permitted" && !isConnectionRefusal(each);
 
-/** False when a person has done what was refused. A plan with other reasons cannot show that. */
-const isAnythingLeft = ({ repository }: BlockedReason, { plan }: LaterInspection): boolean =>
+/**
+ * Whether the repository still needs a step. False after a person has done on GitHub what was
+ * refused. A plan with reasons has no steps, so its reasons count as well.
+ */
+const isAnythingLeft = ({ repository }: BlockedReason, { plan }: RecheckedCard): boolean =>
   plan.steps.some(({ fullName }) => fullName === repository) ||
   plan.reasons.some((reason) => reason.repository === repository);

@@ -125,6 +125,8 @@ export type ForgeEvent =
   | Commented
   /** An installation or its permissions changed: read it. */
   | { readonly type: "installation_changed"; readonly installationId: number }
+  /** A person withdrew what they allowed the App at their sign-in. */
+  | { readonly type: "authorization_revoked"; readonly account: ForgeAccount }
   | RepositoryChanged
   /** Stored and ignored. */
   | { readonly type: "irrelevant" };

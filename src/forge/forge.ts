@@ -1,6 +1,6 @@
 import type {
-  BranchQuestion,
-  BranchAnswer,
+  BranchInspectionRequest,
+  BranchInspection,
   InspectOptions,
   PullRequestQuestion,
   CheckDetails,
@@ -27,22 +27,23 @@ import type {
 } from "./values.ts";
 
 import type { ReleaseForge } from "./releasing.ts";
+import type { ApprovalOrder, Approved, PersonToken } from "./sign-in.ts";
 
 /**
  * The port: all that Trunkline reads from a forge and writes to it. The adapter is `forge/github`.
  *
- * Methods throw `ForgeUnavailable` when the forge does not answer in time or in a known shape,
- * answers 5xx, or limits our calls. The outcome of a write is then unknown: read the state before
+ * Methods throw `ForgeUnavailable` when the forge does not respond in time or in a known shape,
+ * returns 5xx, or limits our calls. The outcome of a write is then unknown: read the state before
  * repeating it. Writes return a refusal of the forge instead of throwing. Several questions are
- * answered in the order asked.
+ * returned in the order asked.
  */
 export interface Forge extends ReleaseForge {
   /**
    * The same forge, which asks `mayWrite` directly before it sends a write: a write may wait for its
-   * turn for many seconds. Throws `ForgeUnavailable` instead of sending when the answer is false.
+   * turn for many seconds. Throws `ForgeUnavailable` instead of sending when it returns false.
    */
   withWriteGuard(mayWrite: () => Promise<boolean>): Forge;
-  /** Cached after the first answer. */
+  /** Cached after the first response. */
   identity(): Promise<ForgeIdentity>;
   /** Succeeds only with a valid App id and key. */
   app(): Promise<ForgeApp>;
@@ -57,6 +58,8 @@ export interface Forge extends ReleaseForge {
    * or without authentication when `installationId` is null.
    */
   account(login: string, installationId: number | null): Promise<ForgeAccount | null>;
+  /** The account of a person's token; null if the token is not valid any more. */
+  tokenOwner(token: PersonToken): Promise<ForgeAccount | null>;
   /** Reads a repository by its id; null when it is deleted or not accessible. */
   repository(ref: RepositoryRef): Promise<ForgeRepository | null>;
 
@@ -72,7 +75,10 @@ export interface Forge extends ReleaseForge {
   deliveredPayload(attemptId: string): Promise<string | null>;
 
   /** The state of branches and their pull requests: one call per installation and 25 branches. */
-  inspect(questions: readonly BranchQuestion[], options?: InspectOptions): Promise<BranchAnswer[]>;
+  inspect(
+    questions: readonly BranchInspectionRequest[],
+    options?: InspectOptions,
+  ): Promise<BranchInspection[]>;
   /**
    * The checks on the heads of pull requests, within 5 seconds: one call per installation and 25
    * pull requests, and one per further 100 checks. Does not throw `ForgeUnavailable`.
@@ -83,7 +89,7 @@ export interface Forge extends ReleaseForge {
 
   /**
    * The files that both a commit and a branch changed since their merge base, including all that
-   * conflict. Empty without an answer within 5 seconds; does not throw `ForgeUnavailable`.
+   * conflict. Empty without a response within 5 seconds; does not throw `ForgeUnavailable`.
    */
   changedOnBothSides(repository: RepositoryRef, branchName: string, sha: string): Promise<readonly string[]>;
   /** The commit of a branch; null when the branch does not exist. */
@@ -106,6 +112,12 @@ export interface Forge extends ReleaseForge {
   ): Promise<ForgeResult<{ readonly targetBranch: string | null }>>;
   /** Merges one head commit, and waits at most `waitMs` for it. A merged one is a success. */
   merge(repository: RepositoryRef, order: MergeOrder, waitMs: number): Promise<ForgeResult<MergeResult>>;
+  /**
+   * Approves a head commit as the person of the token: marks a draft ready, submits an approving
+   * review, and merges, waiting at most `waitMs`. What is done already is a success. Throws
+   * `PersonTokenRefused`.
+   */
+  approve(repository: RepositoryRef, order: ApprovalOrder, waitMs: number): Promise<ForgeResult<Approved>>;
   /**
    * Comments on a pull request in at most `waitMs`. An own comment with the mark is a success; its
    * text is updated. `commentId` is null when the comment may exist and is not listed yet.

@@ -4,7 +4,7 @@ import type { BranchFacts, PullRequestFacts } from "../flow/facts.ts";
 import type { Flow } from "../flow/flow.ts";
 import type { Refusal } from "../flow/refusal.ts";
 
-export interface BranchQuestion {
+export interface BranchInspectionRequest {
   readonly repository: RepositoryRef;
   /** The card's branch; null to inspect only the target. */
   readonly branchName: string | null;
@@ -12,7 +12,7 @@ export interface BranchQuestion {
   readonly targetBranch: string | null;
 }
 
-export type BranchAnswer =
+export type BranchInspection =
   /** The repository is deleted, archived, or not accessible to the installation. */
   | { readonly refusal: Refusal }
   | (Omit<BranchFacts, "pullRequests"> & {
@@ -30,9 +30,11 @@ export interface InspectOptions {
   readonly pullRequests?: number;
   /** Also read comments, reviews and the author of the head commit. */
   readonly includesConversation?: boolean;
+  /** Also read which checks the targets require. */
+  readonly includesRules?: boolean;
   /** Also read who wrote the commits that the branches have and their targets lack. */
   readonly includesCommits?: boolean;
-  /** Answer for the other branches if GitHub cannot read one: its answer is a refusal then. */
+  /** Reports on the other branches if GitHub cannot read one, which gets a refusal then. */
   readonly isPartial?: boolean;
 }
 
@@ -127,7 +129,7 @@ export interface PullRequestDraft {
   /** An earlier attempt may have opened it. */
   readonly isRepeated: boolean;
   /** Own pull requests above this number are from an earlier attempt; null if unknown. */
-  readonly knownUpTo: number | null;
+  readonly highestKnownNumber: number | null;
   /** Whether a webhook reported one above that number: then it exists, even if it is not listed. */
   readonly isReported: () => Promise<boolean>;
 }

@@ -48,11 +48,11 @@ export type MovedBranch = ForgeResult<{ readonly state: "there" } | BranchMoved>
 /** Picked commits that are on no branch yet. */
 export interface PreparedPick {
   readonly state: "prepared";
-  /** The branch's tip after landing. */
+  /** The branch's tip after `applyPick`. */
   readonly sha: string;
   /** The commits that the pull requests left on their target, and that are picked. */
   readonly commits: readonly string[];
-  /** Opaque; the adapter needs it to land or drop the pick. */
+  /** Opaque; the adapter needs it to apply or discard the pick. */
   readonly handle: string;
 }
 
@@ -90,7 +90,7 @@ export interface ReleaseNotes {
 
 export interface HistoryQuestion {
   readonly branchName: string;
-  /** The commit to start from instead of the branch's tip: `next` of an earlier answer. */
+  /** The commit to start from instead of the branch's tip: `next` of an earlier response. */
   readonly from: string | null;
   /** Stop before this commit. */
   readonly after: string | null;
@@ -101,10 +101,10 @@ export interface HistoryQuestion {
 export interface LandedHistory {
   /** Newest first. */
   readonly commits: readonly LineCommit[];
-  /** Where the next answer starts; null when this one is complete. */
+  /** Where the next response starts; null when this one is complete. */
   readonly next: string | null;
   /** Whether `after` was reached. */
-  readonly isJoined: boolean;
+  readonly reachesAfter: boolean;
 }
 
 /** Every method throws `ForgeUnavailable` as those of `Forge` do. */
@@ -121,25 +121,25 @@ export interface ReleaseForge {
   deleteBranch(repository: RepositoryRef, branchName: string, expectedSha: string): Promise<DeletedBranch>;
   /**
    * Cherry-picks merged pull requests, all or none, into new commits with the original authors and
-   * messages that name the originals. The branch does not change: the commits wait on the temporary
-   * branch for `landPick` or `dropPick`. A refusal when the forge knows no such merge.
+   * messages that name the originals. The branch does not change: the commits are on a temporary
+   * branch until `applyPick` or `discardPick`. Refused when a pull request is not merged on the forge.
    */
   preparePick(repository: RepositoryRef, order: PickOrder): Promise<ForgeResult<PickResult | PreparedPick>>;
   /** Moves the branch from the expected tip to the prepared one. It may be repeated. */
-  landPick(
+  applyPick(
     repository: RepositoryRef,
     order: PickOrder,
     prepared: PreparedPick,
   ): Promise<ForgeResult<PickResult>>;
   /** Removes the temporary branch; false when it may be left. */
-  dropPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<boolean>;
+  discardPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<boolean>;
   /** Moves a branch that is at `from`, also backwards. One that is at `to` already is a success. */
   moveBranch(repository: RepositoryRef, branchName: string, from: string, to: string): Promise<MovedBranch>;
   /**
    * Creates a tag atomically if it does not exist and the branch is at the commit. False unless the
    * forge confirmed it: read the tag to find out.
    */
-  tagTip(repository: RepositoryRef, tag: TipTag): Promise<boolean>;
+  tagBranchTip(repository: RepositoryRef, tag: TipTag): Promise<boolean>;
   /**
    * Creates at most `MAX_TAGS_PER_CALL` tags in repositories of one installation in one call, each
    * independently. True for those that the forge confirmed; use `createTag` for the others.

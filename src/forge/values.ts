@@ -86,7 +86,7 @@ export interface ForgeAccount {
   readonly isBot: boolean;
 }
 
-/** The answer to one of several questions. An error does not affect the other answers. */
+/** The response to one of several questions. An error does not affect the other responses. */
 export type QuestionResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: string };
@@ -98,11 +98,11 @@ export type ForgeResult<T> =
 /** A ref that was created or exists at the commit (`created` false), or is taken by another one. */
 export type CreatedRef = ForgeResult<{ readonly created: boolean } | { readonly taken: string }>;
 
-/** Why the forge cannot be used now. An outage includes a lost answer; `ForgeLimited` is a rate limit. */
+/** Why the forge cannot be used now. An outage includes a lost response; `ForgeLimited` is a rate limit. */
 export const UNAVAILABLE_REASONS = ["rate_limit", "unusable_answer", "outage"] as const;
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
-/** The forge did not answer, or its answer was lost. `retryAfter` in seconds. */
+/** The forge did not respond, or its response was lost. `retryAfter` in seconds. */
 export class ForgeUnavailable extends Error {
   override readonly name = "ForgeUnavailable";
   readonly retryAfter: number;

@@ -1,22 +1,21 @@
 import { validate as isUuid } from "uuid";
 import { Attempt } from "../actions/attempt.ts";
-import { parseCredentialKey } from "../actions/credentials/credential-key.ts";
 import type { Deps } from "../actions/deps.ts";
-import { releaseWithRetry } from "../actions/write.ts";
+import { freeWithRetry } from "../actions/write.ts";
 import { outcomeOf } from "./errors.ts";
 import type { Exchange, RouteDefinition } from "./route.ts";
 
-/** A request's user agent is cut to so many characters. */
+/** The maximum length of a stored user agent, in characters. */
 const MAX_USER_AGENT = 200;
 
 type Called = Pick<Exchange, "request" | "response" | "params">;
 
 /**
- * A call of a route that may change something, which leaves one row in the audit log. A success ends
- * its row with its effect (`Write`); a failure is recorded here, before the answer. If that fails,
- * so does the call.
+ * Wraps the handler of a write, so that each call has one row in the audit log. `Write` ends the row
+ * of a success in the transaction of its effect. A failure is recorded here, before the response; if it
+ * cannot be recorded, the call fails.
  */
-export const auditing =
+export const audited =
   <Call extends Called, T>(
     route: Pick<RouteDefinition, "method" | "path">,
     run: (deps: Deps, call: Call, attempt: Attempt) => Promise<T>,
@@ -31,11 +30,17 @@ export const auditing =
     }
   };
 
-function attemptOf(deps: Deps, { request, response, params }: Called, action: string): Attempt {
+/** An attempt of the request. `clientId` is that of its caller by default. */
+export function attemptOf(
+  deps: Pick<Deps, "newId" | "instanceId">,
+  { request, response, params }: Called,
+  action: string,
+  clientId = response.locals.source.presented(request)?.clientId ?? null,
+): Attempt {
   return new Attempt({
     id: deps.newId(),
     actor: null,
-    clientId: clientIdOf(request.get("authorization")),
+    clientId,
     action,
     targets: targetsOf(params),
     address: request.socket.remoteAddress ?? null,
@@ -44,9 +49,6 @@ function attemptOf(deps: Deps, { request, response, params }: Called, action: st
     holder: deps.instanceId,
   });
 }
-
-const clientIdOf = (authorization = ""): string | null =>
-  parseCredentialKey(authorization.split(" ").at(-1) ?? "")?.clientId ?? null;
 
 /** The numbers and ids in a path. Other texts are not recorded. */
 function targetsOf(params: Called["params"]): Record<string, string | number> {
@@ -59,8 +61,8 @@ function targetsOf(params: Called["params"]): Record<string, string | number> {
 }
 
 /**
- * Calls without a key and calls above a limit leave no row: a flood of them would fill the table.
- * The rows of refused calls count as stored answers do.
+ * Calls without a key and calls above a limit have no row: they could fill the table. Rows of other
+ * failed calls count towards the limit of stored responses (`STORED_ANSWERS_MB`).
  */
 async function recordFailure(
   { db }: Deps,
@@ -69,11 +71,11 @@ async function recordFailure(
   error: unknown,
 ): Promise<void> {
   const outcome = outcomeOf(error);
-  // It has a row already, so the answer need not wait for a database that is away.
+  // The row exists, so the response does not wait for an unavailable database.
   if (attempt.isBegun)
-    return releaseWithRetry(response.locals.log, "an audit row", () => attempt.end(db, outcome));
-  if (outcome.status === 429 || request.get("authorization") === undefined) return;
-  if (outcome.status === 401) attempt.forget();
+    return freeWithRetry(response.locals.log, "an audit row", () => attempt.end(db, outcome));
+  if (outcome.status === 429 || response.locals.source.presented(request) === undefined) return;
+  if (outcome.status === 401) attempt.clearCaller();
   const { limiter } = response.locals;
   if (attempt.credentialId !== null) limiter.requireSpace(attempt.credentialId);
   await attempt.end(db, outcome);

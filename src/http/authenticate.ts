@@ -1,12 +1,41 @@
 import { isIPv6 } from "node:net";
 import { LRUCache } from "lru-cache";
-import { isSecret, parseCredentialKey } from "../actions/credentials/credential-key.ts";
+import type { Request } from "express";
+import { isSecret, parseCredentialKey, type KeyParts } from "../actions/credentials/credential-key.ts";
 import { Problem, tooMany } from "../errors.ts";
 import type { Db } from "../store/db/connect.ts";
-import { findCredential, type Credential, CachedCredential } from "../store/tenancy/credentials.ts";
+import {
+  findCredential,
+  reachesAnything,
+  type Credential,
+  CachedCredential,
+} from "../store/tenancy/credentials.ts";
 
-const refuse = (): Problem =>
-  new Problem("unauthenticated", "Send a valid API key as `Authorization: Bearer <API key>`.");
+/** How a request identifies its caller: by an API key, or by the cookie of a session. */
+export interface CallerSource {
+  readonly isSession: boolean;
+  /** The credential: undefined if the request has none, null if it is malformed. */
+  readonly presented: (request: Request) => KeyParts | null | undefined;
+  readonly refuse: () => Problem;
+  /** Throws `forbidden` for a write that another site may have made the browser send. */
+  readonly requireOwnPage: (request: Request) => void;
+  /** Records that the caller is active. True if that changes the credential. */
+  readonly recordActivity: (db: Db, credential: Credential) => Promise<boolean>;
+}
+
+/** The source of `/v1`, which ignores cookies. */
+export const API_KEY: CallerSource = {
+  isSession: false,
+  presented: (request) => {
+    const authorization = request.get("authorization");
+    if (authorization === undefined) return undefined;
+    const [, apiKey] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+    return apiKey === undefined ? null : parseCredentialKey(apiKey);
+  },
+  refuse: () => new Problem("unauthenticated", "Send a valid API key as `Authorization: Bearer <API key>`."),
+  requireOwnPage: () => undefined,
+  recordActivity: () => Promise.resolve(false),
+};
 
 /**
  * Compared when no credential is found, so that an unknown client id takes as long as a wrong
@@ -14,31 +43,34 @@ const refuse = (): Problem =>
  */
 const DUMMY_HASHES = [Buffer.alloc(32)];
 
-/** Authenticates API keys and caches their credentials. */
+/** Authenticates callers and caches their credentials. */
 export class Authentication {
   readonly #known = new LRUCache<string, Credential>({ max: 1_000 });
 
   /**
    * Returns the credential of a request, from the cache unless `isReread`. Throws the same
-   * `unauthenticated` for a key that is missing, malformed, unknown, wrong, revoked or expired. A
-   * key that does not match the cached credential is checked against the database.
+   * `unauthenticated` for a key that is missing, malformed, unknown, wrong, revoked or expired, and
+   * for a session that reaches nothing any more. A key that does not match the cached credential is
+   * checked against the database.
    */
   async authenticate(
     db: Db,
-    authorization: string | undefined,
+    { isSession, refuse }: Pick<CallerSource, "isSession" | "refuse">,
+    key: KeyParts | null | undefined,
     { isReread = false }: { readonly isReread?: boolean } = {},
   ): Promise<CachedCredential> {
-    const [, apiKey] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
-    const key = apiKey === undefined ? null : parseCredentialKey(apiKey);
     if (!key) throw refuse();
     const { clientId, secret } = key;
     const known = this.#known.get(clientId);
     const isCurrent = isSecret(secret, known?.secretHashes ?? DUMMY_HASHES);
-    if (known && isCurrent && !isReread) return new CachedCredential(known, false);
+    // The checksum of a key does not cover its prefix.
+    if (known && isCurrent && !isReread && known.isHuman === isSession)
+      return new CachedCredential(known, false);
     const credential = await findCredential(db, clientId);
     const isValid = isSecret(secret, credential?.secretHashes ?? DUMMY_HASHES);
-    if (!credential || credential.stamp === null) this.#known.delete(clientId);
-    if (!credential || !isValid || credential.stamp === null) throw refuse();
+    if (!credential || credential.version === null) this.#known.delete(clientId);
+    if (!credential || !isValid || credential.version === null) throw refuse();
+    if (credential.isHuman !== isSession || (isSession && !reachesAnything(credential))) throw refuse();
     this.#known.set(clientId, credential);
     return new CachedCredential(credential, true);
   }
@@ -102,14 +134,13 @@ export class FailedKeys {
     this.#failures = new TokenBuckets({ burst: perMinute, perSecond: perMinute / 60, ...(now && { now }) });
   }
 
-  /** Counts a refused key; throws `too_many` above the limit. */
-  count(address: string, authorization: string): void {
-    const key = parseCredentialKey(authorization.split(" ").at(-1) ?? "");
+  /** Counts a refused key, null for a malformed one; throws `too_many` above the limit. */
+  count(address: string, key: Pick<KeyParts, "clientId"> | null): void {
     const names = [`address ${networkOf(address)}`, ...(key ? [`client ${key.clientId}`] : [])];
     const waits = names.map((name) => this.#failures.take(name)).filter((wait) => wait !== null);
     if (waits.length === 0) return;
     throw tooMany(
-      "Too many invalid API keys were sent. Check the API key before you try again.",
+      "Too many calls with an invalid API key or session were made. Check it before you try again.",
       Math.max(...waits),
     );
   }

@@ -5,6 +5,7 @@ import { POOL_SIZE, type Db } from "../store/db/connect.ts";
 import { StaleCredential, type CachedCredential } from "../store/tenancy/credentials.ts";
 import { Authentication, FailedKeys, TokenBuckets } from "./authenticate.ts";
 import { CallScheduler } from "./call-scheduler.ts";
+import { LastUses } from "./last-uses.ts";
 
 /** The limits of one process. Two processes allow twice as much. */
 export interface CallLimits {
@@ -18,11 +19,11 @@ export interface CallLimits {
   readonly boardCallsWaiting: number;
   /** Refused keys per address and per client id. */
   readonly failedKeysPerMinute: number;
-  /** The answers of a credential's writes, which are stored for a day, in units of 1,000,000 bytes. */
+  /** The responses of a credential's writes, which are stored for a day, in units of 1,000,000 bytes. */
   readonly storedMegabytesPerDay: number;
 }
 
-/** More than a busy automation needs, and less than one process answers. */
+/** More than a busy automation needs, and less than one process handles. */
 export const DEFAULT_LIMITS: CallLimits = {
   callsAtOnce: 64,
   callsPerSecond: 500,
@@ -32,7 +33,7 @@ export const DEFAULT_LIMITS: CallLimits = {
   storedMegabytesPerDay: 2_048,
 };
 
-/** The space of a stored answer besides its body: the key, the digest and both indexes. */
+/** The space of a stored response besides its body: the key, the digest and both indexes. */
 const STORED_ROW_BYTES = 500;
 
 /** Running calls of all boards. The other connections of the pool serve webhooks, jobs and checks. */
@@ -43,6 +44,7 @@ export class CallLimiter {
   readonly schedule: CallScheduler;
   readonly #limits: CallLimits;
   readonly #authentication = new Authentication();
+  readonly #lastUses = new LastUses();
   readonly #calls: TokenBuckets;
   readonly #failures: FailedKeys;
   readonly #storedBytes: TokenBuckets;
@@ -64,7 +66,7 @@ export class CallLimiter {
 
   /**
    * Runs `work` with the credential of the request. If the cached credential is stale, `work` runs
-   * a second time with the current one. Therefore `work` must not send an answer, and must confirm
+   * a second time with the current one. Therefore `work` must not send a response, and must confirm
    * the credential before it writes. Throws `unauthenticated`, or `too_many` for too many invalid keys and
    * for a credential at its limit. Invalid keys that others send never block a valid key.
    */
@@ -74,13 +76,20 @@ export class CallLimiter {
     response: Response,
     work: (cached: CachedCredential) => Promise<T>,
   ): Promise<T> {
+    const { source } = response.locals;
     const attempt = async (isReread: boolean): Promise<T> => {
-      const cached = await this.#authenticate(db, request, isReread);
+      const cached = await this.#authenticate(db, request, response, isReread);
       response.locals.clientId = cached.credential.clientId;
-      return cached.revalidateAfter(db, async () => {
+      // Only the first admission of a request counts as activity. A stream is admitted repeatedly,
+      // even if the person is away.
+      if (!isReread && !this.#admitted.has(response) && (await source.recordActivity(db, cached.credential)))
+        throw new StaleCredential();
+      const result = await cached.revalidateAfter(db, async () => {
         this.#enter(cached.credential.id, response);
         return work(cached);
       });
+      await this.#lastUses.record(db, cached.credential.userId, response.locals.log);
+      return result;
     };
     try {
       return await attempt(false);
@@ -90,14 +99,18 @@ export class CallLimiter {
     return attempt(true);
   }
 
-  async #authenticate(db: Db, request: Request, isReread: boolean): Promise<CachedCredential> {
-    const authorization = request.get("authorization");
+  async #authenticate(
+    db: Db,
+    request: Request,
+    { locals: { source } }: Response,
+    isReread: boolean,
+  ): Promise<CachedCredential> {
+    const key = source.presented(request);
     try {
-      return await this.#authentication.authenticate(db, authorization, { isReread });
+      return await this.#authentication.authenticate(db, source, key, { isReread });
     } catch (error) {
       const isRefused = error instanceof Problem && error.kind === "unauthenticated";
-      if (isRefused && authorization !== undefined)
-        this.#failures.count(request.socket.remoteAddress ?? "", authorization);
+      if (isRefused && key !== undefined) this.#failures.count(request.socket.remoteAddress ?? "", key);
       throw error;
     }
   }
@@ -108,26 +121,26 @@ export class CallLimiter {
     const { callsAtOnce, callsPerSecond } = this.#limits;
     const running = this.#running.get(credentialId) ?? 0;
     if (running >= callsAtOnce) {
-      throw tooMany(`This credential has ${callsAtOnce} calls in progress. Wait for their answers.`, 1);
+      throw tooMany(`You have ${callsAtOnce} calls in progress. Wait for their responses.`, 1);
     }
     const wait = this.#calls.take(credentialId);
     if (wait !== null) {
-      throw tooMany(`This credential makes more than ${callsPerSecond} calls per second. Slow down.`, wait);
+      throw tooMany(`You make more than ${callsPerSecond} calls per second. Slow down.`, wait);
     }
     this.#running.set(credentialId, running + 1);
     this.#admitted.set(response, credentialId);
   }
 
   /**
-   * Throws `too_many` for a write of a credential whose stored answers take too much space. An
-   * answer is never deleted before its day is over, because a retry would then write again.
+   * Throws `too_many` for a write of a credential whose stored responses take too much space. A
+   * response is never deleted before its day is over, because a retry would then write again.
    */
   requireSpace(credentialId: string): void {
     const wait = this.#storedBytes.wait(credentialId);
     if (wait === null) return;
     const limit = this.#limits.storedMegabytesPerDay;
     throw tooMany(
-      `The answers of this credential's writes are stored for retries and exceed ${limit} MB per day. Slow down.`,
+      `The responses to your writes are stored for retries and exceed ${limit} MB per day. Slow down.`,
       wait,
     );
   }

@@ -33,8 +33,8 @@ export class CallScheduler {
   }
 
   /**
-   * Resolves when the call may run; at once if it runs already. Throws `too_many` if too many calls
-   * of the board wait. `board` is any name of what shares the limits.
+   * Resolves when the call may run; at once if it runs already. Throws `too_many` if too many
+   * calls wait. `board` is the key of the shared limit: the id of a board or of a credential.
    */
   async enter(response: Response, board: string): Promise<void> {
     if (this.#places.has(response)) return;
@@ -43,7 +43,7 @@ export class CallScheduler {
     if (!this.#mayRun(calls)) {
       const { boardWaiting } = this.#limits;
       if (calls.waiting.length >= boardWaiting) {
-        throw tooMany(`This board has ${boardWaiting} calls waiting. Wait for their answers.`, 1);
+        throw tooMany(`${boardWaiting} calls are waiting already. Wait for their responses.`, 1);
       }
       await new Promise<void>((resolve) => {
         calls.waiting.push(() => {
@@ -54,7 +54,7 @@ export class CallScheduler {
     } else this.#start(response, board, calls);
   }
 
-  /** Ends a call, or lets it go on without its place. May be called again. */
+  /** Ends a call, or lets it continue without its place. May be called again. */
   leave(response: Response): void {
     const board = this.#places.get(response);
     const calls = board === undefined ? undefined : this.#boards.get(board);

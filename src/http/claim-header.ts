@@ -1,7 +1,7 @@
 import { invalid } from "../errors.ts";
 import type { ClaimToken } from "../store/cards/claims.ts";
 
-/** The claim under which a write on a card is made. */
+/** The header that names the claim of the card that a write changes. */
 export const CLAIM_HEADER = "X-Claim";
 
 const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,9})$/i;
@@ -10,7 +10,7 @@ export const CLAIM_TOKEN_PATTERN = TOKEN.source;
 /** Whether writes on this path, as in `/v1/cards/{number}/move`, are about one card. */
 export const isAboutCard = (path: string): boolean => path.startsWith("/v1/cards/{number}");
 
-/** The claim that a write presents, or null. Throws `invalid` if it is malformed. */
+/** The claim in the header, or null without the header. Throws `invalid` if it is malformed. */
 export function claimTokenOf(header: string | undefined): ClaimToken | null {
   if (header === undefined) return null;
   const [, claimId, generation] = TOKEN.exec(header) ?? [];

@@ -15,6 +15,7 @@ const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
   conflict: [409, "Conflict"],
   busy: [409, "Conflict"],
   refused: [409, "Conflict"],
+  stale: [412, "Precondition Failed"],
   too_large: [413, "Payload Too Large"],
   address_too_long: [414, "URI Too Long"],
   unsupported_media_type: [415, "Unsupported Media Type"],
@@ -24,7 +25,7 @@ const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
 
 const MIB = 1024 * 1024;
 
-/** The answer to a failed call. */
+/** The response to a failed call. */
 export interface Failure {
   readonly statusCode: number;
   /** `{ message, error, statusCode }` and the problem's other fields. */
@@ -34,7 +35,7 @@ export interface Failure {
 }
 
 /**
- * Logs an error and returns the answer to its caller. A 500 shows only the request id; the log has
+ * Logs an error and returns the response to its caller. A 500 shows only the request id; the log has
  * the cause under that id.
  */
 export function failureOf(error: unknown, { log, requestId }: FailedCall, method: string): Failure {
@@ -59,7 +60,7 @@ export function failureOf(error: unknown, { log, requestId }: FailedCall, method
   return { statusCode, body: { message, error: reason, statusCode, ...problem.body }, retryAfter };
 }
 
-/** The status of the answer to a failed call, and why: the reason of a refusal or the kind of problem. */
+/** The status of the response to a failed call, and why: the reason of a refusal or the kind of problem. */
 export function outcomeOf(error: unknown): { readonly status: number; readonly problem: string } {
   const problem = toProblem(error);
   if (!problem) return { status: 500, problem: "internal" };
@@ -108,13 +109,16 @@ export const unknownRoute: RequestHandler = (request) => {
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, _next) => {
   const { locals } = response;
   if (response.headersSent) {
-    // Closing the connection shows the caller that the answer is incomplete.
-    locals.log.error({ err: error, method: request.method }, "a request failed after its answer was started");
+    // Closing the connection shows the caller that the response is incomplete.
+    locals.log.error(
+      { err: error, method: request.method },
+      "a request failed after its response was started",
+    );
     request.socket.destroy();
     return;
   }
   const { statusCode, body, retryAfter } = failureOf(error, locals, request.method);
   if (retryAfter !== undefined) response.set("Retry-After", String(retryAfter));
-  if (statusCode === 401) response.set("WWW-Authenticate", "Bearer");
+  if (statusCode === 401 && !locals.source.isSession) response.set("WWW-Authenticate", "Bearer");
   response.status(statusCode).json(body);
 };

@@ -25,7 +25,7 @@ export async function streamEvents(
   { workspaceId, filter, after, authorize }: StreamOptions,
 ): Promise<void> {
   const { keepAliveMs, closing } = deps.feed;
-  const ending = AbortSignal.any([closedSignal(response), closing]);
+  const ending = closedSignal(response, closing);
   const bounds = await readFeedBounds(deps.db, workspaceId);
   let position = lastEventId(request) ?? after ?? bounds.head;
   startStream(response);
@@ -55,7 +55,7 @@ export async function streamEvents(
     if (Date.now() < aliveUntil) continue;
     aliveUntil = Date.now() + keepAliveMs;
     if (ending.aborted || !(await mayRead(authorize))) break;
-    // The id moves the position of a reader whose filter matches little.
+    // The id advances the position of a reader whose filter rarely matches.
     await send(`: keep-alive\nid: ${position}\n\n`);
   }
   response.end();
@@ -84,11 +84,20 @@ function startStream(response: Response): void {
   response.write(`retry: ${RETRY_MS}\n`);
 }
 
-/** Aborts when the connection of the client closes. It may be closed already. */
-export function closedSignal(response: Response): AbortSignal {
+/**
+ * Aborts when the connection of the client closes, which may have happened, or when `closing` aborts.
+ * `AbortSignal.any` would add to `closing` for each request, for as long as the process runs.
+ */
+export function closedSignal(response: Response, closing?: AbortSignal): AbortSignal {
   const closed = new AbortController();
-  if (response.destroyed) closed.abort();
-  else response.once("close", () => closed.abort());
+  const abort = (): void => {
+    // Node loses listeners with the option `signal` to the garbage collector before they remove this one.
+    closing?.removeEventListener("abort", abort);
+    closed.abort();
+  };
+  closing?.addEventListener("abort", abort);
+  response.once("close", abort);
+  if (response.destroyed || closing?.aborted === true) abort();
   return closed.signal;
 }
 
@@ -98,13 +107,20 @@ function lastEventId(request: Request): number | null {
   return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : null;
 }
 
-/** False if the client has not read what was sent before the next comment is due. */
-async function isDrained(response: Response, ms: number, ending: AbortSignal): Promise<boolean> {
-  const signal = AbortSignal.any([AbortSignal.timeout(ms), ending]);
+/** Waits until the client has read what was sent. False if it has not within `ms`. */
+export async function isDrained(response: Response, ms: number, ending: AbortSignal): Promise<boolean> {
+  const aborted = new AbortController();
+  const abort = (): void => aborted.abort();
+  // Node may collect an `AbortSignal.timeout` in a combined signal before it aborts.
+  const timer = setTimeout(abort, ms);
+  ending.addEventListener("abort", abort);
   try {
-    await once(response, "drain", { signal });
+    await once(response, "drain", { signal: aborted.signal });
     return true;
   } catch {
     return false;
+  } finally {
+    clearTimeout(timer);
+    ending.removeEventListener("abort", abort);
   }
 }

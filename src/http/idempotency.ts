@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { invalid, Problem } from "../errors.ts";
 
 export const KEY_HEADER = "Idempotency-Key";
-/** Set on the stored answer to an earlier request with the same key. */
+/** Set on the stored response to an earlier request with the same key. */
 export const REPLAY_HEADER = "Idempotent-Replay";
 const KEY = /^[A-Za-z0-9_.:-]{16,255}$/;
 

@@ -125,7 +125,7 @@ export function requireNoBody(body: unknown): void {
   if (body !== undefined && !isEmpty) throw invalid("This call takes no body.");
 }
 
-/** An answer that PostgreSQL has rendered as JSON. */
+/** A response that PostgreSQL has rendered as JSON. */
 export class JsonText {
   readonly text: string;
 

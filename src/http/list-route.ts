@@ -23,13 +23,14 @@ import {
   type RouteDefinition,
 } from "./route.ts";
 
+/** The largest value of `limit`. A page without `limit` may be larger. */
 const MAX_LIMIT = 200;
 /** Characters of JSON that are rendered without a pause, in about 0.2 ms. */
 const RENDER_AT_ONCE = 64 * 1024;
 const limitRange = `must be a number from 1 to ${MAX_LIMIT}`;
 
 /** The query parameters of every list. */
-const listQuery = z.object({
+export const listQuery = z.object({
   limit: z
     .string()
     .regex(/^\d{1,3}$/, limitRange)
@@ -46,11 +47,11 @@ const listQuery = z.object({
   cursor: z
     .string()
     .optional()
-    .meta({ description: "The start of the next page, from the `Link` header of the previous answer" }),
+    .meta({ description: "The start of the next page, from the `Link` header of the previous response" }),
 });
 type ListQuery = z.output<typeof listQuery>;
 
-const listHeaders = z.object({
+export const listHeaders = z.object({
   Link: z.string().optional().meta({
     description:
       'The next page, as `<address>; rel="next"`, relative to the service; absent on the last page',
@@ -59,7 +60,7 @@ const listHeaders = z.object({
 });
 
 interface ListDefinition extends Pick<RouteDefinition, "path" | "summary" | "description" | "tag"> {
-  /** The description and schema of the answer, an array. */
+  /** The description and schema of the response, an array. */
   readonly list: { readonly description: string; readonly schema: z.ZodArray };
 }
 
@@ -163,12 +164,9 @@ function indexAfter(items: readonly Identified[], [id, index]: Place): number {
   return at < 0 ? index : at + 1;
 }
 
-/** Renders the items of a page, and sets the `Link` header if another page follows. */
+/** Renders the items of a page. */
 async function renderPart<Key>(exchange: Exchange, part: ListSlice<unknown, Key>): Promise<JsonText> {
-  if (part.next !== null) {
-    const next = addressOf(exchange, cursorOf(exchange.path, part.next));
-    exchange.setHeader("Link", `<${next}>; rel="next"`);
-  }
+  if (part.next !== null) linkNext(exchange, part.next);
   const texts: string[] = [];
   let length = 0;
   for (const item of part.items) {
@@ -183,17 +181,29 @@ async function renderPart<Key>(exchange: Exchange, part: ListSlice<unknown, Key>
   return new JsonText(`[${texts.join(",")}]`);
 }
 
+/** Sets the `Link` header: another page follows after the item with this key. */
+export function linkNext(exchange: ListExchange, key: unknown): void {
+  const next = addressOf(exchange, cursorOf(exchange.path, key));
+  exchange.setHeader("Link", `<${next}>; rel="next"`);
+}
+
+type ListExchange = Pick<Exchange, "path" | "query" | "setHeader">;
+
 /** A cursor contains the path, so that it is valid for its list only. */
 const cursorOf = (path: string, key: unknown): string =>
   Buffer.from(JSON.stringify([path, key])).toString("base64url");
 
-function windowOf<Key>({ path }: Exchange, query: ListQuery, key: z.ZodType<Key>): ListWindow<Key> {
+export function windowOf<Key>(
+  { path }: Pick<Exchange, "path">,
+  query: ListQuery,
+  key: z.ZodType<Key>,
+): ListWindow<Key> {
   const { cursor } = query;
   const limit = query.limit ?? PAGE_ITEMS;
   if (cursor === undefined) return { after: null, limit };
   const content = z.tuple([z.string(), key]).safeParse(decodeCursor(cursor));
   if (content.success && cursorOf(path, content.data[1]) === cursor) return { after: content.data[1], limit };
-  const message = "is not a cursor of this list; take it from the Link header of an answer, or omit it";
+  const message = "is not a cursor of this list; take it from the Link header of a response, or omit it";
   throw invalid(`query.cursor: ${message}`, [{ path: "query.cursor", message }]);
 }
 
@@ -209,7 +219,7 @@ function decodeCursor(cursor: string): unknown {
  * The address of the request with this cursor, relative to the service: a caller could choose the
  * Host header, and clients send their API key to the address.
  */
-function addressOf({ path, query }: Exchange, cursor: string): string {
+function addressOf({ path, query }: Pick<Exchange, "path" | "query">, cursor: string): string {
   const search = new URLSearchParams(query as Record<string, string>);
   search.set("cursor", cursor);
   return `${path}?${search.toString()}`;

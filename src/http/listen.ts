@@ -18,8 +18,8 @@ const SWEEP_MS = 100;
 const CHECK_MS = 1_000;
 
 /**
- * How long the socket of an unreadable or late request stays open after its answer, in
- * milliseconds. A client may ignore the end of the answer and keep sending.
+ * How long the socket of an unreadable or late request stays open after its response, in
+ * milliseconds. A client may ignore the end of the response and keep sending.
  */
 const DESTROY_AFTER_MS = 1_000;
 
@@ -30,13 +30,13 @@ export interface ConnectionLimits {
   /** For a whole request. */
   readonly requestMs: number;
   /**
-   * For a connection without traffic, for example if the client does not read its answer. The
-   * longest calls answer within 80 seconds.
+   * For a connection without traffic, for example if the client does not read its response. The
+   * longest calls return within 80 seconds.
    */
   readonly silenceMs: number;
   /**
    * For an idle connection between two requests. Load balancers close theirs after 60 seconds by
-   * default; a service that closes first answers their next request with nothing.
+   * default; a service that closes first sends nothing to their next request.
    */
   readonly keepAliveMs: number;
   /** More connections are closed when they arrive. */
@@ -53,7 +53,7 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
 
 export interface Listening {
   readonly baseUrl: string;
-  /** Accepts no more connections, and resolves after the last running call is answered. */
+  /** Accepts no more connections, and resolves after the last running call has ended. */
   close(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ function followRequests(server: Server): ReadonlyMap<Socket, IncomingMessage | u
 }
 
 /**
- * Closes kept-alive connections with their next answer. Node neither counts a connection without a
+ * Closes kept-alive connections with their next response. Node neither counts a connection without a
  * request as idle nor checks for slow clients while a server closes, so both are done here: a
  * request has `arrivalMs` to arrive.
  */
@@ -129,7 +129,7 @@ const UNREADABLE: Readonly<Record<string, readonly [number, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time."],
 };
 
-/** Answers bytes that are not valid HTTP, for which Express never gets a request. */
+/** Responds to bytes that are not valid HTTP, for which Express never gets a request. */
 function refuseUnreadable(error: Error & { readonly code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();

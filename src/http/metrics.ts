@@ -7,6 +7,7 @@ import { Problem } from "../errors.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Db } from "../store/db/connect.ts";
 import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
+import { API_KEY, type CallerSource } from "./authenticate.ts";
 import type { CallLimiter } from "./call-limiter.ts";
 import { REPLAY_HEADER } from "./idempotency.ts";
 
@@ -14,7 +15,9 @@ import { REPLAY_HEADER } from "./idempotency.ts";
 export class RequestLocals {
   readonly requestId: string;
   readonly limiter: CallLimiter;
+  source: CallerSource = API_KEY;
   clientId: string | undefined;
+  isRoutine = false;
   readonly #log: Logger;
   #own: Logger | undefined;
 
@@ -29,7 +32,7 @@ export class RequestLocals {
   }
 }
 
-/** Sets the id of a request, and logs and counts the request when it is answered. */
+/** Sets the id of a request, and logs and counts the request when it ends. */
 export function observeRequest(
   { log, metrics }: Pick<Deps, "log" | "metrics">,
   limiter: CallLimiter,
@@ -46,8 +49,9 @@ export function observeRequest(
     const ms = performance.now() - started;
     const { method, path } = request;
     const { statusCode: status } = response;
-    const { clientId } = response.locals;
-    log.info({ requestId, method, path, status, ms: Math.round(ms), clientId, remoteAddress }, "request");
+    const { clientId, isRoutine } = response.locals;
+    const level = isRoutine && status < 400 ? "debug" : "info";
+    log[level]({ requestId, method, path, status, ms: Math.round(ms), clientId, remoteAddress }, "request");
     const route = templateOf(request.route);
     metrics.requests.inc({ method, route, status });
     metrics.requestSeconds.observe({ method, route }, ms / 1_000);

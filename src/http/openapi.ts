@@ -1,15 +1,15 @@
-import { hash } from "node:crypto";
 import type { RequestHandler } from "express";
 import { createDocument, type ZodOpenApiOperationObject } from "zod-openapi";
 import { z } from "zod";
 import { WORKSPACE_HEADER } from "./resolve.ts";
 import { CLAIM_HEADER, CLAIM_TOKEN_PATTERN, isAboutCard } from "./claim-header.ts";
+import { etagOf, MATCH_HEADER } from "./etag.ts";
 import { KEY_HEADER } from "./idempotency.ts";
 import recorded from "./examples.json" with { type: "json" };
 import type { Route, RouteDefinition } from "./route.ts";
 import { problem } from "./v1/shapes.ts";
 
-/** A call and its answers by status, recorded by `npm run examples`. */
+/** A call and its responses by status, recorded by `npm run examples`. */
 interface Example {
   readonly path: string;
   readonly body?: unknown;
@@ -42,7 +42,7 @@ const replayHeader = z.object({
   "Idempotent-Replay": z
     .literal("true")
     .optional()
-    .meta({ description: "Set if this is the stored answer to an earlier request with the same key" }),
+    .meta({ description: "Set if this is the stored response to an earlier request with the same key" }),
 });
 
 const retryHeader = z.object({
@@ -51,6 +51,19 @@ const retryHeader = z.object({
     .regex(/^[0-9]+$/)
     .optional()
     .meta({ description: "Make the same call again after this number of seconds" }),
+});
+
+const matchHeader = z.object({
+  [MATCH_HEADER]: z.string().optional().meta({
+    description:
+      "The `ETag` of the read that the change was made to: if it is not current any more, the response is 412 and nothing changes",
+  }),
+});
+
+const etagHeader = z.object({
+  ETag: z
+    .string()
+    .meta({ description: `The version of the response, which a write takes as ${MATCH_HEADER}` }),
 });
 
 /** Generates the OpenAPI 3.1 document from the schemas that validate. */
@@ -66,7 +79,7 @@ export function openApiDocument(routes: readonly Route[]): object {
         title: "Trunkline",
         version: "1",
         description:
-          "A work board whose cards own Git branches. Moving a card creates its branch, opens its pull request or merges it on GitHub.",
+          "A work board whose cards own Git branches. Moving a card creates its branch, opens its pull request or merges it on GitHub. The pages of the console call the same paths under `/console`, with the session of a person.",
       },
       servers: [{ url: "/", description: "The service that serves this document" }],
       security: [{ apiKey: [] }],
@@ -82,12 +95,13 @@ export function openApiDocument(routes: readonly Route[]): object {
 }
 
 function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
-  const { method, path, about, params, query, body } = definition;
+  const { method, path, about, isVersioned = false, params, query, body } = definition;
   const example = examples[`${method.toUpperCase()} ${path}`];
   const isWrite = method !== "get";
   const header = z.object({
     ...workspaceHeader.shape,
     ...(isWrite && keyHeader.shape),
+    ...(isWrite && isVersioned && matchHeader.shape),
     ...(isWrite && isAboutCard(path) && claimHeader.shape),
   });
   return {
@@ -115,7 +129,11 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
             status,
             {
               description,
-              ...headersOf(isWrite && status.startsWith("2"), headers),
+              ...headersOf([
+                headers,
+                isVersioned && status === "200" && etagHeader,
+                isWrite && status.startsWith("2") && replayHeader,
+              ]),
               ...(schema && {
                 content: { [contentType]: { schema, ...exampleOf(example?.answers[status]) } },
               }),
@@ -148,9 +166,9 @@ const curl = (method: string, { path, body }: Example): string =>
         ]),
   ].join(" \\\n  ");
 
-function headersOf(isReplayable: boolean, own: z.ZodObject | undefined): { headers?: z.ZodObject } {
-  if (!isReplayable) return own ? { headers: own } : {};
-  return { headers: own ? own.extend(replayHeader.shape) : replayHeader };
+function headersOf(each: readonly (z.ZodObject | false | undefined)[]): { headers?: z.ZodObject } {
+  const shapes = each.flatMap((headers) => (headers ? [headers.shape] : []));
+  return shapes.length === 0 ? {} : { headers: z.object(Object.assign({}, ...shapes)) };
 }
 
 /**
@@ -173,7 +191,7 @@ export function serveOpenApi(document: () => object): RequestHandler {
   return (_request, response) => {
     if (!served) {
       const body = Buffer.from(JSON.stringify(document()));
-      served = { body, etag: `"${hash("sha256", body, "base64url")}"` };
+      served = { body, etag: etagOf(body.toString()) };
     }
     response.set({ ETag: served.etag, "Cache-Control": "no-cache" }).type("json").send(served.body);
   };

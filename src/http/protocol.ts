@@ -19,7 +19,7 @@ export function requireUnambiguous(request: Request): void {
 }
 
 /**
- * Answers other methods on all routes registered so far with 405 and `Allow`, and OPTIONS with 204.
+ * Responds to other methods on all routes registered so far with 405 and `Allow`, and OPTIONS with 204.
  */
 export function refuseOtherMethods(app: Express): void {
   const methodsOf = new Map<string, string[]>();
@@ -44,13 +44,13 @@ function allowOnly(methods: Set<string>): RequestHandler {
 
 /**
  * Ignores Cache-Control on conditional requests: `fetch` adds `no-cache` to every If-None-Match,
- * and Express then never answers 304 (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
+ * and Express then never returns 304 (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
  */
 export function ignoreCacheControlOnConditional({ headers }: Request): void {
   if (headers["if-none-match"] !== undefined) delete headers["cache-control"];
 }
 
-/** Answers are data: browsers must not run, frame or sniff them, or send a referrer. */
+/** Responses are data: browsers must not run, frame or sniff them, or send a referrer. */
 const HEADERS = Object.entries({
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -59,7 +59,7 @@ const HEADERS = Object.entries({
   "X-Frame-Options": "DENY",
 });
 
-/** Sets headers on every answer; a page may override them. HSTS is set by the TLS proxy. */
+/** Sets headers on every response; a page may override them. HSTS is set by the TLS proxy. */
 export function setSecurityHeaders(response: Response): void {
   for (const [name, value] of HEADERS) response.setHeader(name, value);
 }

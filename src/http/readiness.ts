@@ -7,11 +7,11 @@ import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
 /** If a job is due for longer than this, no worker runs, in seconds. */
 const MAX_QUEUE_AGE = 600;
 
-/** One condition for receiving calls. `says` is a message for operators and contains no secret. */
+/** One condition for receiving calls. `message` is for operators and contains no secret. */
 export interface Check {
   readonly name: "draining" | "database" | "migrations" | "app_key" | "queue";
   readonly ok: boolean;
-  readonly says: string;
+  readonly message: string;
 }
 
 interface Options {
@@ -31,7 +31,7 @@ const MAX_AGE = 1_000;
 /**
  * Reports whether this process should receive calls: 200, or 503 with the failed checks. A stuck
  * queue is reported but does not fail readiness: all processes would fail at the same time,
- * although they still answer reads.
+ * although they still serve reads.
  */
 export function serveReadiness(options: Options): RequestHandler {
   const { hasAppKey, isDraining } = options;
@@ -64,17 +64,18 @@ function checkProcess(hasAppKey: boolean, isDraining: boolean): Check[] {
   const draining = "This process is shutting down. Send calls to another process.";
   const appKey = hasAppKey ? "The App's private key is loaded." : "The App's private key cannot be read.";
   return [
-    ...(isDraining ? [{ name: "draining" as const, ok: false, says: draining }] : []),
-    { name: "app_key", ok: hasAppKey, says: appKey },
+    ...(isDraining ? [{ name: "draining" as const, ok: false, message: draining }] : []),
+    { name: "app_key", ok: hasAppKey, message: appKey },
   ];
 }
 
 async function checkDatabase({ db, log }: Options): Promise<Check[]> {
   const checks: Check[] = [];
-  const add = (name: Check["name"], ok: boolean, says: string): void => void checks.push({ name, ok, says });
+  const add = (name: Check["name"], ok: boolean, message: string): void =>
+    void checks.push({ name, ok, message });
   try {
     const pending = await pendingMigrations(db);
-    add("database", true, "The database answers.");
+    add("database", true, "The database responds.");
     add(
       "migrations",
       pending.length === 0,

@@ -14,8 +14,8 @@ export function boardOf(credential: Credential, header: string | undefined): Boa
   const { boards } = credential;
   const reachable =
     boards.length === 0
-      ? "This credential reaches no board."
-      : `This credential reaches: ${boards.map((board) => board.workspaceId).join(", ")}.`;
+      ? "You have access to no board."
+      : `You have access to: ${boards.map((board) => board.workspaceId).join(", ")}.`;
   if (header === undefined || header === "") {
     const [only] = boards;
     if (only && boards.length === 1) return only;
@@ -26,7 +26,7 @@ export function boardOf(credential: Credential, header: string | undefined): Boa
     throw invalid(`${WORKSPACE_HEADER} takes a workspace id, not a name or slug. ${reachable}`);
   }
   const board = boards.find((candidate) => candidate.workspaceId === workspaceId.data);
-  if (!board) throw invalid(`This credential does not reach the workspace ${header}. ${reachable}`);
+  if (!board) throw invalid(`You have no access to the workspace ${header}. ${reachable}`);
   return board;
 }
 
@@ -39,9 +39,7 @@ export function requireWriteScope(credential: Pick<Credential, "scopes">): void 
 /** Refuses a role below the one the route requires. */
 export function requireRole(held: Role, required: Role): void {
   if (mayAct(held, required)) return;
-  throw forbidden(
-    `This call needs the role ${required}. This credential has the role ${held} on this board.`,
-  );
+  throw forbidden(`This call needs the role ${required}. You have the role ${held} on this board.`);
 }
 
 /**

@@ -6,6 +6,7 @@ import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/c
 import { RenderedAnswer } from "../store/cards/cached-boards.ts";
 import { boardOf, requireRole, WORKSPACE_HEADER } from "./resolve.ts";
 import { CLAIM_HEADER } from "./claim-header.ts";
+import { etagOf, MATCH_HEADER } from "./etag.ts";
 import { KEY_HEADER } from "./idempotency.ts";
 import { JsonText, readBody, requireNoBodySent, sendJson } from "./json.ts";
 import { validate, validateQuery } from "./validate.ts";
@@ -21,6 +22,8 @@ export interface RouteDefinition {
   /** `account` routes concern the credential, not a board. */
   readonly about: "account" | "board";
   readonly role: Role;
+  /** Whether responses with 200 have an ETag for `If-Match`, and a write takes that header. */
+  readonly isVersioned?: boolean;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
@@ -29,7 +32,7 @@ export interface RouteDefinition {
 
 interface RouteResponse {
   readonly description: string;
-  /** Null if the answer has no body. */
+  /** Null if the response has no body. */
   readonly schema: z.ZodType | null;
   readonly headers?: z.ZodObject;
   /** Defaults to `application/json`. */
@@ -38,9 +41,9 @@ interface RouteResponse {
 
 export interface Route {
   readonly definition: RouteDefinition;
-  /** Answers an HTTP request. */
+  /** Responds to an HTTP request. */
   readonly serve: (deps: Deps, request: Request, response: Response) => Promise<void>;
-  /** Returns the answer. Throws a `Problem`. Null for a route that streams its answer. */
+  /** Returns the response. Throws a `Problem`. Null for a route that streams its response. */
   readonly run: ((deps: Deps, exchange: Exchange) => Promise<Answer>) | null;
 }
 
@@ -57,6 +60,8 @@ export interface Exchange {
   readonly key: string | undefined;
   /** The claim under which a write on a card is made. */
   readonly claim: string | undefined;
+  /** `If-Match`: the changed document must have one of these ETags. */
+  readonly ifMatch: string | undefined;
   /** Reads the body, undefined if there is none. It can be read only once. */
   readonly readBody: () => Promise<unknown>;
   /** Refuses a body, without reading it. */
@@ -74,7 +79,9 @@ export interface Answer {
 /** A call that concerns the credential, not a board. */
 export interface AccountCall<Query = unknown> {
   readonly credential: Credential;
-  /** Confirmed, except in a route with `confirms`. */
+  /**
+   * Already revalidated, except in a route with `confirmsCredential`: there `handle` has to revalidate it.
+   */
   readonly cached: CachedCredential;
   readonly query: Query;
 }
@@ -103,7 +110,7 @@ export function accountRoute<Query extends MaybeObject = undefined>(
   },
 ): Route {
   const { handle, ...rest } = route;
-  return answering({ ...defined(rest, "get", "viewer"), about: "account" }, async (deps, exchange) => {
+  return answering({ ...definitionOf(rest, "get", "viewer"), about: "account" }, async (deps, exchange) => {
     const { request, response } = exchange;
     const { limiter } = response.locals;
     const result = await limiter.admit(deps, request, response, async (cached) => {
@@ -123,7 +130,7 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
     /**
      * Whether `handle` confirms the credential in its first statement, which saves a round trip.
      */
-    readonly confirms?: boolean;
+    readonly confirmsCredential?: boolean;
     /** By default viewer. */
     readonly role?: Role | undefined;
     readonly handle: (
@@ -133,18 +140,18 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
     ) => Promise<unknown>;
   },
 ): Route {
-  const { handle, confirms = false, role = "viewer", ...rest } = route;
-  return answering(defined(rest, "get", role), async (deps, exchange) => {
+  const { handle, confirmsCredential = false, role = "viewer", ...rest } = route;
+  return answering(definitionOf(rest, "get", role), async (deps, exchange) => {
     const { request, response } = exchange;
     const result = await response.locals.limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
       requireRole(board.role, role);
       exchange.requireNoBody();
-      const params = pathOf(rest.params, exchange) as Output<Params>;
+      const params = validPathParams(rest.params, exchange) as Output<Params>;
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
       const scheduled = await schedule(deps, response, board);
-      if (!confirms) await cached.revalidate(deps.db);
+      if (!confirmsCredential) await cached.revalidate(deps.db);
       return handle(scheduled, { credential, cached, board, params, query }, exchange);
     });
     return answerTo(result);
@@ -152,7 +159,7 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
 }
 
 /**
- * A read of a board whose answer is long or does not end. `handle` sends it; `authorize` throws if
+ * A read of a board whose response is long or does not end. `handle` sends it; `authorize` throws if
  * the credential has lost its access since.
  */
 export function streamRoute<Query extends MaybeObject = undefined>(
@@ -169,7 +176,7 @@ export function streamRoute<Query extends MaybeObject = undefined>(
 ): Route {
   const { handle, role = "viewer", ...rest } = route;
   return {
-    definition: defined(rest, "get", role),
+    definition: definitionOf(rest, "get", role),
     serve: async (deps, request, response) => {
       const admit = () =>
         response.locals.limiter.admit(deps, request, response, async (cached) => {
@@ -187,8 +194,8 @@ export function streamRoute<Query extends MaybeObject = undefined>(
 }
 
 /**
- * Waits for the turn of a call of `board`. It leaves its place when it first asks the forge or a
- * receiver of webhooks.
+ * Waits until a call of `board` may run. The call gives up its place at its first request to the
+ * forge or to a webhook receiver.
  */
 export async function schedule(deps: Deps, response: Response, { workspaceId }: BoardRole): Promise<Deps> {
   const { schedule: scheduler } = response.locals.limiter;
@@ -200,15 +207,16 @@ export async function schedule(deps: Deps, response: Response, { workspaceId }: 
   };
 }
 
-/** A route whose answer is one JSON document. */
+/** A route whose response is one JSON document. */
 export const answering = (definition: RouteDefinition, run: NonNullable<Route["run"]>): Route => ({
   definition,
   run,
   serve: async (deps, request, response) => {
+    const { isVersioned = false } = definition;
     const { status, body, etag } = await run(deps, exchangeOf(request, response));
     response.status(status);
     if (body === null) response.end();
-    else sendJson(response, body, etag);
+    else sendJson(response, body, isVersioned && status === 200 ? etagOf(body.toString()) : etag);
   },
 });
 
@@ -220,6 +228,7 @@ const exchangeOf = (request: Request, response: Response): Exchange => ({
   query: request.query,
   key: request.get(KEY_HEADER),
   claim: request.get(CLAIM_HEADER),
+  ifMatch: request.get(MATCH_HEADER),
   readBody: () => readBody(request, response),
   requireNoBody: () => requireNoBodySent(request),
   setHeader: (name, value) => void response.set(name, value),
@@ -231,7 +240,7 @@ function answerTo(result: unknown): Answer {
 }
 
 /** The definition of a route of a board. */
-export const defined = (
+export const definitionOf = (
   route: Definition<MaybeObject, MaybeObject, z.ZodType | undefined>,
   method: RouteDefinition["method"],
   role: Role,
@@ -249,5 +258,5 @@ export const defined = (
 };
 
 /** Validates the path's parameters. */
-export const pathOf = (schema: MaybeObject, { params }: Pick<Exchange, "params">): unknown =>
+export const validPathParams = (schema: MaybeObject, { params }: Pick<Exchange, "params">): unknown =>
   schema && validate(schema, params, "path");

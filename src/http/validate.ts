@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { invalid, type Issue } from "../errors.ts";
 
-/** The maximum number of invalid fields in one answer. */
+/** The maximum number of invalid fields in one response. */
 const MAX_ISSUES = 50;
 
 /** Validates input. Throws `invalid` with every invalid field and what it must contain. */

@@ -1,13 +1,15 @@
 import type { z } from "zod";
 import { requireClaim } from "../actions/claims/claims.ts";
 import type { Deps } from "../actions/deps.ts";
+import { AnswerSeal } from "../actions/sealed-text.ts";
 import { startWrite, type Write } from "../actions/write.ts";
 import type { Role } from "../flow/roles.ts";
 import type { Db } from "../store/db/connect.ts";
 import { allInOrder } from "../store/db/transaction.ts";
-import type { StoredAnswer } from "../store/ops/idempotency.ts";
+import type { StoredResponse } from "../store/ops/idempotency.ts";
 import type { BoardRole } from "../store/tenancy/credentials.ts";
 import { claimTokenOf, isAboutCard } from "./claim-header.ts";
+import { requireMatch } from "./etag.ts";
 import {
   fingerprintOf,
   idempotencyKeyOf,
@@ -16,13 +18,13 @@ import {
   REPLAY_HEADER,
   requestIdOf,
 } from "./idempotency.ts";
-import { auditing } from "./attempts.ts";
+import { audited } from "./attempts.ts";
 import { requireNoBody } from "./json.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
   answering,
-  defined,
-  pathOf,
+  definitionOf,
+  validPathParams,
   schedule,
   type Definition,
   type Exchange,
@@ -40,12 +42,15 @@ interface WriteCall<Params, Query, Body, Subject> {
   readonly body: Body;
   /** The result of `find`. */
   readonly subject: Subject;
+  /** Throws `stale` if `If-Match` names another version than that of `current`. */
+  readonly requireMatch: (current: object) => void;
 }
 
 /**
  * A write on a board, run once per idempotency key. The order of the checks is part of the
- * contract: API key, board, scope, idempotency key, role, path, query and claim (400), replay,
- * subject (404), lost claim (409), stored answers (429), body (400), action.
+ * contract: API key, board, scope, idempotency key, role, path, query and claim (400), a body that is
+ * not JSON, replay, subject (404), lost claim (409), stored responses (429), schema of the body (400),
+ * action.
  */
 export function writeRoute<
   Params extends MaybeObject = undefined,
@@ -56,30 +61,33 @@ export function writeRoute<
   route: Definition<Params, Query, Body> & {
     readonly method: Exclude<RouteDefinition["method"], "get">;
     readonly role: Role;
+    /** Whether the response has a secret. Its stored copy is encrypted. */
+    readonly hasSecret?: boolean;
     /** Finds the resource in the path, or throws `not_found`. */
     readonly find?: (db: Db, board: BoardRole, params: Output<Params>) => Promise<Subject>;
     readonly handle: (
       deps: Deps,
       call: WriteCall<Output<Params>, Output<Query>, Output<Body>, Subject>,
-    ) => Promise<StoredAnswer>;
+    ) => Promise<StoredResponse>;
   },
 ): Route {
-  const { handle, find, method, role, ...rest } = route;
-  const run = auditing({ method, path: rest.path }, async (deps, exchange: Exchange, attempt) => {
+  const { handle, find, method, role, hasSecret = false, ...rest } = route;
+  const run = audited({ method, path: rest.path }, async (deps, exchange: Exchange, attempt) => {
     let reading: Promise<unknown> | undefined;
     const { request, response } = exchange;
-    const { limiter, log } = response.locals;
+    const { limiter, log, source } = response.locals;
     return limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
       const { id: credentialId, userId, isHuman } = credential;
       Object.assign(attempt, { userId, credentialId });
+      source.requireOwnPage(request);
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
       const { workspaceId, role: held } = board;
       attempt.workspaceId = workspaceId;
       requireWriteScope(credential);
       const key = idempotencyKeyOf(exchange.key);
       requireRole(board.role, role);
-      const params = pathOf(rest.params, exchange) as Output<Params>;
+      const params = validPathParams(rest.params, exchange) as Output<Params>;
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
       const claim = isAboutCard(rest.path) ? claimTokenOf(exchange.claim) : null;
       // A body can be read only once, and this function may restart.
@@ -94,8 +102,9 @@ export function writeRoute<
       });
       const requestId = requestIdOf(credentialId, key, fingerprint);
       const caller = { userId, credentialId, workspaceId, role: held, isHuman, requestId };
-      const scheduled = attempt.observe(await schedule(deps, response, board));
-      const call = { caller, cached, key, fingerprint, attempt };
+      const scheduled = attempt.instrument(await schedule(deps, response, board));
+      const seal = hasSecret ? new AnswerSeal(source.presented(request)?.secret ?? "", requestId) : null;
+      const call = { caller, cached, key, fingerprint, attempt, seal };
       const start = await startWrite(scheduled, log, call, async (trx) => {
         const finding = find?.(trx, board, params);
         const write = { workspaceId, credentialId, ...(params as { readonly number: number }) };
@@ -110,8 +119,9 @@ export function writeRoute<
         case "replay":
           await attempt.end(deps.db, { status: start.answer.status, problem: null, isReplay: true });
           exchange.setHeader(REPLAY_HEADER, "true");
+          if (seal) return seal.open(start.answer);
           return start.answer;
-        case "claimed":
+        case "reserved":
       }
       const { write, subject } = start;
       try {
@@ -120,7 +130,14 @@ export function writeRoute<
         const body = (
           rest.body ? validate(rest.body, input === undefined ? {} : input, "body") : undefined
         ) as Output<Body>;
-        const stored = await handle(scheduled, { write, params, query, body, subject });
+        const stored = await handle(scheduled, {
+          write,
+          params,
+          query,
+          body,
+          subject,
+          requireMatch: (current) => requireMatch(exchange.ifMatch, current),
+        });
         limiter.countStored(credentialId, stored.body);
         return stored;
       } catch (error) {
@@ -129,5 +146,5 @@ export function writeRoute<
       }
     });
   });
-  return answering(defined(rest, method, role), run);
+  return answering(definitionOf(rest, method, role), run);
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import packageJson from "../../package.json" with { type: "json" };
 import type { Deps } from "../actions/deps.ts";
 import { resumeActionSoon } from "../actions/releases/release-action.ts";
 import { RESUME_ORPHANED_MOVES } from "../actions/moves/resume-move.ts";
@@ -17,16 +18,16 @@ import { unlockDeadJobs } from "../webhooks/process-lane.ts";
 
 /**
  * Finds jobs that are locked for this process but that it never received, because the connection
- * broke between the commit and the answer. Other processes would run them only after four hours.
+ * broke between the commit and the response. Other processes would run them only after four hours.
  */
-interface LostJobs {
+interface ReceivedJobs {
   /** Records a job that this process received. */
   received(job: TakenJob): void;
   /** Unlocks jobs that this process did not receive. */
   unlock(workerIds: readonly string[]): Promise<void>;
 }
 
-export function trackLostJobs({ db, log }: Pick<Deps, "db" | "log">): LostJobs {
+export function trackReceivedJobs({ db, log }: Pick<Deps, "db" | "log">): ReceivedJobs {
   const started = new Set<string>();
   return {
     received: (job) => void started.add(nameOf(job)),
@@ -57,11 +58,11 @@ interface Heartbeat {
 export async function startHeartbeat(
   deps: Deps,
   workerIds: ReadonlySet<string>,
-  lostJobs: LostJobs,
+  receivedJobs: ReceivedJobs,
 ): Promise<Heartbeat> {
   const ending = new AbortController();
-  await recordHeartbeat(deps.db, deps.instanceId, [...workerIds]);
-  const running = run(deps, workerIds, lostJobs, ending.signal);
+  await beat(deps, workerIds);
+  const running = run(deps, workerIds, receivedJobs, ending.signal);
   return {
     stop: async () => {
       ending.abort();
@@ -71,17 +72,20 @@ export async function startHeartbeat(
   };
 }
 
+const beat = ({ db, instanceId }: Deps, workerIds: ReadonlySet<string>): Promise<void> =>
+  recordHeartbeat(db, instanceId, [...workerIds], packageJson.version);
+
 async function run(
   deps: Deps,
   workerIds: ReadonlySet<string>,
-  lostJobs: LostJobs,
+  receivedJobs: ReceivedJobs,
   signal: AbortSignal,
 ): Promise<void> {
   // Starts without a pause: short-lived processes must also take over orphaned work.
   for (;;) {
     try {
       await unlockDeadJobs(deps);
-      await lostJobs.unlock([...workerIds]);
+      await receivedJobs.unlock([...workerIds]);
       const orphans = await listOrphanedOperations(deps.db, 1);
       if (orphans.length > 0)
         await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });
@@ -95,7 +99,7 @@ async function run(
       return;
     }
     try {
-      await recordHeartbeat(deps.db, deps.instanceId, [...workerIds]);
+      await beat(deps, workerIds);
     } catch (error) {
       deps.log.warn({ err: error }, "the heartbeat could not be written");
     }

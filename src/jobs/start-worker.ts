@@ -5,13 +5,15 @@ import type { Logger } from "pino";
 import type { Deps } from "../actions/deps.ts";
 import { addJob, openJobPool } from "../store/db/jobs.ts";
 import type { Retention } from "../store/ops/retention.ts";
-import { trackLostJobs, startHeartbeat } from "./heartbeat.ts";
+import { trackReceivedJobs, startHeartbeat } from "./heartbeat.ts";
 import { START_TASKS, TIMETABLE, createTasks } from "./tasks.ts";
 
 /** The pause before another attempt to start the worker, in milliseconds. */
 const RETRY_MS = 2_000;
 
-/** Settles `promise` when it stops, also by itself. */
+/**
+ * A pool of workers. `promise` settles when the pool has stopped, whether `stop` was called or not.
+ */
 export type RunningPool = Pick<Runner, "promise" | "stop">;
 
 /**
@@ -111,15 +113,15 @@ export async function startWorker(
   const log = deps.log.child({ part: "jobs" });
   // A job is locked under the id of the pool, not of the worker that runs it.
   const workerIds = new Set<string>();
-  const lostJobs = trackLostJobs({ db: deps.db, log });
-  const pulse = await startHeartbeat(deps, workerIds, lostJobs);
+  const receivedJobs = trackReceivedJobs({ db: deps.db, log });
+  const heartbeat = await startHeartbeat(deps, workerIds, receivedJobs);
   const pool = openJobPool(connectionString, CONCURRENCY + 2, (error) =>
     log.warn({ err: error }, "a database connection broke"),
   );
   const start = async (): Promise<RunningPool> => {
     const events: WorkerEvents = new EventEmitter();
     events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
-    events.on("job:start", ({ job }) => lostJobs.received(job));
+    events.on("job:start", ({ job }) => receivedJobs.received(job));
     const broken = untilBroken(events);
     const runner = await run({
       pgPool: pool,
@@ -147,7 +149,7 @@ export async function startWorker(
     for (const task of followsTimetable ? START_TASKS : []) await addJob(deps.db, task, {}, { key: task });
   } catch (error) {
     // The heartbeat alone would keep the process running.
-    await Promise.allSettled([stopRunner?.(), pulse.stop()]);
+    await Promise.allSettled([stopRunner?.(), heartbeat.stop()]);
     await pool.end();
     throw error;
   }
@@ -155,7 +157,7 @@ export async function startWorker(
     stop: async () => {
       await stopRunner();
       await pool.end();
-      await pulse.stop();
+      await heartbeat.stop();
     },
   };
 }

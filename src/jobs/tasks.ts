@@ -9,13 +9,20 @@ import {
 import { CATCH_UP_CARD, catchUpCard } from "../actions/reconcile/catch-up-card.ts";
 import { RECORD_EXPIRED_CLAIMS, recordExpiredClaims } from "../actions/claims/claims.ts";
 import type { Deps } from "../actions/deps.ts";
-import { FOLLOW_TRUNK, FOLLOW_TRUNKS, followTrunk, followTrunks } from "../actions/reconcile/follow-trunk.ts";
+import {
+  FOLLOW_TRUNK,
+  FOLLOW_ALL_TRUNKS,
+  followTrunk,
+  followAllTrunks,
+} from "../actions/reconcile/follow-trunk.ts";
 import { CHECK_GRAPHQL, checkGraphql } from "../actions/installations/check-graphql.ts";
 import {
   CHECK_REFUSED_INSTALLATION,
   checkRefusedInstallation,
 } from "../actions/installations/refused-installation.ts";
 import { JOB_WAITS_MS, MIRROR_COMMENT, mirrorComment } from "../actions/comments/comments.ts";
+import { INSPECT_ALL_ARMED, inspectAllArmed, inspectArmed } from "../actions/moves/inspect-armed.ts";
+import { INSPECT_ARMED } from "../actions/reconcile/inspect-soon.ts";
 import { RECONCILE } from "../actions/reconcile/reconcile-later.ts";
 import { reconcile } from "../actions/reconcile/reconcile.ts";
 import {
@@ -38,6 +45,7 @@ import type { Db } from "../store/db/connect.ts";
 import { dropOldAttempts } from "../store/audit/chain.ts";
 import {
   dropDeadInstances,
+  dropEndedSessions,
   dropFailedJobs,
   dropOldActions,
   dropOldCheckReports,
@@ -64,6 +72,7 @@ export async function deleteOldRows(
 ): Promise<void> {
   const dropped = {
     keys: await dropOldKeys(db),
+    sessions: await dropEndedSessions(db),
     deliveries: await dropOldDeliveries(db, deliveryDays),
     events: await dropOldEvents(db),
     jobs: await dropFailedJobs(db, historyDays),
@@ -83,20 +92,20 @@ export const WAKE_WAITING_LANES = "wake-waiting-lanes";
 
 const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
-const recheckPayload = z.object({ cardId: z.uuid(), permittedAfter: z.string().optional() });
+const recheckPayload = z.object({ cardId: z.uuid(), refusedAt: z.string().optional() });
 const commentPayload = z.object({ commentId: z.uuid() });
 const actionPayload = z.object({ actionId: z.uuid() });
 const pullPayload = z.object({ repositoryId: z.uuid(), number: z.int() });
 const trunkPayload = z.object({ repositoryId: z.uuid(), branchName: z.string() });
 const accountPayload = z.object({ installationId: z.int().optional() });
-const refusedPayload = z.object({ installationId: z.int(), waitedMs: z.number() });
+const refusedInstallationPayload = z.object({ installationId: z.int(), waitedMs: z.number() });
 const queuedPayload = z.object({
   cardId: z.uuid(),
   repositoryId: z.uuid(),
   prNumber: z.int(),
-  looks: z.int().optional(),
+  inspections: z.int().optional(),
 });
-const pacePayload = z.object({ quietMs: z.int().optional(), organizationId: z.uuid().optional() });
+const reconcilePayload = z.object({ minAgeMs: z.int().optional(), organizationId: z.uuid().optional() });
 const branchPayload = z.object({
   repositoryId: z.uuid(),
   branchName: z.string(),
@@ -121,9 +130,10 @@ const eventTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
   [BACK_MERGE]: (payload) => backMergeCard(deps, cardPayload.parse(payload).cardId),
   [RECHECK_BLOCKED]: (payload) => {
-    const { cardId, permittedAfter } = recheckPayload.parse(payload);
-    return recheckBlocked(deps, cardId, permittedAfter);
+    const { cardId, refusedAt } = recheckPayload.parse(payload);
+    return recheckBlocked(deps, cardId, refusedAt);
   },
+  [INSPECT_ARMED]: (payload) => inspectArmed(deps, cardPayload.parse(payload).cardId),
   [MIRROR_COMMENT]: (payload) => mirrorComment(deps, commentPayload.parse(payload).commentId, JOB_WAITS_MS),
   [RESUME_QUEUED_MOVE]: (payload) => {
     return resumeQueuedMove(deps, queuedPayload.parse(payload));
@@ -136,7 +146,7 @@ const eventTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
     return followTrunk(deps, repositoryId, branchName);
   },
   [CHECK_REFUSED_INSTALLATION]: (payload) => {
-    const { installationId, waitedMs } = refusedPayload.parse(payload);
+    const { installationId, waitedMs } = refusedInstallationPayload.parse(payload);
     return checkRefusedInstallation(deps, installationId, waitedMs);
   },
 });
@@ -146,18 +156,19 @@ const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<strin
     await addLaneJobs(deps.db, await listWaitingLanes(deps.db));
   },
   [RECOVER_MISSED_DELIVERIES]: async () => {
-    const { wasAway } = await recoverMissedDeliveries(deps);
-    // After the recovered deliveries are processed, this finds changes that no delivery reports.
-    // The key is its own: it must not delay a reconciliation that is due now.
-    if (wasAway) await addJob(deps.db, RECONCILE, {}, { key: `${RECONCILE}:away`, delayMs: 60_000 });
+    const { mayHaveMissed } = await recoverMissedDeliveries(deps);
+    // After the recovered deliveries are processed, this finds changes that no delivery reports. A
+    // separate key, so that this job does not delay one that is due now.
+    if (mayHaveMissed) await addJob(deps.db, RECONCILE, {}, { key: `${RECONCILE}:missed`, delayMs: 60_000 });
   },
   [SWEEP_PICK_BRANCHES]: () => sweepPickBranches(deps),
   [SWEEP_BACK_MERGES]: () => sweepBackMerges(deps),
-  [RECONCILE]: (payload) => reconcile(deps, pacePayload.parse(payload)),
+  [RECONCILE]: (payload) => reconcile(deps, reconcilePayload.parse(payload)),
   [SYNC_INSTALLATIONS]: () => syncInstallations(deps),
   [CHECK_GRAPHQL]: () => checkGraphql(deps),
   [RECORD_EXPIRED_CLAIMS]: () => recordExpiredClaims(deps),
-  [FOLLOW_TRUNKS]: (payload) => followTrunks(deps, accountPayload.parse(payload).installationId),
+  [INSPECT_ALL_ARMED]: () => inspectAllArmed(deps),
+  [FOLLOW_ALL_TRUNKS]: (payload) => followAllTrunks(deps, accountPayload.parse(payload).installationId),
   [DELETE_OLD_ROWS]: () => deleteOldRows(deps, retention),
   "drop-old-board-changes": async () => {
     await dropOldBoardChanges(deps.db);
@@ -189,12 +200,13 @@ const isForOneAccount = (payload: unknown): boolean =>
 export const TIMETABLE = `
 * * * * * wake-waiting-lanes ?max=1
 * * * * * record-expired-claims ?max=1
+* * * * * inspect-all-armed ?max=1
 */5 * * * * recover-missed-deliveries ?max=1
 */5 * * * * sweep-pick-branches ?max=1
 27 * * * * sweep-back-merges ?max=1
 29 * * * * reconcile ?max=1
 17 * * * * sync-installations ?max=3
-43 * * * * follow-trunks ?max=3
+43 * * * * follow-all-trunks ?max=3
 41 * * * * delete-old-rows ?max=3
 11 * * * * drop-old-board-changes ?max=3
 `;
@@ -203,7 +215,7 @@ export const TIMETABLE = `
 export const START_TASKS: readonly string[] = [
   WAKE_WAITING_LANES,
   RECOVER_MISSED_DELIVERIES,
-  FOLLOW_TRUNKS,
+  FOLLOW_ALL_TRUNKS,
   CHECK_GRAPHQL,
 ];
 
@@ -211,15 +223,18 @@ const REPAIRS = [
   SYNC_INSTALLATIONS,
   RECOVER_MISSED_DELIVERIES,
   WAKE_WAITING_LANES,
-  FOLLOW_TRUNKS,
+  FOLLOW_ALL_TRUNKS,
   SWEEP_BACK_MERGES,
   SWEEP_PICK_BRANCHES,
 ] as const;
 
-/** Adds all repair jobs, for recent changes too, and retries failed ones. Returns their names. */
+/**
+ * Adds all repair jobs (the comparison also of recent changes) and retries the failed jobs of other
+ * tasks. Returns the names of the repair jobs.
+ */
 export async function scheduleRepairs(db: Db): Promise<string[]> {
   for (const task of REPAIRS) await addJob(db, task, {}, { key: task });
-  await addJob(db, RECONCILE, { quietMs: 0 }, { key: RECONCILE });
+  await addJob(db, RECONCILE, { minAgeMs: 0 }, { key: RECONCILE });
   const added = [...REPAIRS, RECONCILE];
   await retryFailedJobs(db, added);
   return added;

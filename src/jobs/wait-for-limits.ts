@@ -3,7 +3,10 @@ import type { Deps } from "../actions/deps.ts";
 import { ForgeLimited } from "../forge/values.ts";
 import { addJob } from "../store/db/jobs.ts";
 
-/** Lets jobs that GitHub's limits stop run again when the limit ends, without using up an attempt. */
+/**
+ * If a job fails because of GitHub's rate limit, adds it again for the time at which the limit
+ * ends. The failure does not count as an attempt.
+ */
 export const waitForLimits = (deps: Deps, tasks: Readonly<Record<string, Task>>): TaskList =>
   Object.fromEntries(
     Object.entries(tasks).map(([name, task]): [string, Task] => [

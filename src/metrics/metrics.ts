@@ -1,6 +1,6 @@
 import { Gauge, Registry, collectDefaultMetrics, Counter, Histogram } from "prom-client";
 
-/** A rate limit of one installation, from GitHub's last answer. */
+/** A rate limit of one installation, from GitHub's last response. */
 export interface InstallationRateLimit {
   readonly installation: string;
   /** `core` for REST. */
@@ -19,7 +19,7 @@ function createBudgets(registry: Registry, now: () => number = Date.now): Budget
   const latest = new Map<string, InstallationRateLimit>();
   const gauge = new Gauge({
     name: "trunkline_forge_budget_remaining",
-    help: "Calls that GitHub still allows an installation until the rate limit resets, as of its last answer.",
+    help: "Calls that GitHub still allows an installation until the rate limit resets, as of its last response.",
     labelNames: ["installation", "resource"],
     registers: [registry],
     collect: () => {
@@ -50,10 +50,10 @@ export interface Metrics {
   readonly forgeSeconds: Histogram<"route" | "result">;
   readonly rateLimits: Budgets;
   /** Queue statistics from the database; every process reports the same. */
-  readonly queueStatistics: Standing;
+  readonly queueStatistics: QueueGauges;
 }
 
-type Standing = Readonly<
+type QueueGauges = Readonly<
   Record<
     | "databaseUp"
     | "queueDepth"
@@ -92,17 +92,15 @@ export function createMetrics(): Metrics {
     new Histogram({ name: `trunkline_${name}`, help, labelNames, buckets: SECONDS, registers });
   return {
     registry,
-    requests: counter("http_requests_total", "Answered requests, by route template.", [
-      "method",
-      "route",
-      "status",
-    ]),
+    requests: counter("http_requests_total", "Responses, by route template.", ["method", "route", "status"]),
     requestSeconds: seconds("http_request_duration_seconds", "Duration of requests in seconds.", [
       "method",
       "route",
     ]),
     replays: counter("idempotent_replays_total", "Answers replayed for a repeated Idempotency-Key."),
-    moves: counter("moves_total", "Moves by outcome: moved, queued, refused or unfinished.", ["outcome"]),
+    moves: counter("moves_total", "Moves by outcome: moved, queued, waiting, refused or unfinished.", [
+      "outcome",
+    ]),
     refusals: counter("move_refusals_total", "Refused moves by reason.", ["reason"]),
     deliveries: counter(
       "deliveries_total",
@@ -116,7 +114,7 @@ export function createMetrics(): Metrics {
     ),
     rateLimits: createBudgets(registry),
     queueStatistics: {
-      databaseUp: gauge("database_up", "1 if the database answered this request, else 0."),
+      databaseUp: gauge("database_up", "1 if the database responded to this request, else 0."),
       queueDepth: gauge("queue_depth", "Due jobs that wait for a worker."),
       queueAge: gauge("queue_age_seconds", "Seconds since the oldest waiting job was due."),
       failedJobs: gauge("jobs_failed", "Jobs that failed permanently, after their last attempt."),
@@ -145,7 +143,7 @@ export interface ForgeRequest {
   readonly account: string;
   /** The path template, without values. */
   readonly route: string;
-  /** Null when no answer came. */
+  /** Null when no response came. */
   readonly status: number | null;
   readonly headers: Headers;
   readonly seconds: number;

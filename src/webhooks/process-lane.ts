@@ -1,11 +1,11 @@
 import type { Deps } from "../actions/deps.ts";
 import { handleEvent } from "../actions/events/handle-event.ts";
-import { MAX_DEATHS } from "../actions/moves/resume-move.ts";
+import { MAX_CRASHES } from "../actions/moves/resume-move.ts";
 import { ForgeLimited, ForgeUnavailable } from "../forge/values.ts";
 import { translateDelivery } from "../forge/github/deliveries/translate-delivery.ts";
 import { findConversation } from "../store/events/conversations.ts";
 import {
-  countDeaths,
+  countCrashes,
   hasDeferred,
   deferDelivery,
   markDeliveryFailed,
@@ -35,21 +35,21 @@ const MAX_BYTES = 1_000_000;
  * when the next one is read: a round trip for each would compete with storing deliveries.
  */
 export async function processLane(deps: Deps, lane: string): Promise<void> {
-  const run: Run = { lane, processed: [], lastWebhook: null };
+  const run: LaneRun = { lane, processed: [], lastWebhook: null };
   let maxBytes = MAX_BYTES;
-  let next: Next = "continue";
-  while (next !== "end") {
+  let nextStep: NextStep = "continue";
+  while (nextStep !== "end") {
     const batch = await nextDeliveries(deps.db, lane, run.processed.splice(0), maxBytes);
     if (batch.length === 0) break;
     // A process death counts against the oldest delivery of a batch, but another one may have
     // caused it. In batches of one the right delivery is counted.
-    if (batch.some(({ deaths }) => deaths > 0)) maxBytes = 0;
-    next = await processInOrder(deps, run, maxBytes === 0 ? batch.slice(0, 1) : batch);
+    if (batch.some(({ crashes }) => crashes > 0)) maxBytes = 0;
+    nextStep = await processInOrder(deps, run, maxBytes === 0 ? batch.slice(0, 1) : batch);
   }
   if (run.lastWebhook) await recordWebhookTime(deps.db, run.lastWebhook.repositoryId, run.lastWebhook.at);
 }
 
-interface Run {
+interface LaneRun {
   readonly lane: string;
   /** Deliveries that are processed and not yet marked. */
   readonly processed: string[];
@@ -58,41 +58,41 @@ interface Run {
 }
 
 /** What to do after a delivery. */
-type Next = "continue" | "read again" | "end";
+type NextStep = "continue" | "read again" | "end";
 
-async function processInOrder(deps: Deps, run: Run, batch: readonly Delivery[]): Promise<Next> {
+async function processInOrder(deps: Deps, run: LaneRun, batch: readonly Delivery[]): Promise<NextStep> {
   for (const delivery of batch) {
     const log = deps.log.child({ delivery: delivery.guid, event: delivery.event });
-    const next = await processOne({ ...deps, log }, run, delivery).catch((error: unknown) =>
+    const nextStep = await processOne({ ...deps, log }, run, delivery).catch((error: unknown) =>
       retryLater({ ...deps, log }, run, delivery, error),
     );
-    if (next !== "continue") return next;
+    if (nextStep !== "continue") return nextStep;
   }
   return "continue";
 }
 
-async function processOne(deps: Deps, run: Run, delivery: Delivery): Promise<Next> {
+async function processOne(deps: Deps, run: LaneRun, delivery: Delivery): Promise<NextStep> {
   const { db, log } = deps;
   const { guid, event, payload, source, receivedAt } = delivery;
   const { deliveryEvent, repositoryId, reason } = translateDelivery(event, JSON.parse(payload));
   if (reason !== undefined) log.warn({ reason }, "a delivery could not be read");
   const pull = await handleEvent(deps, deliveryEvent);
   if (pull?.isDeferred) await deferDelivery(db, guid, pull.number);
-  // This event made the conversation known, or another process did before this delivery was marked
-  // as deferred. Nothing else reopens deferred deliveries before the next event.
-  const isReopened =
+  // Requeues deferred deliveries if this event, or another process in the meantime, has made the
+  // pull request known. Otherwise they would wait for the next event.
+  const isRequeued =
     pull !== null &&
     (await hasDeferred(db, run.lane, pull.number)) &&
     (await findConversation(db, pull.repositoryId, pull.number)) !== null &&
     (await requeueDeferred(db, run.lane, pull.number)) > 0;
   if (!pull?.isDeferred) run.processed.push(guid);
   if (source === "webhook" && repositoryId !== null) run.lastWebhook = { repositoryId, at: receivedAt };
-  // Reopened deliveries are older than the rest.
-  return isReopened ? "read again" : "continue";
+  // Requeued deliveries are older than the rest.
+  return isRequeued ? "read again" : "continue";
 }
 
 /** Schedules the lane again, or parks a delivery that has failed too often and continues. */
-async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unknown): Promise<Next> {
+async function retryLater(deps: Deps, run: LaneRun, delivery: Delivery, error: unknown): Promise<NextStep> {
   const { db, log } = deps;
   const { guid, attempts } = delivery;
   const isLimited = error instanceof ForgeLimited;
@@ -101,7 +101,7 @@ async function retryLater(deps: Deps, run: Run, delivery: Delivery, error: unkno
     error: error instanceof Error ? error.message : String(error),
     counted: isLimited ? 0 : 1,
     maxAttempts: error instanceof ForgeUnavailable ? MAX_ATTEMPTS_IN_OUTAGE : MAX_ATTEMPTS,
-    worked: run.processed.splice(0),
+    processed: run.processed.splice(0),
   });
   if (parked) {
     log.error({ err: error }, "a delivery failed too often and was parked");
@@ -122,10 +122,10 @@ export async function unlockDeadJobs({ db, log }: Deps, graceSeconds?: number): 
   if (lanes.length === 0) return unlockDeadWorkers(db, graceSeconds);
   const parked = await transaction(db, async (trx) => {
     if (!(await lockDeadWorkers(trx))) return [];
-    const counted = await countDeaths(
+    const counted = await countCrashes(
       trx,
       await listQueuesOfDeadWorkers(trx, PROCESS_LANE, graceSeconds),
-      MAX_DEATHS,
+      MAX_CRASHES,
     );
     await unlockDeadWorkers(trx, graceSeconds);
     return counted;

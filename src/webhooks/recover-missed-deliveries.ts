@@ -2,48 +2,51 @@ import type { Deps } from "../actions/deps.ts";
 import type { DeliveryAttempt } from "../forge/values.ts";
 import { isTranslated, sourceOf } from "../forge/github/deliveries/translate-delivery.ts";
 import { readClock } from "../store/forge/installations.ts";
-import { listUnknownDeliveries, markRepaired, repairedUntil } from "../store/forge/deliveries.ts";
+import { listUnknownDeliveries, saveProgress, progressOf } from "../store/forge/deliveries.ts";
 import { laneOf, addLaneJobs } from "../store/forge/lanes.ts";
 import { storeDeliveries } from "./intake.ts";
 
 export const RECOVER_MISSED_DELIVERIES = "recover-missed-deliveries";
 
-/** Repair marks: the newest attempt that was read, and when the log was last read. */
-const LOG = "delivery_log";
-const LAST_READ = "delivery_log_read";
+/** Names of the stored times: of the newest attempt that was read, and of the last reading. */
+const NEWEST_READ = "delivery_log";
+const READ_AT = "delivery_log_read";
 /** A longer pause between two readings suggests that more was missed than the log shows. */
 const MAX_PAUSE_MS = 15 * 60_000;
 
 /** How long GitHub keeps deliveries (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks). */
 const RETENTION_MS = 3 * 24 * 3_600_000;
-/** An attempt enters the log when it ends, after later and faster ones: this much is read again. */
+/**
+ * GitHub logs an attempt when it ends, so a slow one is logged after newer ones. This much of the
+ * log is read again.
+ */
 const OVERLAP_MS = 30 * 60_000;
 /** Missed deliveries in memory at the same time, without payloads. */
 const MAX_MISSED = 5_000;
 
 /**
  * Reads GitHub's log of deliveries back to the previous reading, and stores the missed ones, oldest
- * first. `wasAway` is true if one was missed, or if the log was not read for a while: then more may
+ * first. `mayHaveMissed` is true if one was missed, or if the log was not read for a while: then more may
  * be missing than the log shows.
  */
 export async function recoverMissedDeliveries(
   deps: Deps,
   maxMissed = MAX_MISSED,
-): Promise<{ readonly wasAway: boolean }> {
-  const lastRead = await repairedUntil(deps.db, LAST_READ);
+): Promise<{ readonly mayHaveMissed: boolean }> {
+  const lastRead = await progressOf(deps.db, READ_AT);
   let isAnyMissed = false;
   const expired = new Set<string>();
   for (;;) {
     const { missed, until, isAll } = await findMissed(deps, maxMissed, expired);
     for (const attempt of missed.toReversed()) if (!(await recover(deps, attempt))) expired.add(attempt.guid);
     if (missed.length > 0) deps.log.warn({ count: missed.length }, "recovered deliveries that never arrived");
-    if (until !== null) await markRepaired(deps.db, LOG, until);
+    if (until !== null) await saveProgress(deps.db, NEWEST_READ, until);
     isAnyMissed ||= missed.length > 0;
     if (isAll) break;
   }
   const now = await readClock(deps.db);
-  await markRepaired(deps.db, LAST_READ, now);
-  return { wasAway: isAnyMissed || !lastRead || Date.parse(now) - lastRead.getTime() > MAX_PAUSE_MS };
+  await saveProgress(deps.db, READ_AT, now);
+  return { mayHaveMissed: isAnyMissed || !lastRead || Date.parse(now) - lastRead.getTime() > MAX_PAUSE_MS };
 }
 
 interface Missed {
@@ -57,7 +60,7 @@ interface Missed {
 
 /** Omits `expired`: deliveries whose payload GitHub no longer has. */
 async function findMissed(deps: Deps, maxMissed: number, expired: ReadonlySet<string>): Promise<Missed> {
-  const readBefore = await repairedUntil(deps.db, LOG);
+  const readBefore = await progressOf(deps.db, NEWEST_READ);
   const from = Math.max(Date.now() - RETENTION_MS, (readBefore?.getTime() ?? 0) - OVERLAP_MS);
   const missed = new Map<string, DeliveryAttempt>();
   let newest: string | null = null;
@@ -66,7 +69,8 @@ async function findMissed(deps: Deps, maxMissed: number, expired: ReadonlySet<st
     const { attempts, next } = await deps.forge.deliveryLog(cursor);
     newest ??= attempts[0]?.at ?? null;
     const inTime = attempts.filter(({ at }) => Date.parse(at) >= from);
-    // A delivery that succeeded before the first reading went to the service of another database.
+    // Before the first reading of the log, a successful delivery was stored in an earlier database
+    // of this service, so it is not missed.
     const candidates = inTime.filter(({ event, isOk }) => isTranslated(event) && !(isOk && !readBefore));
     const unknown = await listUnknownDeliveries(
       deps.db,

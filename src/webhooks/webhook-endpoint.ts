@@ -10,7 +10,10 @@ import type { Intake } from "./intake.ts";
 
 /** GitHub sends no larger payloads (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
 const MAX_PAYLOAD_BYTES = 25 * 1024 * 1024;
-/** Payloads that one process holds at the same time. GitHub redelivers what is refused above it. */
+/**
+ * Bytes of payloads that one process keeps in memory. A delivery that is refused above this limit
+ * is recovered from GitHub's log.
+ */
 const MAX_BYTES_IN_FLIGHT = 32 * 1024 * 1024;
 const readPayload = bytesReader({ limit: MAX_PAYLOAD_BYTES, inflate: false });
 
@@ -21,8 +24,8 @@ interface DeliveryHeaders {
 }
 
 /**
- * Receives GitHub's deliveries. Nothing of a body is read before its headers are those of a
- * delivery, and nothing is parsed before the signature is verified. The answer is sent after the
+ * Receives GitHub's deliveries. The body is read only if the headers are those of a delivery, and
+ * parsed only after the signature is verified. The response is sent after the
  * delivery is stored. Wrong signatures are counted, and logged at most once a minute: anybody can
  * send one.
  */
@@ -104,7 +107,7 @@ class ByteBudget {
         );
       });
     });
-    // Nobody waits for it when the body is read first.
+    // Prevents an unhandled rejection if the body was read before the limit was exceeded.
     exceeded.catch(() => undefined);
     return {
       exceeded,

@@ -212,7 +212,7 @@ describe("the cards of a feature", () => {
     expect(await featureOf(number)).toBeNull();
   });
 
-  // Contract: Labels and features: A feature's `doneCount` counts cards at the end of the flow, `taskCount` all cards
+  // Contract: Labels and features: `doneCount` of a feature counts finished cards, `taskCount` all
   it("are counted without deleted ones, those at the end of the flow also separately", async () => {
     const { id } = await makeFeature("Counted");
     const counts = async () => {

@@ -377,3 +377,77 @@ describe("the role that changes a flow", () => {
     );
   });
 });
+
+describe("If-Match", () => {
+  const STALE = /has changed since you read it/;
+  const tagOf = ({ headers }: { readonly headers: Headers }): string => headers.get("ETag") ?? "";
+  const replace = (board: TestBoard, flow: Flow, match: string, options: { readonly key?: string } = {}) =>
+    board.api.put<Flow & { message: string }>(flowPath(board), flow, {
+      ...options,
+      headers: { "If-Match": match },
+    });
+
+  it("refuses a change of a flow that somebody else has changed, and accepts one of the current flow", async () => {
+    const board = await world.board();
+    const read = await board.api.get<Flow>(flowPath(board));
+    const theirs = await putFlow(board, { ...read.body, staleAfterDays: 3 });
+    const mine = { ...read.body, agentSilenceHours: 5 };
+    const refused = await replace(board, mine, tagOf(read));
+    expect(refused).toMatchObject({ status: 412, body: { message: expect.stringMatching(STALE) } });
+    const now = await board.api.get<Flow>(flowPath(board));
+    expect(now.body).toMatchObject({ staleAfterDays: 3, agentSilenceHours: 24 });
+    expect(tagOf(now)).toBe(tagOf(theirs));
+    const saved = await replace(board, { ...now.body, agentSilenceHours: 5 }, tagOf(now));
+    expect(saved).toMatchObject({ status: 200, body: { staleAfterDays: 3, agentSilenceHours: 5 } });
+  });
+
+  it("lets only one of two changes of the same flow happen", async () => {
+    const board = await world.board();
+    const read = await board.api.get<Flow>(flowPath(board));
+    const answers = await Promise.all(
+      [3, 4, 5].map((staleAfterDays) => replace(board, { ...read.body, staleAfterDays }, tagOf(read))),
+    );
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      200, 412, 412,
+    ]);
+  });
+
+  it("does not hinder the retry of a change that has happened", async () => {
+    const board = await world.board();
+    const read = await board.api.get<Flow>(flowPath(board));
+    const key = `retry-${board.projectId}`;
+    const stages = read.body.stages.toSpliced(1, 0, newStage("QA"));
+    const changed = { ...read.body, stages };
+    const first = await replace(board, changed, tagOf(read), { key });
+    const again = await replace(board, changed, tagOf(read), { key });
+    expect([first.status, again.status, again.text]).toEqual([200, 200, first.text]);
+    expect(again.headers.get("Idempotent-Replay")).toBe("true");
+    expect(tagOf(again)).toBe(tagOf(await board.api.get(flowPath(board))));
+  });
+
+  it("frees the key of a refused change", async () => {
+    const board = await world.board();
+    const read = await board.api.get<Flow>(flowPath(board));
+    const key = `freed-${board.projectId}`;
+    expect((await replace(board, read.body, '"other"', { key })).status).toBe(412);
+    expect((await replace(board, read.body, tagOf(read), { key })).status).toBe(200);
+  });
+
+  it.each([
+    ["any version", () => "*", 200],
+    ["one of several", (tag: string) => `"other", ${tag}`, 200],
+    ["a tag that a proxy has weakened", (tag: string) => `W/${tag}`, 200],
+    ["a text that is no tag", (tag: string) => tag.slice(1, -1), 412],
+  ])("may name %s", async (_, headerFor, status) => {
+    const board = await world.board();
+    const read = await board.api.get<Flow>(flowPath(board));
+    expect((await replace(board, read.body, headerFor(tagOf(read)))).status).toBe(status);
+  });
+
+  it("does not change what If-None-Match does", async () => {
+    const board = await world.board();
+    const read = await board.api.get<Flow>(flowPath(board));
+    const headers = { "If-None-Match": tagOf(read) };
+    expect((await board.api.get(flowPath(board), { headers })).status).toBe(304);
+  });
+});

@@ -80,7 +80,7 @@ describe("the projects of a board", () => {
 });
 
 describe("a new project", () => {
-  // Contract: Board and projects: A project's slug is derived from its name when omitted
+  // Contract: Board and projects: An omitted slug of a project is derived from its name
   it.each([
     ["Mobile App", "mobile-app"],
     ["  Größe & Øre  ", "grosse-ore"],

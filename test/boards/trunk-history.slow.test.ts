@@ -1,7 +1,7 @@
 /** Compares the trunk report of a Git history with what git alone says about it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { execFileSync } from "node:child_process";
-import { followTrunk, followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { followTrunk, followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import type { Deps } from "../../src/actions/deps.ts";
 import { eventually } from "../support/api.ts";
 import type { Clone } from "../support/git.ts";
@@ -161,7 +161,7 @@ describe("the trunk report", () => {
     await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();
     expect((await readTrunk(board.api)).landings).toEqual([]);
-    await followTrunks(world.service.deps);
+    await followAllTrunks(world.service.deps);
     expect((await readTrunk(board.api)).landings[0]).toMatchObject({ sha, title: "Unheard" });
   });
 
@@ -226,7 +226,7 @@ describe("the trunk report", () => {
     world.forge.control.webhooks.clear();
     await followTrunk(losingWebhooks, board.repositories["web"] ?? "", "main");
     expect((await readTrunk(board.api)).landings.map(({ prNumber }) => prNumber)).toEqual([null, null, null]);
-    await followTrunks(deps);
+    await followAllTrunks(deps);
     expect((await readTrunk(board.api)).landings.map(({ prNumber }) => prNumber)).toEqual([1, null]);
   });
 

@@ -1,6 +1,6 @@
 /** Branches of cards and releases start at the last known head of the trunk, or at GitHub's. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
@@ -125,7 +125,7 @@ describe("a branch", () => {
     const after = await push();
     world.forge.control.webhooks.clear();
     expect((await startBranch()).at).toBe(before);
-    await followTrunks(world.service.deps);
+    await followAllTrunks(world.service.deps);
     expect(await startBranch()).toEqual({ at: after, calls: [CREATE_BRANCH] });
   });
 
@@ -135,7 +135,7 @@ describe("a branch", () => {
       .where({ repository_id: board.repositories["web"] })
       .update({ tip_at: board.db.raw("now() - interval '3 hours'") });
     expect((await startBranch()).calls).toEqual(["Inspect", CREATE_BRANCH]);
-    await followTrunks(world.service.deps);
+    await followAllTrunks(world.service.deps);
     expect((await startBranch()).calls).toEqual([CREATE_BRANCH]);
   });
 

@@ -47,13 +47,19 @@ describe("the trunk report", () => {
         ],
       },
     ]);
-    expect(numbers).toEqual({ landed: 2, owed: 0, refusals: 0, reverts: 0, leadTimeDays: 0 });
+    expect(numbers).toEqual({
+      landed: 2,
+      owed: 0,
+      refusals: 0,
+      reverts: 0,
+      leadTimeDays: expect.any(Number),
+    });
     expect(delivered[0]?.deliveredAt).toBe(
       (await board.api.timeline(number)).findLast(({ kind }) => kind === "status_changed")?.at,
     );
   });
 
-  // Contract: Trunk: Pushes and merges made outside Trunkline are included
+  // Contract: Trunk: Pushes and merges outside Trunkline are included
   it("has work made outside Trunkline: pushes and pull requests merged on GitHub", async () => {
     const { number } = await openCard(world, board);
     await board.person("ada", "PUT", `/repos/${fullName()}/pulls/1/merge`, { merge_method: "squash" });
@@ -84,6 +90,14 @@ describe("the trunk report", () => {
     await board.api.move(other.number, board.stages.Done);
     await board.api.move(other.number, board.stages.Done);
     expect((await readTrunk(board.api)).numbers).toMatchObject({ refusals: 2 });
+    const path = "/v1/trunk/refusals";
+    const refusal = { reason: "nothing_to_merge", statusId: board.stages.Done };
+    const shown = { number: other.number, title: "Nothing yet", refusal };
+    expect((await board.api.get(path)).body).toMatchObject([shown, shown]);
+    const first = await board.api.get(`${path}?limit=1`);
+    const [, next = ""] = /<([^>]+)>/.exec(first.headers.get("link") ?? "") ?? [];
+    expect((await board.api.get(next)).body).toMatchObject([shown]);
+    expect((await board.api.get(`${path}?from=2020-01-01&to=2020-01-31`)).body).toEqual([]);
   });
 
   // Contract: Trunk: `promised` lists a release's cards that have not shipped
@@ -106,7 +120,7 @@ describe("the trunk report", () => {
     expect(releases).toEqual([]);
   });
 
-  // Contract: Trunk: `releases` lists releases completed in the window, each with its cards
+  // Contract: Trunk: `releases` lists releases completed in the window, with cards
   it("has the releases completed in the window with their cards", async () => {
     const { number } = await openCard(world, board);
     const owed = await board.api.card({ title: "Later" });

@@ -35,7 +35,7 @@ const adopt = (board: TestBoard, { id }: InboxItem, query = "", key?: string) =>
   );
 
 describe("POST /v1/inbox/{id}/adopt", () => {
-  // Contract: Inbox: Adopting a suggestion gives the card the branch; `card` overrides the guess
+  // Contract: Inbox: Adopting a suggestion gives the card, or `card`, the branch
   it("gives the branch to the card, which records its pushes and merges it", async () => {
     const board = await world.board();
     const { item, sha, branchName } = await suggested(board);
@@ -123,7 +123,7 @@ describe("POST /v1/inbox/{id}/adopt", () => {
     expect((await board.api.move(1, board.stages.Done)).body).toMatchObject({ promoted: [{ prNumber: 1 }] });
   });
 
-  // Contract: Inbox: Adopting a suggestion gives the card the branch; `card` overrides the guess
+  // Contract: Inbox: Adopting a suggestion gives the card, or `card`, the branch
   it("gives the branch to the card in `?card=` and links that card to the repository", async () => {
     const board = await world.board();
     const { item, branchName } = await suggested(board);

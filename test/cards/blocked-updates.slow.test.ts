@@ -1,6 +1,6 @@
 /** Blockers that only the response to a write shows: they are removed when their cause is gone. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { acceptPermissions, setGranted } from "../../sandbox/forge/actions/change-installation.ts";
@@ -66,7 +66,7 @@ const changes = {
     await act();
     await world.forge.waitUntilIdle();
     await syncInstallations(world.service.deps);
-    await followTrunks(world.service.deps);
+    await followAllTrunks(world.service.deps);
     world.forge.control.webhooks.clear();
   },
 };
@@ -212,10 +212,10 @@ it("a card refused as `head_moved` is unblocked by the webhook of the push", asy
   const { number, branchName } = await openCard(world, board);
   const inspection = holdCalls(world, { operation: "Inspect" });
   const moving = board.api.move(number, board.stages.Done);
-  await inspection.met();
+  await inspection.arrived();
   world.forge.control.webhooks.add({ fault: { kind: "hold" } });
   await push(board, branchName, "unseen.txt");
-  inspection.letGo();
+  inspection.resume();
   expect(await moving).toMatchObject({ status: 409, body: { blocked: { reason: "head_moved" } } });
   expect(await branchHas(board, "main", "unseen.txt")).toBe(false);
   await releaseWebhooks(world);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe("GET /v1/board", () => {
-  // Contract: Board and projects: The board has the flow's columns in order, with name, kind, `minRole` and ordered cards
+  // Contract: Board and projects: The board has the flow's columns with name, kind, `minRole` and cards, in order
   it("returns the flow's columns in order, each with its cards in order", async () => {
     const { stages } = board;
     const first = await board.api.card({ statusId: stages["To do"], repositoryIds: [] });
@@ -51,7 +51,7 @@ describe("GET /v1/board", () => {
 });
 
 describe("GET /v1/backlog", () => {
-  // Contract: Board and projects: A card in `GET /v1/backlog` has the fields of `GET /v1/cards/{number}`
+  // Contract: Board and projects: A card in `GET /v1/backlog` has the fields of a single card
   it("returns a draft with the fields of GET /v1/cards/{number}", async () => {
     const { number } = await board.api.card({ title: "A draft" });
     const backlog = await board.api.get<{ number: number }[]>("/v1/backlog");

@@ -11,10 +11,7 @@ beforeAll(async () => {
   world = await startWorld();
   second = await startSecondService(world);
 });
-afterAll(async () => {
-  await second.stop();
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 interface Shown {
   readonly columns: readonly {
@@ -109,7 +106,7 @@ describe("a cached board shows on every process", () => {
   });
 });
 
-it("no read misses a write that was answered before it, on either process", async () => {
+it("no read misses a write whose response came before it, on either process", async () => {
   const board = await world.board();
   const statusId = board.stages["To do"];
   const both = [board.api, makeApi(second.baseUrl, board.api.apiKey)];

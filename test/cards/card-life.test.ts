@@ -3,6 +3,7 @@ import type { Clone } from "../support/git.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
 import { protect, reportStatus } from "../support/stories/repairing.ts";
+import { settled } from "../support/database/database-content.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -33,6 +34,7 @@ describe("a card in one repository", () => {
   // Contract: Cards: A new card without `statusId` is a draft without Git
   it("starts as a draft without Git", async () => {
     const board = await world.board();
+    await settled(world);
     world.forge.requests.reset();
     const card = await board.api.card({ title: "Say hello" });
     expect(card).toMatchObject({ number: 1, statusId: board.stages.Backlog, position: 0, blocked: null });
@@ -59,7 +61,7 @@ describe("a card in one repository", () => {
     await clone.remove();
   });
 
-  // Contract: Cards: A repository link has repository, branch, pull request, pull request state and checks state
+  // Contract: Cards: A link has repository, branch, pull request, its state and checks state
   it("gets a draft pull request after the first push, which is recorded with its author", async () => {
     const board = await world.board();
     const { number, clone, branchName, sha } = await cardWithWork(board);
@@ -74,10 +76,10 @@ describe("a card in one repository", () => {
     await clone.remove();
   });
 
-  // Contract: Moves: A move creates the branch, opens the pull request or merges it, per the stage's rule
+  // Contract: Moves: A move does what the stage's rule requires
   // Contract: Moves: `promoted` lists the repositories this call merged
   // Contract: Timeline and comments: The timeline lists events and comments, oldest first, in the order recorded
-  // Contract: Timeline and comments: `branch_created` is recorded when the branch is created
+  // Contract: Timeline and comments: A new branch is recorded as `branch_created`
   it("is marked ready and merged, with a timeline in order", async () => {
     const board = await world.board();
     const { number, clone, branchName, sha } = await cardWithWork(board);
@@ -95,7 +97,7 @@ describe("a card in one repository", () => {
     const card = await board.api.readCard(number);
     expect(card).toMatchObject({ statusId: board.stages.Done, blocked: null });
     expect(card.repositories).toMatchObject([{ branchName, prNumber: 1, prState: "merged" }]);
-    await world.forge.waitUntilIdle();
+    await settled(world);
     const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
     expect(kinds).toEqual([
       "created",
@@ -289,7 +291,7 @@ describe("a refused move", () => {
 });
 
 describe("what people do on GitHub", () => {
-  // Contract: Timeline and comments: An event GitHub reported has the user's `login`
+  // Contract: Timeline and comments: An event from GitHub has the user's `login`
   it("is recorded with their login", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board);

@@ -200,7 +200,7 @@ describe("the filters of GET /v1/cards", () => {
     expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: `query.${field}` }] } });
   });
 
-  it("answer 400 to an unknown filter and list the known ones", async () => {
+  it("return 400 for an unknown filter and list the known ones", async () => {
     const { status, body } = await api.get("/v1/cards?status=x");
     expect([status, body["message"]]).toEqual([400, expect.stringContaining("statusId, label, feature")]);
   });

@@ -160,7 +160,7 @@ async function stateFromApi({ api, stages }: TestBoard, numbers: readonly number
 
 describe("cards, labels and features", () => {
   // Contract: Labels and features: A label's `taskCount` counts its cards, without deleted ones
-  // Contract: Labels and features: A feature's `doneCount` counts cards at the end of the flow, `taskCount` all cards
+  // Contract: Labels and features: `doneCount` of a feature counts finished cards, `taskCount` all
   it("keep correct counts, positions and columns after random changes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {

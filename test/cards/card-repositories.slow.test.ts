@@ -9,7 +9,9 @@ import {
   work,
 } from "../support/forge/repositories.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
+import { branchesOf } from "../support/stories/two-targets.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -120,6 +122,31 @@ describe("the repositories of a card", () => {
       expect(created.actor.user.name).toBe("member agent");
     },
   );
+
+  it("get one branch if a job creates it while a move has planned it", async () => {
+    const { board, web, api, relink } = await webAndApi(world);
+    const { number } = await board.api.card({ title: "First" });
+    await board.api.move(number, board.stages["In progress"]);
+    await work(board, number);
+    await board.api.move(number, board.stages["In review"]);
+    const creation = holdCalls(world, { method: "POST", path: "/repositories/*/git/refs" }, "before");
+    await relink(number, [web, api]);
+    await creation.arrived();
+    await board.api.patch(`/v1/cards/${number}`, { title: "Second" });
+    // The second inspection plans what the stages before Done require.
+    const first = holdCalls(world, { operation: "Inspect" });
+    const moving = board.api.move(number, board.stages.Done);
+    await first.arrived();
+    const inspection = holdCalls(world, { operation: "Inspect" });
+    first.resume();
+    await inspection.arrived();
+    creation.resume();
+    await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.branchName !== null);
+    inspection.resume();
+    const refused = { status: 409, body: { blocked: { reason: "nothing_to_merge" } } };
+    expect(await moving).toMatchObject(refused);
+    expect(await branchesOf(board, "api")).toEqual([`card/${number}-first`, "main"]);
+  });
 
   it("get a ready pull request after the first push if the card is in review", async () => {
     const { board, web, api, relink } = await webAndApi(world);

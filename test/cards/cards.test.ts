@@ -44,7 +44,7 @@ describe("the number of a card", () => {
     expect((await own.api.card()).number).toBe(1);
   });
 
-  // Contract: Cards: An unknown card number is 404 for every call
+  // Contract: Cards: An unknown card number is 404
   it.each(["0", "-1", "4711", "2147483648", "9007199254740993", "99999999999999999999999"])(
     "%s, which no card has, returns 404 for every call",
     async (number) => {

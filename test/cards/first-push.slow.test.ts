@@ -65,7 +65,7 @@ describe("a first push", () => {
     await clone.remove();
     await settled(world);
     expect((await board.api.readCard(number)).repositories[0]?.prNumber).toBeNull();
-    expect(world.logged()).not.toContain("refused a late step");
+    expect(world.logged()).not.toContain("refused a step");
     await pushTo(board, branch, "a.txt");
     await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "draft");
   });

@@ -316,7 +316,7 @@ describe("the query of GET /v1/search", () => {
     expect([status, body]).toMatchObject([400, { issues: [{ path }] }]);
   });
 
-  it("answers bytes that are not UTF-8 and half of a surrogate pair without an error", async () => {
+  it("accepts bytes that are not UTF-8 and half of a surrogate pair without an error", async () => {
     for (const q of ["%ED%A0%80", "%FF", "%", "%zz", "%C3"]) {
       const who = [`Authorization: Bearer ${api.apiKey}`, "Host: x", "Connection: close"];
       const { head } = await sendRaw(api.baseUrl, [`GET /v1/search?q=${q} HTTP/1.1`, ...who]);
@@ -324,7 +324,7 @@ describe("the query of GET /v1/search", () => {
     }
   });
 
-  it("answers 414 to 10,000 characters", async () => {
+  it("returns 414 for 10,000 characters", async () => {
     expect((await api.get(`/v1/search?q=${"x".repeat(10_000)}`)).status).toBe(414);
   });
 

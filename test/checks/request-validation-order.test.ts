@@ -70,7 +70,7 @@ describe("the order of the checks of a call", () => {
 
     const noRole = await move({ apiKey: viewer, workspace, key });
     expect(noRole.status).toBe(403);
-    expect(noRole.text).toContain("needs the role member. This credential has the role viewer");
+    expect(noRole.text).toContain("needs the role member. You have the role viewer");
 
     const apiKey = await as("member", ["read", "write"]);
     const noCard = await move({ apiKey, workspace, key });
@@ -109,7 +109,7 @@ describe("the order of the checks of a call", () => {
     expect([replay.status, replay.text]).toEqual([200, first.text]);
   });
 
-  // Contract: Moves: A column's `minRole` applies to moves into it and new cards in it
+  // Contract: Moves: `minRole` applies to moves into a column and new cards in it
   it("has the column's role before the creation of a card", async () => {
     const member = await board.as({ role: "member" });
     const refused = await member.post("/v1/cards", {
@@ -121,7 +121,7 @@ describe("the order of the checks of a call", () => {
     expect((await board.api.get("/v1/backlog")).text).not.toContain("Straight to the end");
   });
 
-  // Contract: Moves: A column's `minRole` applies to moves into it and new cards in it
+  // Contract: Moves: `minRole` applies to moves into a column and new cards in it
   it("has the column's role before a move without Git", async () => {
     await board.db("stages").where({ id: board.stages["To do"] }).update({ min_role: "maintainer" });
     const { number } = await board.api.card({ repositoryIds: [] });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { ApiAnswer } from "../support/api.ts";
 import { openCard } from "../support/stories/open-card.ts";
+import { settled } from "../support/database/database-content.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -33,7 +34,7 @@ async function review(
 }
 
 describe("GET /v1/cards/{number}/reviews", () => {
-  // Contract: Checks and reviews: Each repository with an open pull request has an entry, read live from GitHub
+  // Contract: Checks and reviews: Each repository with an open pull request has an entry
   it("returns the reviews of all repositories, oldest first, with one call to GitHub", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number } = await openCard(world, board, ["web", "api"]);
@@ -42,7 +43,7 @@ describe("GET /v1/cards/{number}/reviews", () => {
     await review(board, "web", { event: "REQUEST_CHANGES", body: "Please say *goodbye* too" });
     await review(board, "web", { event: "APPROVE", body: "" });
     await review(board, "api", { event: "APPROVE", body: "Fine" });
-    await world.forge.waitUntilIdle();
+    await settled(world);
     world.forge.requests.reset();
 
     const { status, body } = await reviewsOf(board, number);
@@ -103,12 +104,13 @@ describe("GET /v1/cards/{number}/reviews without an open pull request", () => {
   it("returns an empty list without a call to GitHub", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ repositoryIds: [] });
+    await settled(world);
     world.forge.requests.reset();
     expect(await reviewsOf(board, number)).toMatchObject({ status: 200, body: [] });
     expect(world.forge.requests.all).toEqual([]);
   });
 
-  // Contract: Cards: An unknown card number is 404 for every call
+  // Contract: Cards: An unknown card number is 404
   it("returns 404 for an unknown card", async () => {
     const board = await world.board();
     expect((await reviewsOf(board, 1)).status).toBe(404);
@@ -116,7 +118,7 @@ describe("GET /v1/cards/{number}/reviews without an open pull request", () => {
 });
 
 describe("a repository that cannot be read", () => {
-  // Contract: Checks and reviews: A repository that cannot be read has `null` and an `error`; the others are returned
+  // Contract: Checks and reviews: A repository that cannot be read has `null` and an `error`
   it("has an error, and the entries of the others are complete", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const { number } = await openCard(world, board, ["web", "api"]);

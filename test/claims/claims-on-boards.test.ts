@@ -12,10 +12,7 @@ beforeAll(async () => {
   world = await startWorld();
   second = await startSecondService(world);
 });
-afterAll(async () => {
-  await second.stop();
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 /** A board with a card in its first column, and a reader at the other process. */
 async function boardWithCard(): Promise<{ board: TestBoard; number: number; agent: Api; elsewhere: Api }> {

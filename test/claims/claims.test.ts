@@ -63,7 +63,7 @@ describe("a claim", () => {
     expect(body.map((card) => card.claim?.generation)).toEqual([1]);
   });
 
-  it("prevents other claims only, and the answer says who holds it and until when", async () => {
+  it("prevents other claims only, and the response says who holds it and until when", async () => {
     const number = await newCard({ statusId: board.stages["To do"] });
     const { claimId: _, ...shown } = await claimed(agent, number);
     const refused = await claim(other, number);
@@ -162,7 +162,7 @@ describe("a claim", () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
   });
 
-  it("of one key and request is one claim, also when its answer is repeated", async () => {
+  it("of one key and request is one claim, also when its response is repeated", async () => {
     const number = await newCard();
     const key = randomUUID();
     const first = await claim(agent, number, {}, { key });

@@ -109,7 +109,7 @@ describe("X-Claim on a write on a card", () => {
     expect(await shownClaim(agent, number)).toEqual(before);
   });
 
-  it("gets the stored answer for a repeated request, also after the claim is lost", async () => {
+  it("gets the stored response for a repeated request, also after the claim is lost", async () => {
     const number = await newCard();
     const held = await claimed(agent, number);
     const options = { ...under(held), key: randomUUID() };
@@ -163,9 +163,9 @@ describe("X-Claim on a write on a card", () => {
     const held = await claimed(agent, number);
     const looks = holdCalls(world, { operation: "Inspect" });
     const moving = agent.move(number, board.stages["In progress"], 0, under(held));
-    await looks.met();
+    await looks.arrived();
     expect((await claimed(agent, number)).generation).toBe(2);
-    looks.letGo();
+    looks.resume();
     expect((await moving).status).toBe(200);
     expect((await agent.move(number, board.stages["In review"], 0, under(held))).body).toMatchObject({
       code: "claim_lost",

@@ -19,12 +19,12 @@ beforeAll(async () => {
   first = await shipped.start(surroundings);
   second = await shipped.start(surroundings);
   board = await surroundings.board(second.baseUrl);
-}, 120_000);
+});
 afterAll(async () => {
   for (const service of [first, second]) await service.kill();
   await surroundings.stop();
   await shipped.remove();
-}, 60_000);
+});
 
 const agentAt = async ({ baseUrl }: ShippedProcess): Promise<Api> =>
   makeApi(baseUrl, (await board.as({ role: "member" })).apiKey);
@@ -45,7 +45,7 @@ it(`${CLIENTS} clients of two processes claim ${CARDS} cards, each card once`, a
   expect(answers.filter(({ status }) => status === 204)).toHaveLength(CLIENTS - CARDS);
   expect(found.map(({ claim: { generation } }) => generation)).toEqual(numbers.map(() => 1));
   expect(new Set(found.map(({ claim: { claimId } }) => claimId)).size).toBe(CARDS);
-}, 60_000);
+});
 
 it("a restarted program takes its claim over at another process and fences out its earlier run", async () => {
   const number = await newCard();
@@ -62,7 +62,7 @@ it("a restarted program takes its claim over at another process and fences out i
   });
   expect((await write(after, "From the later run", late)).status).toBe(200);
   expect((await board.api.readCard(number)).title).toBe("From the later run");
-}, 60_000);
+});
 
 it("claims of a killed holder are free as soon as they expire, while no job runs", async () => {
   const numbers = [await newCard(), await newCard(), await newCard()];
@@ -88,4 +88,4 @@ it("claims of a killed holder are free as soon as they expire, while no job runs
     },
   );
   expect((await shownClaim(board.api, numbers[0] ?? 0))?.generation).toBe(2);
-}, 60_000);
+});

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeApi } from "../support/api.ts";
+import { settled } from "../support/database/database-content.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -26,7 +27,7 @@ const on = (workspaceId: string, login: string): string[] => ["--workspace", wor
 const adaOf = (owned: TestBoard): string => `ada-${owned.owner.slice(4)}`;
 
 const COMMANDS =
-  "setup doctor credential workspace member agent monitor delivery operation repair forge migrate openapi".split(
+  "setup doctor credential operator workspace member agent monitor delivery operation repair forge migrate openapi".split(
     " ",
   );
 
@@ -106,7 +107,8 @@ describe("workspace create", () => {
   ])("says of an unknown account that the installation %s", async (_, isSuspended, message) => {
     const { owner } = await world.board();
     world.forge.webUi.setSuspended(owner, isSuspended);
-    await world.forge.waitUntilIdle();
+    // A delivery processed later would record the account again.
+    await settled(world);
     // As after an installation of which no webhook has arrived.
     const { db } = world.service.deps;
     await db("organizations")

@@ -4,7 +4,7 @@ import { buildSchema, introspectionFromSchema, printSchema } from "graphql";
 import { checkGraphql } from "../../src/actions/installations/check-graphql.ts";
 import { RECHECK_BLOCKED } from "../../src/actions/reconcile/recheck-soon.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
-import type { Finding } from "../../src/cli/doctor/finding.ts";
+import type { Finding } from "../../src/actions/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { RECOVER_MISSED_DELIVERIES } from "../../src/webhooks/recover-missed-deliveries.ts";
@@ -57,12 +57,33 @@ async function findings(env: Readonly<Record<string, string>> = {}) {
   const bad = found.filter(({ state }) => state !== "ok");
   return {
     code,
-    bad: bad.map(({ about, says }) => `${about}: ${says}`),
+    bad: bad.map(({ about, message }) => `${about}: ${message}`),
     advice: bad.every((one) => one.advice),
   };
 }
 
 describe("trunkline doctor", () => {
+  it.each<[string, Record<string, string>, string | undefined]>([
+    ["off without the App's client", {}, undefined],
+    [
+      "incomplete without https",
+      { CLIENT_ID: "Iv1.a", CLIENT_SECRET: "b", PUBLIC_URL: "http://127.0.0.1:9" },
+      "Set PUBLIC_URL to the service's https URL, without a path.",
+    ],
+    [
+      "incomplete without the secret",
+      { CLIENT_ID: "Iv1.a", PUBLIC_URL: "https://127.0.0.1:9" },
+      "Set CLIENT_SECRET to a client secret, which you generate on the same page.",
+    ],
+    ["complete", { CLIENT_ID: "Iv1.a", CLIENT_SECRET: "b", PUBLIC_URL: "https://127.0.0.1:9" }, undefined],
+  ])("reports that the console is %s", async (_, env, advice) => {
+    const { output } = await doctor(env, "--json");
+    const found = (JSON.parse(output) as Finding[]).filter(({ about }) => about === "console");
+    expect(found.map((one) => [one.state, one.advice])).toEqual([
+      [advice === undefined ? "ok" : "warning", advice],
+    ]);
+  });
+
   it("reports no problem of a correct configuration and exits with 0", async () => {
     await world.board();
     await world.forge.waitUntilIdle();
@@ -104,6 +125,22 @@ describe("trunkline doctor", () => {
     expect(output).not.toContain("PRIVATE KEY");
     world.forge.webUi.acceptPermissions(board.owner, permissions);
     world.forge.webUi.setSuspended(other.owner, false);
+  });
+
+  it("sends nothing for the App while GitHub limits its calls", async () => {
+    await world.board();
+    const limit = {
+      account: "app",
+      limited_until: new Date(Date.now() + 60_000),
+      repeats: 0,
+      by_write: false,
+    };
+    await world.service.deps.db("forge_limits").insert(limit);
+    world.forge.requests.reset();
+    const { bad } = await findings();
+    await world.service.deps.db("forge_limits").delete();
+    expect(world.forge.requests.count(({ path }) => path.includes("/app"))).toBe(0);
+    expect(bad.join(" ")).toContain("GitHub limits requests");
   });
 
   it("warns of webhooks that were paused after failures", async () => {
@@ -314,10 +351,10 @@ describe("trunkline doctor", () => {
 
   it.each<[string, Record<string, string>, RegExp]>([
     ["the id of another App", { APP_ID: "987654" }, /^app: GitHub does not accept our credentials/],
-    ["an unreachable forge", { GHE_HOST: "127.0.0.1:1" }, /^app: GitHub did not answer/],
+    ["an unreachable forge", { GHE_HOST: "127.0.0.1:1" }, /^app: GitHub did not respond/],
     ["a key of another App", { PRIVATE_KEY: ANOTHER_KEY }, /^app: GitHub does not accept our credentials/],
     ["an invalid key", { PRIVATE_KEY: "abc" }, /^configuration: PRIVATE_KEY is not a private key/],
-    ["an unreachable public URL", { PUBLIC_URL: "http://127.0.0.1:1" }, /^public url: Nothing answers/],
+    ["an unreachable public URL", { PUBLIC_URL: "http://127.0.0.1:1" }, /^public url: Nothing responds/],
     ["an invalid public URL", { PUBLIC_URL: "localhost:3000" }, /^configuration: PUBLIC_URL must be the URL/],
     ["an unreachable database", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/x" }, /^database: /],
     ["a missing setting", { WEBHOOK_SECRET: "" }, /^configuration: WEBHOOK_SECRET is not set/],

@@ -16,7 +16,7 @@ import { recordForge } from "../support/forge/record-forge.ts";
 import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 
 const CONVERSION_PATH = "/app-manifests/{code}/conversions";
-const NAMES = ["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"];
+const NAMES = ["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "CLIENT_ID", "CLIENT_SECRET"];
 
 let world: TestForge;
 let dir: string;
@@ -107,7 +107,7 @@ const configured = async () => {
     { DATABASE_URL: "postgres://x@db/x", ...(settings as Record<string, string>) },
     dir,
   );
-  if (config.mode !== "real") throw new Error("this environment starts a sandbox");
+  if (config.mode !== "github") throw new Error("this environment starts a sandbox");
   return config;
 };
 
@@ -137,6 +137,7 @@ describe("trunkline setup", () => {
       url: "http://127.0.0.1:9",
       hook_attributes: { url: "http://127.0.0.1:9/api/github/webhooks", active: true },
       redirect_url: `${address}made`,
+      callback_urls: ["http://127.0.0.1:9/console/callback"],
       public: false,
       default_permissions: NEEDED_PERMISSIONS,
       default_events: NEEDED_EVENTS,
@@ -157,6 +158,7 @@ describe("trunkline setup", () => {
       expect(text).toContain(`${world.forge.rootUrl}/apps/${app.slug}/installations/new`);
       expect(text).toContain(envFile);
       expect(text).not.toContain(app.webhookSecret);
+      expect(text).not.toContain(app.clientSecret);
       expect(text).not.toMatch(/PRIVATE KEY-|LS0tLS1CRUdJTi/);
     }
     const config = await configured();
@@ -258,7 +260,7 @@ describe("trunkline setup", () => {
     await fetch(await agree(address));
     expect((await ended).code).toBe(0);
     const lines = (await readFile(file, "utf8")).split("\n");
-    const { id, webhookSecret } = world.forge.app;
+    const { id, webhookSecret, clientId, clientSecret } = world.forge.app;
     expect(lines.slice(0, 4)).toEqual([
       "# ours\r",
       `APP_ID=${id}`,
@@ -266,7 +268,12 @@ describe("trunkline setup", () => {
       "POSTGRES_PASSWORD=p",
     ]);
     expect(lines[4]).toMatch(/^PRIVATE_KEY=[\w+/=]+$/);
-    expect(lines.slice(5)).toEqual([""]);
+    expect(lines.slice(5)).toEqual([
+      `CLIENT_ID=${clientId}`,
+      `CLIENT_SECRET=${clientSecret}`,
+      "PUBLIC_URL=http://127.0.0.1:9",
+      "",
+    ]);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await readdir(dir)).toSorted()).toEqual([".env", "real.env"]);
   });

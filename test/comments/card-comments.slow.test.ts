@@ -17,6 +17,7 @@ import { deleteKey } from "../support/keys.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
+import { settled } from "../support/database/database-content.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -39,19 +40,20 @@ async function runNextAttempt(commentId: string): Promise<void> {
   const triesOf = async () => db("comment_mirrors").where({ comment_id: commentId }).first();
   const { tries } = await triesOf();
   await runDeferredJobs(world);
-  await eventually(triesOf, (mirror) => mirror.tries > tries && mirror.held_until === null, 20_000);
+  await eventually(triesOf, (mirror) => mirror.tries > tries && mirror.held_until === null);
 }
 
 /** The mirrors on GitHub after later attempts. */
 async function mirrorsWhen(board: TestBoard, isWanted: (found: string[]) => boolean): Promise<string[]> {
   await runDeferredJobs(world);
-  return eventually(() => mirrors(board), isWanted, 20_000);
+  return eventually(() => mirrors(board), isWanted);
 }
 
 describe("POST /v1/cards/{number}/comments", () => {
   it("adds the comment to the timeline with its author and makes no call to GitHub", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
+    await settled(world);
     world.forge.requests.reset();
     const { status, body } = await writeComment(board.api, number, "Is this *still* wanted?");
     expect(status).toBe(201);
@@ -169,7 +171,7 @@ describe("a mirrored comment", () => {
     await board.api.cardWhen(number, ({ repositories }) =>
       ["draft", "closed", "open"].every((state, at) => repositories[at]?.prState === state),
     );
-    await world.forge.waitUntilIdle();
+    await settled(world);
     world.forge.requests.reset();
 
     const { body } = await writeComment(board.api, number, "Hello there");
@@ -340,23 +342,19 @@ describe("a new comment while GitHub fails", () => {
   it.each([
     ["a refusal", { kind: "answer", status: 403, body: { message: "Conversation is locked" } }],
     ["a rate limit", { kind: "rate-limit", limit: "primary", resetIn: 1 }],
-  ] as const)(
-    "returns 201 and is mirrored once later after %s",
-    async (_, fault) => {
-      const board = await world.board();
-      const { number } = await openCard(world, board);
-      world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
-      const { status, body } = await writeComment(board.api, number, "Once");
-      expect(status).toBe(201);
-      expect(body.mirroredTo).toBe(0);
-      expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once" }]);
-      await mirrorsWhen(board, (found) => found.length > 0);
-      await untilMirrored(world, body.id);
-      expect(await mirrors(board)).toEqual([shown("Once")]);
-      expect(await commentsOf(board.api, number)).toHaveLength(1);
-    },
-    60_000,
-  );
+  ] as const)("returns 201 and is mirrored once later after %s", async (_, fault) => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
+    const { status, body } = await writeComment(board.api, number, "Once");
+    expect(status).toBe(201);
+    expect(body.mirroredTo).toBe(0);
+    expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once" }]);
+    await mirrorsWhen(board, (found) => found.length > 0);
+    await untilMirrored(world, body.id);
+    expect(await mirrors(board)).toEqual([shown("Once")]);
+    expect(await commentsOf(board.api, number)).toHaveLength(1);
+  });
 
   it("is mirrored to the other repositories if one fails", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
@@ -397,7 +395,7 @@ describe("PATCH /v1/cards/{number}/comments/{id}", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const written = (await writeComment(board.api, number, "Frist")).body;
-    await world.forge.waitUntilIdle();
+    await settled(world);
     world.forge.requests.reset();
     const { status, body } = await editComment(board.api, number, written.id, "First");
     expect(status).toBe(200);
@@ -415,7 +413,7 @@ describe("PATCH /v1/cards/{number}/comments/{id}", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const written = (await writeComment(board.api, number, "First")).body;
-    await world.forge.waitUntilIdle();
+    await settled(world);
     world.forge.requests.reset();
     expect((await editComment(board.api, number, written.id, "First")).body).toEqual(written);
     expect(world.forge.requests.all).toEqual([]);
@@ -478,7 +476,7 @@ describe("PATCH /v1/cards/{number}/comments/{id}", () => {
     world.forge.control.faults.clear();
     await editComment(board.api, number, body.id, "First");
     expect(await mirrorsWhen(board, ([text]) => text === shown("First"))).toHaveLength(1);
-  }, 60_000);
+  });
 
   it("does not restore a mirror that a person deleted", async () => {
     const board = await world.board();

@@ -11,6 +11,7 @@ import {
 } from "../support/stories/comments.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
+import { settled } from "../support/database/database-content.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -40,6 +41,7 @@ describe("a comment on a card's pull request", () => {
   it("is in the timeline with its author's login and is not editable", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
+    await settled(world);
     world.forge.requests.reset();
     await commentOnForge(board, "grace", "Why *hello*?\r\n\r\n@ada, look");
     const [comment] = await commentsWhen(board, number, (found) => found.length === 1);
@@ -131,7 +133,7 @@ describe("a comment on a card's pull request", () => {
     const theirs = { title: "Theirs", head: "theirs", base: "main" };
     const pull = await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, theirs);
     await commentOnForge(board, "ada", "Not for the card", Number(pull.body["number"]));
-    await allProcessed(world);
+    await settled(world);
     world.forge.requests.reset();
     await commentOnForge(board, "ada", "Nor this", Number(pull.body["number"]));
     await allProcessed(world);

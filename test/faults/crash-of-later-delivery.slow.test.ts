@@ -1,7 +1,7 @@
 /** Several deliveries are read together; the one that kills the process must be found. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { MAX_DEATHS } from "../../src/actions/moves/resume-move.ts";
+import { MAX_CRASHES } from "../../src/actions/moves/resume-move.ts";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { addLaneJobs } from "../../src/store/forge/lanes.ts";
 import { allProcessedIn, cardWithStatuses } from "../support/forge/deliveries.ts";
@@ -12,7 +12,7 @@ import { startKillableWorld, type KillableWorld } from "./support/killable-world
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
-}, 120_000);
+});
 afterAll(() => world.stop());
 
 /** Makes the recording of a check with this name wait for a lock. */
@@ -52,7 +52,7 @@ it.each([3, 20])(
         await insertDeliveries(db, names.map(rowOf));
         await addLaneJobs(db, [lane]);
         // The oldest delivery that was read is counted for the first death.
-        for (; lives <= MAX_DEATHS; lives++) {
+        for (; lives <= MAX_CRASHES; lives++) {
           await untilWaitingForLock(db);
           await world.kill();
           await db.raw(
@@ -64,16 +64,15 @@ it.each([3, 20])(
         await allProcessedIn(world);
       },
     );
-    const worked = await db("deliveries").where({ lane, event: "status" }).select("guid", "state", "deaths");
-    const blamed = worked.filter(({ deaths }) => deaths > 0);
+    const worked = await db("deliveries").where({ lane, event: "status" }).select("guid", "state", "crashes");
+    const blamed = worked.filter(({ crashes }) => crashes > 0);
     expect(worked.filter(({ state }) => state !== "done")).toEqual([
-      { guid: guids.get(POISON), state: "parked", deaths: MAX_DEATHS },
+      { guid: guids.get(POISON), state: "parked", crashes: MAX_CRASHES },
     ]);
-    expect(blamed.map(({ deaths }) => Number(deaths)).toSorted((a, b) => a - b)).toEqual([1, MAX_DEATHS]);
+    expect(blamed.map(({ crashes }) => Number(crashes)).toSorted((a, b) => a - b)).toEqual([1, MAX_CRASHES]);
     expect(await db("check_reports").whereIn("name", innocent).count()).toEqual([{ count: innocent.length }]);
     await db.raw("drop function wait() cascade");
     await db("check_reports").delete();
     await expectConsistent(world, board);
   },
-  300_000,
 );

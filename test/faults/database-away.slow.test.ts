@@ -5,7 +5,7 @@ import { unlockDeadWorkers } from "../../src/store/ops/instances.ts";
 import { connect, isDatabaseUnavailable, rows, type Db, type Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
-import { trackLostJobs } from "../../src/jobs/heartbeat.ts";
+import { trackReceivedJobs } from "../../src/jobs/heartbeat.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
 import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
@@ -97,7 +97,7 @@ it("a job of a living process is not released, however long it runs", async () =
       await db()("graphile_worker._private_jobs")
         .where({ id: job.id })
         .update({ locked_at: db().raw("now() - interval '1 minute'") });
-      const lostJobs = trackLostJobs(world.service.deps);
+      const lostJobs = trackReceivedJobs(world.service.deps);
       lostJobs.received(job);
       await lostJobs.unlock([job.locked_by]);
       expect(await atWork()).toHaveLength(1);
@@ -161,7 +161,7 @@ it.each([null, "a-queue"])(
       await near("graphile_worker._private_jobs").update({
         locked_at: near.raw("now() - interval '1 minute'"),
       });
-      await eventually(jobs, ({ length }) => length === 0, 30_000);
+      await eventually(jobs, ({ length }) => length === 0);
     }),
 );
 
@@ -185,18 +185,18 @@ it.each([
   async (statement, queue) =>
     withProxiedWorker(async (near, proxy) => {
       const jobs = () => near("graphile_worker._private_jobs").select("attempts");
-      const recording = proxy.keepCallWith(statement);
+      const recording = proxy.holdStatementWith(statement);
       await addJob(near, WAKE_WAITING_LANES, {}, queue === null ? {} : { queue });
-      await recording.met;
+      await recording.arrived;
       proxy.cut();
-      recording.letGo();
+      recording.resume();
       await sleep(500);
       expect(await jobs()).toEqual([{ attempts: 1 }]);
       proxy.restore();
       // As after a minute, because the job may still run.
       const locked_at = near.raw("now() - interval '1 minute'");
       await near("graphile_worker._private_jobs").update({ locked_at });
-      await eventually(jobs, ({ length }) => length === 0, 30_000);
+      await eventually(jobs, ({ length }) => length === 0);
     }),
 );
 
@@ -207,35 +207,31 @@ const untilWaitingFor = (near: Db, table: string, count: number) =>
     ({ length }) => length === count,
   );
 
-it(
-  "a worker that could not store the ends of several jobs is replaced",
-  async () =>
-    withProxiedWorker(async (near, proxy) => {
-      const tables = ["deliveries", "repositories", "cards"];
-      const locks = await Promise.all(tables.map(() => beginTransaction(near)));
-      for (const [at, table] of tables.entries()) await locks[at]?.raw(`lock table ${table}`);
-      await addJob(near, WAKE_WAITING_LANES, {});
-      await addJob(near, REPLAY_DEFERRED, { repositoryId: randomUUID(), number: 1 });
-      await addJob(near, CATCH_UP_CARD, { cardId: randomUUID() });
-      for (const table of tables) await untilWaitingFor(near, table, 1);
-      proxy.cut();
-      // Two jobs succeed, one after the other, and the last one fails.
-      for (const lock of locks.slice(0, 2)) {
-        await lock.commit();
-        await sleep(300);
-      }
-      await near.raw(
-        `select pg_cancel_backend(pid) from pg_locks where not granted and relation = cast('cards' as regclass)`,
-      );
-      await locks[2]?.commit();
+it("a worker that could not store the ends of several jobs is replaced", async () =>
+  withProxiedWorker(async (near, proxy) => {
+    const tables = ["deliveries", "repositories", "cards"];
+    const locks = await Promise.all(tables.map(() => beginTransaction(near)));
+    for (const [at, table] of tables.entries()) await locks[at]?.raw(`lock table ${table}`);
+    await addJob(near, WAKE_WAITING_LANES, {});
+    await addJob(near, REPLAY_DEFERRED, { repositoryId: randomUUID(), number: 1 });
+    await addJob(near, CATCH_UP_CARD, { cardId: randomUUID() });
+    for (const table of tables) await untilWaitingFor(near, table, 1);
+    proxy.cut();
+    // Two jobs succeed, one after the other, and the last one fails.
+    for (const lock of locks.slice(0, 2)) {
+      await lock.commit();
       await sleep(300);
-      proxy.restore();
-      await addJob(near, WAKE_WAITING_LANES, {}, { key: "later" });
-      const later = () => near("graphile_worker.jobs").where({ key: "later" });
-      expect(await eventually(later, ({ length }) => length === 0, 30_000)).toEqual([]);
-    }),
-  60_000,
-);
+    }
+    await near.raw(
+      `select pg_cancel_backend(pid) from pg_locks where not granted and relation = cast('cards' as regclass)`,
+    );
+    await locks[2]?.commit();
+    await sleep(300);
+    proxy.restore();
+    await addJob(near, WAKE_WAITING_LANES, {}, { key: "later" });
+    const later = () => near("graphile_worker.jobs").where({ key: "later" });
+    expect(await eventually(later, ({ length }) => length === 0)).toEqual([]);
+  }));
 
 it("a transaction with a broken connection is 503, unless its own work was refused", async () => {
   const proxy = await startDatabaseProxy(world.databaseUrl);

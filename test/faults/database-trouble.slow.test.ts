@@ -4,7 +4,7 @@ import type { Db } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
@@ -23,9 +23,8 @@ afterEach(async () => {
   await eventually(
     () => db()("graphile_worker._private_jobs").where("run_at", "<=", db().fn.now()),
     ({ length }) => length === 0,
-    60_000,
   );
-}, 120_000);
+});
 
 /** Starts the trouble for every write and returns a function that ends it. */
 type Trouble = () => Promise<() => Promise<unknown>>;
@@ -81,16 +80,16 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
     const refused = await create();
     await end();
     expectRetryable(refused);
-    await eventually(create, ({ status }) => status === 201, 40_000);
+    await eventually(create, ({ status }) => status === 201);
     const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
     expect(backlog.body.map(({ title }) => title)).toEqual(["Once"]);
-  }, 120_000);
+  });
 
   it.each(FORGE_WRITES)(
     "a move after $doing is 503 without partial writes, and its retry finishes it once",
     async (write) => {
       const board = await world.board();
-      const number = await cardBefore(board, write);
+      const number = await cardReadyFor(board, write);
       await world.forge.waitUntilIdle();
       const { faults } = world.forge.control;
       // Longer than the trouble needs to begin, and shorter than the timeout of a call.
@@ -107,7 +106,7 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
       await end();
       faults.clear();
       expectRetryable(refused);
-      const moved = await eventually(move, ({ status }) => status === 200, 40_000);
+      const moved = await eventually(move, ({ status }) => status === 200);
       expect(moved.body.task).toEqual({ number, statusId: board.stages[write.to], blocked: null });
       await expectConsistent({ forge: world.forge, db: db() }, board);
       const kinds = (await kindsOf(board, number)).filter(
@@ -115,6 +114,5 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
       );
       expect(kinds.toSorted()).toEqual(write.timelineKinds.toSorted());
     },
-    120_000,
   );
 });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { eventually, type Api, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -25,7 +25,7 @@ async function duringMove(
   again: () => Promise<ApiAnswer<MoveAnswer>>;
 }> {
   const board = await world.board();
-  const number = await cardBefore(board, write);
+  const number = await cardReadyFor(board, write);
   const mover = await board.as({});
   const { faults } = world.forge.control;
   faults.add({ match: write.match, fault: { kind: "delay", ms: 2_000, effect: "after" }, times: 1 });
@@ -42,7 +42,7 @@ async function duringMove(
 
 const clientIdOf = ({ apiKey }: Api): string => apiKey.split("_")[1] ?? "";
 
-// Fault: E14 A card, project, credential or label is deleted during a move => the move still finishes
+// Fault: E14 A card, project, credential or label is deleted during a move => it still finishes
 describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
   it("its card cannot be deleted (409) until the move ends; its branch stays", async () => {
     const refusals: ApiAnswer[] = [];

@@ -8,7 +8,7 @@ import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { itemsOf } from "../support/inbox.ts";
 import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { complete, freeze, makeRelease, readRelease } from "../support/stories/releases.ts";
 import { pushTo, cardWithCommit } from "../support/stories/work-on-card.ts";
@@ -18,7 +18,7 @@ import { startKillableWorld, type KillableWorld } from "./support/killable-world
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
-}, 120_000);
+});
 afterAll(() => world.stop());
 
 /** One more than the number of processes that may die with a move. */
@@ -50,7 +50,6 @@ async function dieAtEach(
     await eventually(
       () => Promise.resolve(faults.list()),
       (listed) => listed.find(({ id }) => id === hanging)?.hits === 1,
-      60_000,
     );
     await world.kill();
     faults.clear();
@@ -66,9 +65,9 @@ it.each(FORGE_WRITES)(
   async (write) => {
     const { doing, match, to, timelineKinds } = write;
     // An existing branch is only found by another call to create it.
-    const repeats = doing === "cutting the branch" ? 1 : 0;
+    const repeats = doing === "creating the branch" ? 1 : 0;
     const board = await world.board({ repositories: NAMES });
-    const number = await cardBefore(board, write);
+    const number = await cardReadyFor(board, write);
     await world.forge.waitUntilIdle();
     const { calls } = world.forge.control;
     calls.reset();
@@ -78,7 +77,6 @@ it.each(FORGE_WRITES)(
     await eventually(
       () => board.api.readCard(number),
       ({ statusId }) => statusId === board.stages[to],
-      60_000,
     );
     expect(calls.read().writes).toBe(NAMES.length * (1 + repeats));
     await expectConsistent(world, board);
@@ -87,7 +85,6 @@ it.each(FORGE_WRITES)(
     );
     expect(kinds.toSorted()).toEqual(NAMES.flatMap(() => timelineKinds).toSorted());
   },
-  300_000,
 );
 
 it("a process that dies at each GitHub release publishes one more repository each time", async () => {
@@ -100,16 +97,15 @@ it("a process that dies at each GitHub release publishes one more repository eac
   const released = await eventually(
     () => readRelease(api, id),
     ({ completedAt }) => completedAt !== null,
-    60_000,
   );
   expect(released.tags.map(({ tagName, url }) => [tagName, url !== null])).toEqual(
     NAMES.map(() => ["v1", true]),
   );
-}, 300_000);
+});
 
 const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
 
-// Fault: A10 Five processes in a row crash during the same work => it is abandoned and reported
+// Fault: A10 Five processes crash during the same work => it is abandoned and reported
 it("work that five processes died with is abandoned and does not block other work", async () => {
   const { db, forge } = world;
   const { faults } = forge.control;
@@ -154,7 +150,6 @@ it("work that five processes died with is abandoned and does not block other wor
         await eventually(
           () => Promise.resolve(hits()),
           (counts) => counts.length > 0 && counts.slice(0, 2).every((count) => count >= life),
-          60_000,
         );
         await untilWaitingForLock(db);
         if (life === 1)
@@ -208,7 +203,7 @@ it("work that five processes died with is abandoned and does not block other wor
   expect(await retryParked(db, null)).toBe(1);
   await eventually(pushes, (count) => count === before + 1);
   for (const board of [moving, freezing, pushed, other]) await expectConsistent(world, board);
-}, 300_000);
+});
 
 it("a move that always fails internally is abandoned and does not block other moves", async () => {
   const own = await startWorld();
@@ -226,7 +221,7 @@ it("a move that always fails internally is abandoned and does not block other mo
     expect((await other.api.move(otherNumber, other.stages["In progress"])).status).toBe(503);
     own.forge.control.faults.clear();
     // A move that waits in a merge queue is resumed as often without a failure.
-    await db("operations").where({ card_id: id }).update({ attempt: 40 });
+    await db("operations").where({ card_id: id }).update({ generation: 40 });
     const resume = async (): Promise<void> => {
       await skipDelays(db);
       await resumeOrphanedMoves(own.service.deps);
@@ -237,7 +232,7 @@ it("a move that always fails internally is abandoned and does not block other mo
       await resume();
       return db("operations").where({ card_id: id }).pluck("state");
     };
-    await eventually(state, ([only]) => only === "refused", 30_000);
+    await eventually(state, ([only]) => only === "refused");
     expect(own.logged()).toMatch(/"level":50.*"isAbandoned":true/);
     expect(own.logged().match(/resuming a move failed/g)).toHaveLength(8);
     const [blocking] = await itemsOf(poisoned.api, "promotion_blocked");
@@ -253,4 +248,4 @@ it("a move that always fails internally is abandoned and does not block other mo
   } finally {
     await own.stop();
   }
-}, 120_000);
+});

@@ -4,7 +4,7 @@ import { eventually } from "../support/api.ts";
 import { startBalancer, type Balancer } from "../support/processes/balancer.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
-import { runCardLife } from "../support/stories/whole-life.ts";
+import { runCardToDone } from "../support/stories/run-card.ts";
 import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
 
 const CARDS = 6;
@@ -38,7 +38,7 @@ it(
     const { forge, db } = surroundings;
     const board = await surroundings.board(balancer.url);
     let writes = 0;
-    const deaths: Promise<void>[] = [];
+    const crashes: Promise<void>[] = [];
     const killAndRestart = async (at: number): Promise<void> => {
       const dying = processes[at];
       if (!dying) throw new Error("unknown process");
@@ -50,19 +50,20 @@ it(
         if (method === "GET" || path.includes("access_tokens")) return;
         writes += 1;
         const at = DEATHS.indexOf(writes);
-        if (at >= 0) deaths.push(killAndRestart(at));
+        if (at >= 0) crashes.push(killAndRestart(at));
       },
     });
 
-    const numbers = await Promise.all(Array.from({ length: CARDS }, (_, index) => runCardLife(board, index)));
-    await Promise.all(deaths);
-    expect(deaths).toHaveLength(DEATHS.length);
+    const numbers = await Promise.all(
+      Array.from({ length: CARDS }, (_, index) => runCardToDone(board, index)),
+    );
+    await Promise.all(crashes);
+    expect(crashes).toHaveLength(DEATHS.length);
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: CARDS }, (_, at) => at + 1));
 
     await eventually(
       () => db("deliveries").whereNot({ state: "done" }).select("guid", "event", "state", "error"),
       ({ length }) => length === 0,
-      60_000,
     );
     await expectConsistent(surroundings, board);
     for (const number of numbers) {
@@ -98,7 +99,6 @@ it(
           .whereRaw("(locked_at is not null or attempts < max_attempts)")
           .select("key", "last_error"),
       ({ length }) => length === 0,
-      60_000,
     );
   },
   LONG,

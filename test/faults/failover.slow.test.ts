@@ -4,7 +4,7 @@ import { eventually } from "../support/api.ts";
 import { startCrashingWorld, type CrashingWorld } from "../support/processes/crashing-world.ts";
 import { itemsOf } from "../support/inbox.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import type { TestBoard } from "../support/world.ts";
 
@@ -18,7 +18,7 @@ afterAll(() => world?.stop(), LONG);
 
 const writeNamed = (wanted: string) => FORGE_WRITES.find(({ doing }) => doing === wanted)!;
 const [CREATE_BRANCH, OPEN_PULL, MERGE] = [
-  writeNamed("cutting the branch"),
+  writeNamed("creating the branch"),
   writeNamed("opening the pull request"),
   writeNamed("merging it"),
 ];
@@ -39,9 +39,9 @@ it(
     const { postgres, db, forge } = world;
     const board = await world.board();
     const { api, stages } = board;
-    const merging = await cardBefore(board, MERGE);
-    const opening = await cardBefore(board, OPEN_PULL);
-    const cutting = await cardBefore(board, CREATE_BRANCH);
+    const merging = await cardReadyFor(board, MERGE);
+    const opening = await cardReadyFor(board, OPEN_PULL);
+    const cutting = await cardReadyFor(board, CREATE_BRANCH);
     await forge.waitUntilIdle();
     await postgres.copyToStandby();
 
@@ -52,7 +52,6 @@ it(
       await eventually(
         () => move(number, to),
         ({ status }) => status === 200,
-        60_000,
       );
     };
     await answered(merging, stages.Done);

@@ -1,18 +1,14 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { expectConsistent } from "../support/invariants.ts";
 import { itemWhen, readInbox } from "../support/inbox.ts";
 import { pushTo } from "../support/stories/work-on-card.ts";
-import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
+import { expectLastConsistent, startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
-}, 120_000);
-afterEach(async () => {
-  const board = world.boards.at(-1);
-  if (board) await expectConsistent(world, board);
 });
+afterEach(() => expectLastConsistent(world));
 afterAll(() => world.stop());
 
 // Fault: A1
@@ -43,4 +39,4 @@ it("a process killed while adopting a branch changes nothing, and the same call 
   expect((await adopt()).headers.get("idempotent-replay")).toBe("true");
   expect((await board.api.timeline(1)).filter(({ kind }) => kind === "branch_adopted")).toHaveLength(1);
   expect(await readInbox(board.api)).toEqual([]);
-}, 60_000);
+});

@@ -1,20 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { expectConsistent } from "../support/invariants.ts";
 import { commentsOf, forgeComments, endStaleReads, writeComment } from "../support/stories/comments.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
-import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
+import { expectLastConsistent, startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
-}, 120_000);
-afterEach(async () => {
-  const board = world.boards.at(-1);
-  if (board) await expectConsistent(world, board);
 });
+afterEach(() => expectLastConsistent(world));
 afterAll(() => world.stop());
 
 const WRITE = { method: "POST", path: "/repositories/*/issues/*/comments" };
@@ -42,46 +38,42 @@ describe("a process killed while mirroring a comment", () => {
     ["before GitHub's write, without a retry", "before"],
     ["after GitHub's write, with a retry", "after"],
     ["after GitHub's write, with lagging reads and a retry", "unseen"],
-  ] as const)(
-    "%s leaves one comment in Trunkline and one on GitHub",
-    async (_, moment) => {
-      const board = await world.board();
-      const { number } = await cardWithCommit(board);
-      await world.forge.waitUntilIdle();
-      const effect = moment === "before" ? "before" : "after";
-      const key = `killed-comment-${moment}`;
-      const { faults } = world.forge.control;
-      if (moment === "unseen") goUnseen(world.forge);
-      faults.add({ match: WRITE, fault: { kind: "hang", effect }, times: 1 });
-      const first = writeComment(board.api, number, "Once", { key }).then(
-        () => "answered",
-        () => "cut off",
-      );
-      await eventually(
-        async () => ({ hits: faults.list()[0]?.hits, there: written(board) }),
-        ({ hits, there }) => hits === 1 && there === (effect === "after" ? 1 : 0),
-      );
-      await world.kill();
-      expect(await first).toBe("cut off");
-      faults.clear();
-      await world.restart();
-      if (effect === "after") await writeAgain(board, number, key);
-      // Until the job that finishes the work has run.
-      await sleep(15_000);
-      expect(written(board)).toBe(effect === "after" ? 1 : 0);
-      world.forge.control.reset();
-      await endStaleReads(world.db);
-      await eventually(
-        () => world.db("comment_mirrors").whereNull("shown_revision"),
-        ({ length }) => length === 0,
-        PATIENCE_MS,
-      );
-      await world.forge.waitUntilIdle();
-      expect(await forgeComments(board)).toHaveLength(1);
-      expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);
-    },
-    120_000,
-  );
+  ] as const)("%s leaves one comment in Trunkline and one on GitHub", async (_, moment) => {
+    const board = await world.board();
+    const { number } = await cardWithCommit(board);
+    await world.forge.waitUntilIdle();
+    const effect = moment === "before" ? "before" : "after";
+    const key = `killed-comment-${moment}`;
+    const { faults } = world.forge.control;
+    if (moment === "unseen") goUnseen(world.forge);
+    faults.add({ match: WRITE, fault: { kind: "hang", effect }, times: 1 });
+    const first = writeComment(board.api, number, "Once", { key }).then(
+      () => "answered",
+      () => "cut off",
+    );
+    await eventually(
+      async () => ({ hits: faults.list()[0]?.hits, there: written(board) }),
+      ({ hits, there }) => hits === 1 && there === (effect === "after" ? 1 : 0),
+    );
+    await world.kill();
+    expect(await first).toBe("cut off");
+    faults.clear();
+    await world.restart();
+    if (effect === "after") await writeAgain(board, number, key);
+    // Until the job that finishes the work has run.
+    await sleep(15_000);
+    expect(written(board)).toBe(effect === "after" ? 1 : 0);
+    world.forge.control.reset();
+    await endStaleReads(world.db);
+    await eventually(
+      () => world.db("comment_mirrors").whereNull("shown_revision"),
+      ({ length }) => length === 0,
+      PATIENCE_MS,
+    );
+    await world.forge.waitUntilIdle();
+    expect(await forgeComments(board)).toHaveLength(1);
+    expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);
+  });
 });
 
 async function writeAgain(board: TestBoard, number: number, key: string): Promise<void> {

@@ -12,9 +12,10 @@ import { startService, type RunningService } from "../../src/service.ts";
 import { eventually } from "../support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database/database.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
+import { cardReadyFor, FORGE_WRITES, type ForgeWrite } from "../support/stories/forge-writes.ts";
 import { makeBoard, type TestBoard } from "../support/world.ts";
 import type { ForgeChildOptions } from "./support/forge-child.ts";
+import { githubOptions } from "../support/forge/github-options.ts";
 
 let database: TestDatabase;
 let dataDir: string;
@@ -25,16 +26,9 @@ beforeAll(async () => {
   database = await createTestDatabase();
   dataDir = await mkdtemp(join(tmpdir(), "trunkline-killed-forge-"));
   forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
-  const { apiUrl, app } = forge;
   service = await startService({
     databaseUrl: database.connectionString,
-    github: {
-      apiUrl,
-      appId: app.id,
-      privateKey: app.privateKey,
-      webhookSecrets: [app.webhookSecret],
-      paceWrites: false,
-    },
+    github: githubOptions(forge),
     host: "127.0.0.1",
     port: 0,
     followsTimetable: false,
@@ -117,7 +111,7 @@ describe.each(FORGE_WRITES)("a forge that dies while $doing", (write) => {
     "%s the effect makes the move 503 and unblocked; the same call finishes it once",
     async (effect) => {
       const board = await makeBoard(forge, service, {});
-      const number = await cardBefore(board, write);
+      const number = await cardReadyFor(board, write);
       const { answer, move } = await killForgeDuring(board, number, write, effect);
       expect(answer.status).toBe(503);
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -129,12 +123,11 @@ describe.each(FORGE_WRITES)("a forge that dies while $doing", (write) => {
       await moveForgeHere(back);
       await expectDoneOnce(board, number, write);
     },
-    120_000,
   );
 
   it("after the effect leaves a move that is finished without a retry", async () => {
     const board = await makeBoard(forge, service, {});
-    const number = await cardBefore(board, write);
+    const number = await cardReadyFor(board, write);
     await killForgeDuring(board, number, write, "after");
     const back = await startChild(null);
     await eventually(
@@ -143,9 +136,8 @@ describe.each(FORGE_WRITES)("a forge that dies while $doing", (write) => {
         return board.api.readCard(number);
       },
       ({ statusId }) => statusId === board.stages[write.to],
-      25_000,
     );
     await moveForgeHere(back);
     await expectDoneOnce(board, number, write);
-  }, 120_000);
+  });
 });

@@ -5,14 +5,14 @@ import { eventually, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
 import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import type { TestBoard } from "../support/world.ts";
-import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
+import { cardReadyFor, FORGE_WRITES, type ForgeWrite } from "../support/stories/forge-writes.ts";
 import { killedTogether, type KilledCall, type Held } from "./support/kill-during.ts";
 import { startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
-}, 120_000);
+});
 afterAll(() => world.stop());
 
 interface Story extends KilledCall {
@@ -25,7 +25,7 @@ interface Story extends KilledCall {
 /** A card before the move, on a new board. */
 async function beginMove(write: ForgeWrite, held: Held, repositories: readonly string[]): Promise<Story> {
   const board = await world.board({ repositories });
-  const number = await cardBefore(board, write);
+  const number = await cardReadyFor(board, write);
   await world.forge.waitUntilIdle();
   const { installation } = onForge(world, board);
   let written = 0;
@@ -96,7 +96,7 @@ describe.each(FORGE_WRITES)("a process killed while $doing", (write) => {
   );
 
   // Fault: A1 The process is killed at any write to GitHub => a retry finishes the work once
-  // Fault: A3 The process is killed between GitHub's merge and its record => merged once, recorded as Trunkline's
+  // Fault: A3 The process is killed after GitHub's merge => recorded once, as Trunkline's
   it.each(["before", "after"])("%s the effect leaves a move that its retry finishes once", async (effect) => {
     const { board, number, act, ...story } = storyOf(effect);
     const answer = story.answer();
@@ -118,10 +118,9 @@ describe.each(FORGE_WRITES)("a process killed while $doing", (write) => {
       expect(writes()).toBe(effect === "before" || to === "In progress" ? 4 : 3);
       await expectDoneOnce(board, number, write);
     },
-    60_000,
   );
 
-  // Fault: A2 The process is killed and the caller does not retry => another process finishes the move
+  // Fault: A2 The process is killed without a retry => another process finishes the move
   it.each(["alone", "alone, after the second of 3"])(
     "after the effect leaves a move that is finished without a retry (%s)",
     async (name) => {
@@ -129,10 +128,8 @@ describe.each(FORGE_WRITES)("a process killed while $doing", (write) => {
       await eventually(
         () => board.api.readCard(number),
         ({ statusId }) => statusId === board.stages[to],
-        25_000,
       );
       await expectDoneOnce(board, number, write);
     },
-    60_000,
   );
 });

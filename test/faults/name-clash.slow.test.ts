@@ -35,7 +35,7 @@ it("a branch named like a folder of the card's branch refuses the move until it 
   await board.person("ada", "DELETE", `/repos/${board.owner}/web/git/refs/heads/card`);
   expect((await move()).status).toBe(200);
   expect(await branchesOf(board)).toEqual([`card/${number}-say-hello`, "main"]);
-}, 120_000);
+});
 
 it("a branch below the name of the card's branch refuses the move and is not overwritten", async () => {
   const board = await world.board();
@@ -46,7 +46,7 @@ it("a branch below the name of the card's branch refuses the move and is not ove
   expect(moved).toMatchObject({ status: 409, body: { blocked: { repository: `${board.owner}/web` } } });
   const kept = await board.person("ada", "GET", `/repos/${board.owner}/web/git/ref/heads/${theirs}`);
   expect(kept.body).toMatchObject({ object: { sha } });
-}, 120_000);
+});
 
 it("a branch that differs only in case is not used", async () => {
   const board = await world.board();
@@ -58,4 +58,4 @@ it("a branch that differs only in case is not used", async () => {
     { branchName: `card/${number}-say-hello` },
   ]);
   expect(await branchesOf(board)).toEqual([theirs, `card/${number}-say-hello`, "main"].toSorted());
-}, 120_000);
+});

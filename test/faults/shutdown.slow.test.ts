@@ -1,9 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
+import { freePorts } from "../support/free-ports.ts";
+import {
+  environmentOf,
+  shipService,
+  type Shipped,
+  type ShippedProcess,
+} from "../support/processes/shipped-service.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
@@ -11,7 +19,7 @@ import { beginTransaction } from "../../src/store/db/transaction.ts";
 let shipped: Shipped;
 beforeAll(async () => {
   shipped = await shipService();
-}, 120_000);
+});
 afterAll(() => shipped.remove());
 
 let surroundings: Surroundings;
@@ -37,7 +45,10 @@ async function startNext({ baseUrl }: ShippedProcess): Promise<void> {
 }
 
 /** The outcome of a call on a new connection. */
-const callOnce = ({ baseUrl }: ShippedProcess, path = "/healthz"): Promise<number | "refused"> =>
+const callOnce = (
+  { baseUrl }: Pick<ShippedProcess, "baseUrl">,
+  path = "/healthz",
+): Promise<number | "refused"> =>
   fetch(`${baseUrl}${path}`, { headers: { connection: "close" } }).then(
     ({ status }) => status,
     () => "refused",
@@ -103,7 +114,30 @@ describe("the service as it is shipped", () => {
     expect(await db("graphile_worker._private_jobs").whereNotNull("locked_at")).toEqual([]);
     await startNext(service);
     await expectConsistent(surroundings, board);
-  }, 60_000);
+  });
+
+  it("finishes its work after SIGTERM while it still reads the installations from GitHub", async () => {
+    const { forge } = surroundings;
+    const match = { method: "GET", path: "/app/installations" };
+    forge.control.faults.add({ match, fault: { kind: "delay", ms: 4_000, effect: "before" }, times: 1 });
+    const [port = 0] = await freePorts(1);
+    const child = spawn(process.execPath, ["dist/src/main.js"], {
+      cwd: shipped.dir,
+      env: { PATH: process.env["PATH"], ...environmentOf({ ...surroundings, port }) },
+      stdio: "ignore",
+    });
+    const ended = once(child, "exit");
+    await eventually(
+      () => callOnce({ baseUrl: `http://127.0.0.1:${port}` }, "/readyz"),
+      (outcome) => outcome === 200,
+    );
+    await eventually(
+      () => Promise.resolve(forge.control.faults.list()),
+      (listed) => listed[0]?.hits === 1,
+    );
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+  });
 
   it("accepts calls until load balancers have noticed, and none after a second SIGTERM", async () => {
     const service = await start({ DRAIN_SECONDS: "300" });
@@ -119,7 +153,7 @@ describe("the service as it is shipped", () => {
     service.child.kill("SIGTERM");
     expect(await service.ended).toEqual({ code: 0, signal: null });
     expect(said(service).at(-1)).toMatch(/^shutdown complete: /);
-  }, 60_000);
+  });
 
   it("killed during its shutdown, leaves a move that the next process finishes once", async () => {
     const service = await start();
@@ -138,7 +172,6 @@ describe("the service as it is shipped", () => {
     await eventually(
       () => board.api.move(number, board.stages["In progress"], 0, { key }),
       ({ status }) => status === 200,
-      60_000,
     );
     const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
     expect(kinds).toEqual(["created", "branch_created", "status_changed"]);
@@ -148,5 +181,5 @@ describe("the service as it is shipped", () => {
       "main",
     ]);
     await expectConsistent(surroundings, board);
-  }, 120_000);
+  });
 });

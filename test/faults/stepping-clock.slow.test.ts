@@ -10,7 +10,7 @@ import { eventually, type TimelineEvent } from "../support/api.ts";
 import { readClock } from "../../src/store/forge/installations.ts";
 import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
-import { cardBefore, FORGE_WRITES } from "../support/stories/one-move-away.ts";
+import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
     env: { NODE_OPTIONS: `--import ${clock.href}`, CLOCK_SKEW_FILE: join(dir, "skew") },
   });
   surroundings.forge.setWebhookUrl(`${service.baseUrl}${WEBHOOK_PATH}`);
-}, 120_000);
+});
 beforeEach(() => step(0));
 afterAll(async () => {
   await service?.kill();
@@ -69,7 +69,7 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     const begun = await readClock(surroundings.db);
     const board = await surroundings.board(service.baseUrl);
     const merging = FORGE_WRITES.find(({ doing }) => doing === "merging it")!;
-    const number = await cardBefore(board, merging);
+    const number = await cardReadyFor(board, merging);
     const { faults } = surroundings.forge.control;
     const unknown = faults.add({ fault: { kind: "mergeability-unknown" } });
     const key = `stepping-clock-${board.owner}`;
@@ -87,14 +87,17 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     const again = await move();
     expect([again.headers.get("idempotent-replay"), again.text]).toEqual(["true", moved.text]);
     expect(
-      await surroundings.db("operations").where({ workspace_id: board.workspaceId }).where("attempt", ">", 1),
+      await surroundings
+        .db("operations")
+        .where({ workspace_id: board.workspaceId })
+        .where("generation", ">", 1),
     ).toEqual([]);
     await surroundings.forge.waitUntilIdle();
     const kinds = await kindsOf(board, number);
     expect(kinds.filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
     await expectConsistent(surroundings, board);
     await expectTimes(board, number, begun);
-  }, 120_000);
+  });
 
   it("before a new token is minted signs with GitHub's clock, and work is done once", async () => {
     const begun = await readClock(surroundings.db);
@@ -118,7 +121,6 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     await eventually(
       () => db("comment_mirrors").whereNull("shown_revision"),
       ({ length }) => length === 0,
-      60_000,
     );
     const comments = await board.person("ada", "GET", `/repos/${board.owner}/web/issues/1/comments`);
     expect(comments.body).toHaveLength(1);
@@ -131,10 +133,10 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     await board.person("ada", "DELETE", `/repos/${board.owner}/web/git/refs/heads/${branch}`);
     await forge.waitUntilIdle();
     forge.control.webhooks.remove(lost);
-    await addJob(db, RECONCILE, { quietMs: 0 });
+    await addJob(db, RECONCILE, { minAgeMs: 0 });
     await board.api.eventWhen(left, ({ kind }) => kind === "branch_deleted");
     await expectTimes(board, left, begun);
     await expectConsistent(surroundings, board);
     await expectTimes(board, number, begun);
-  }, 120_000);
+  });
 });

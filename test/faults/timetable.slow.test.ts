@@ -27,12 +27,12 @@ beforeAll(async () => {
     create trigger note_tick after insert or delete on graphile_worker._private_jobs
       for each row execute function note_tick();`);
   processes.push(...(await Promise.all([shipped.start(surroundings), shipped.start(surroundings)])));
-}, 120_000);
+});
 afterAll(async () => {
   for (const service of processes) await service.kill();
   await surroundings.stop();
   await shipped.remove();
-}, 60_000);
+});
 
 interface Tick {
   readonly task: string;

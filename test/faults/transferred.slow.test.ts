@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { transferRepository } from "../../sandbox/forge/actions/change-repository.ts";
+import { repositoryNodeId } from "../../sandbox/forge/present/repository.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { brokenIn, brokenWhen, onForge, repositoryOf } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
+import { headOf, mergedCard } from "../support/stories/merged-card.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { untilRechecked } from "../support/stories/rechecked.ts";
+import { freeze, makeRelease, pick, readRelease, unfreeze } from "../support/stories/releases.ts";
 import { kindsOf, linksOf, ofProject } from "../support/forge/repositories.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -84,7 +88,6 @@ describe("a repository that is transferred between the merges of a move", () => 
       expect(merges).toHaveLength(2);
       await expectConsistent({ forge: world.forge, db: board.db }, board);
     },
-    60_000,
   );
 
   it("to an account with the App is on another board, and the card continues without it", async () => {
@@ -108,7 +111,7 @@ describe("a repository that is transferred between the merges of a move", () => 
     expect([moved.status, moved.body.task.blocked]).toEqual([200, null]);
     // It gets no calls and no events here any more.
     expect((await other.api.get<unknown[]>("/v1/inbox")).body).toEqual([]);
-  }, 60_000);
+  });
 });
 
 it("a card that was refused in a repository is no longer blocked after the transfer", async () => {
@@ -123,4 +126,77 @@ it("a card that was refused in a repository is no longer blocked after the trans
   await handOn(board, other.owner);
   await board.api.cardWhen(number, ({ blocked }) => blocked === null);
   expect(await linksOf(board, number)).toEqual([]);
+});
+
+/** Transfers `web` during a call's first change of a branch. Returns the later writes to `web`. */
+async function handOnDuring(board: TestBoard, act: () => Promise<{ readonly status: number }>) {
+  const other = await world.board({ repositories: ["docs"] });
+  const web = world.forge.repository(`${board.owner}/web`);
+  const held = holdCalls(world, { operation: "UpdateRefs" });
+  const acting = act();
+  await held.arrived();
+  await handOn(board, other.owner);
+  await eventually(
+    () => ofProject(other),
+    ({ length }) => length === 2,
+  );
+  await allProcessed(world);
+  const written: string[] = [];
+  world.forge.control.observe({
+    onCall: ({ method, path, body }) => {
+      const isWrite = method !== "GET" && !body.includes('"query":"query ');
+      const isOfWeb = path.includes(`/${web.id}/`) || body.includes(repositoryNodeId(web));
+      if (isWrite && isOfWeb) written.push(`${method} ${path} ${body.toString()}`);
+    },
+  });
+  held.resume();
+  expect((await acting).status).toBe(503);
+  return written;
+}
+
+/** Waits until no action on a release is unfinished. */
+const untilFinished = (board: TestBoard, releaseId: string) =>
+  eventually(
+    () => board.db("release_actions").where({ release_id: releaseId, state: "running" }).select("id"),
+    ({ length }) => length === 0,
+  );
+
+// Fault: D3
+describe("a repository that is transferred to an account with the App gets no more calls for a release", () => {
+  it("that is unfrozen meanwhile, and is unfrozen in the others", async () => {
+    const board = await world.board({ repositories: ["api", "web"] });
+    const id = await makeRelease(board.api, "Gone");
+    expect((await freeze(board.api, id)).status).toBe(200);
+    const written = await handOnDuring(board, () => unfreeze(board.api, id));
+    await untilFinished(board, id);
+    expect(written).toEqual([]);
+    const { frozenAt, repositories } = await readRelease(board.api, id);
+    expect([frozenAt, repositories.map(({ fullName }) => fullName)]).toEqual([null, [`${board.owner}/api`]]);
+    expect(await headOf(board, "api", "release/gone")).toBeNull();
+    expect((await freeze(board.api, id)).status).toBe(200);
+    await expectConsistent({ forge: world.forge, db: board.db }, board);
+  });
+
+  it("onto which a card is picked meanwhile, and the pick is undone in the others", async () => {
+    const board = await world.board({ repositories: ["api", "web"] });
+    const id = await makeRelease(board.api, "Picked");
+    expect((await freeze(board.api, id)).status).toBe(200);
+    const number = await mergedCard(world, board, { api: { "a.txt": "a\n" }, web: { "w.txt": "w\n" } });
+    await allProcessed(world);
+    const before = await headOf(board, "api", "release/picked");
+    const written = await handOnDuring(board, () => pick(board.api, id, number));
+    await untilFinished(board, id);
+    expect(written).toEqual([]);
+    expect((await readRelease(board.api, id)).cards).toEqual([]);
+    expect(await headOf(board, "api", "release/picked")).toBe(before);
+    const again = await pick(board.api, id, number);
+    expect([again.status, again.body.message]).toEqual([
+      409,
+      `${board.owner}/web does not belong to the project any more. Unlink it from card ${number}, then pick the card again.`,
+    ]);
+    const repositoryIds = [board.repositories["api"]];
+    expect((await board.api.patch(`/v1/cards/${number}`, { repositoryIds })).status).toBe(200);
+    expect((await pick(board.api, id, number)).status).toBe(200);
+    await expectConsistent({ forge: world.forge, db: board.db }, board);
+  });
 });

@@ -19,10 +19,7 @@ beforeAll(async () => {
   other = await startSecondService(world);
 });
 afterEach(() => world.forge.control.reset());
-afterAll(async () => {
-  await other.stop();
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 interface Story {
   /** The last call of the first process before its pause; it has had its effect. */
@@ -110,23 +107,22 @@ it.each(Object.keys(STORIES))(
     const key = `fenced-${randomUUID()}`;
     const call = holdCalls(world, at);
     const first = act(there, board, id, key);
-    await call.met();
+    await call.arrived();
     const finished = async () => {
       await expireHeartbeat(world, other);
       return act(here, board, id, key);
     };
-    const done = await eventually(finished, ({ status }) => status === 200, 30_000);
+    const done = await eventually(finished, ({ status }) => status === 200);
     await meanwhile?.(board, id);
     await world.forge.waitUntilIdle();
     const expected = [await readRelease(board.api, id), await onForge(board)];
     const { calls } = world.forge.control;
     const { writes } = calls.read();
-    call.letGo();
+    call.resume();
     expect((await first).status).toBe(409);
     expect(calls.read().writes).toBe(writes + lateCommits);
     expect([await readRelease(board.api, id), await onForge(board)]).toEqual(expected);
     expect((await act(here, board, id, key)).text).toBe(done.text);
     await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
   },
-  60_000,
 );

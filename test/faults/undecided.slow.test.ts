@@ -26,7 +26,7 @@ it("a merge is requested after twenty reads without a mergeability, and GitHub d
   expect(moved).toMatchObject({ status: 200, body: { promoted: [{ prNumber: 1 }] } });
   expect(await kindsOf(board, number)).not.toContain("promotion_refused");
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
-}, 120_000);
+});
 
 // Fault: C8
 it("a merge that GitHub shows only after a slow inspection is no refusal", async () => {
@@ -42,10 +42,10 @@ it("a merge that GitHub shows only after a slow inspection is no refusal", async
   await updateRef(git, "refs/heads/main", pull.headSha, baseSha);
   const slow = holdCalls(world, { operation: "Inspect" }, "after");
   const moving = board.api.move(number, board.stages.Done);
-  await slow.met();
+  await slow.arrived();
   await sleep(3_000);
   const { by } = onForge(world, board);
-  slow.letGo();
+  slow.resume();
   await markMerged(context, pull, { by, sha: pull.headSha, baseSha });
   expect(await moving).toMatchObject({ status: 200, body: { alreadyMerged: [{ prNumber: 1 }] } });
-}, 60_000);
+});

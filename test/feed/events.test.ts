@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
-import { removeMember, setMembership } from "../../src/store/tenancy/memberships.ts";
+import { removeFromBoard } from "../../src/store/tenancy/members.ts";
+import { setMembership } from "../../src/store/tenancy/memberships.ts";
 import { upsertForgeUser } from "../../src/store/tenancy/users.ts";
 import { eventually, type Api } from "../support/api.ts";
 import {
@@ -130,7 +131,7 @@ describe("the feed of a board", () => {
     await setMembership(db, { workspaceId, userId, role: "viewer" }, by);
     await setMembership(db, { workspaceId, userId, role: "viewer" }, by);
     await setMembership(db, { workspaceId, userId, role: "member" }, by);
-    await removeMember(db, workspaceId, "Hopper", by);
+    await removeFromBoard(db, { workspaceId, userIds: [userId], by: by ?? null });
     await revokeCredential(db, clientIdOf(await board.as({ role: "member" })));
     await headOf(board);
     const events = (await readFeed(board.api)).slice(head);
@@ -223,7 +224,7 @@ describe("GET /v1/events", () => {
     expect((await waiting).status).toBe(401);
   });
 
-  it("answers 410 with `oldest` and `head` for a position that is not kept or not reached", async () => {
+  it("returns 410 with `oldest` and `head` for a position that is not kept or not reached", async () => {
     const board = await world.board();
     await board.api.card();
     await board.api.card();
@@ -293,7 +294,7 @@ describe("GET /v1/events/stream", () => {
     ]);
   });
 
-  it("sends `reset` for a position that is not kept or not reached, and goes on with new events", async () => {
+  it("sends `reset` for a position that is not kept or not reached, and continues with new events", async () => {
     const board = await world.board();
     const head = await headOf(board);
     const stream = await openStream(board.api, "", { "last-event-id": String(head + 50) });

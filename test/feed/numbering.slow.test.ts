@@ -83,12 +83,11 @@ async function writeAll(board: TestBoard): Promise<string[]> {
   return marks.flat().filter((mark) => mark !== null);
 }
 
-/** The feed when everything committed is numbered, as one answer has it. */
+/** The feed when everything committed is numbered, as one response has it. */
 async function feedOf({ api, workspaceId }: TestBoard): Promise<ApiEvent[]> {
   await eventually(
     () => db("events").where({ workspace_id: workspaceId, seq: null }).select("id"),
     ({ length }) => length === 0,
-    20_000,
   );
   const events: ApiEvent[] = [];
   for (;;) {
@@ -162,7 +161,6 @@ async function killNumbering(board: TestBoard): Promise<{ readonly dead: number;
       return (await db.raw<{ rows: { name: string }[] }>(query, [pids[0]?.pid ?? 0])).rows;
     },
     ({ length }) => length > 0,
-    20_000,
   );
   const dead = NAMES.findIndex((name) => name === blocked[0]?.name);
   await processes[dead]?.kill();
@@ -174,7 +172,6 @@ async function killNumbering(board: TestBoard): Promise<{ readonly dead: number;
         .where({ ...where, seq: null })
         .select("id"),
     ({ length }) => length === 0,
-    30_000,
   );
   return { dead, tookMs: Date.now() - startedAt };
 }

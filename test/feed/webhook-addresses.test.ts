@@ -10,7 +10,7 @@ import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts"
 let listener: Server;
 let port: number;
 let connections: (string | undefined)[] = [];
-/** What the names resolve to, one answer after the other. */
+/** What the names resolve to, one after the other. */
 let answers: string[] = [];
 const asked: string[] = [];
 let world: TestWorld;
@@ -166,4 +166,19 @@ describe("no packet reaches a private address", () => {
       expect(status).toBeNull();
     }
   });
+});
+
+it("looks up no name for a request that is aborted already", async () => {
+  let lookups = 0;
+  const client = createWebhookClient({
+    resolveHost: () => {
+      lookups += 1;
+      return Promise.reject(new Error("no such host"));
+    },
+  });
+  const signal = AbortSignal.abort(new Error("the service stops"));
+  await expect(client.post("https://hooks.example.com/", REQUEST, signal)).rejects.toThrow(
+    "the service stops",
+  );
+  expect(lookups).toBe(0);
 });

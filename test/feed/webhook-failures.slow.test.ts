@@ -66,7 +66,7 @@ describe("a failed delivery", () => {
 });
 
 describe("a webhook is paused, keeps its position and is in the inbox", () => {
-  it("when the receiver answers 410, until it is resumed", async () => {
+  it("when the receiver returns 410, until it is resumed", async () => {
     const board = await world.board();
     const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     receiver.answerWith((response) => response.writeHead(410).end());
@@ -143,7 +143,7 @@ describe("Retry-After", () => {
     receiver.answerWith((response) => response.writeHead(status, { "retry-after": header }).end());
     await board.api.card();
     const found = await webhookWhen(board, webhook, isFailing);
-    // A date is rounded to seconds, and the clock goes on until the answer is read.
+    // A date is rounded to seconds, and the clock goes on until the response is read.
     expect(header.endsWith("GMT") ? Math.round(waitOf(found) / 600) * 600 : waitOf(found)).toBe(seconds);
   });
 });

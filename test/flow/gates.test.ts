@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
 import {
   entryRefusals,
-  gateReason,
   gateStillRefuses,
   secondPersonRefusal,
   type BranchWork,
   type Contributor,
 } from "../../src/flow/gates.ts";
 import type { Gates, Stage } from "../../src/flow/flow.ts";
+import { blockedReason } from "../../src/flow/refusal.ts";
 
 const stage = (gates?: Partial<Gates>): Stage => ({
   id: "s",
@@ -68,9 +68,9 @@ describe("secondPersonRefusal", () => {
 describe("gateStillRefuses", () => {
   const branches = new Map([["acme/web", { headSha: "h", hasKnownPushers: true }]]);
   const second = (cause: string, headSha = "h") =>
-    gateReason({ reason: "needs_second_person", message: "", details: { cause, headSha } }, "acme/web");
-  const limit = gateReason({ reason: "wip_limit", message: "" });
-  const human = gateReason({ reason: "human_only", message: "" });
+    blockedReason("acme/web", { reason: "needs_second_person", message: "", details: { cause, headSha } });
+  const limit = blockedReason("", { reason: "wip_limit", message: "" });
+  const human = blockedReason("", { reason: "human_only", message: "" });
   it.each([
     [true, "a full stage", limit, { wipLimit: 1 }, 1],
     [false, "a stage with room", limit, { wipLimit: 2 }, 1],

@@ -8,7 +8,7 @@ const commit = (name: string, over: Partial<LineCommit> = {}): LineCommit => ({
   committedAt: "2026-01-01T00:00:00.000Z",
   authorLogin: null,
   prNumber: null,
-  brought: [],
+  mergedCommits: [],
   ...over,
 });
 const reverting = (name: string): string => `Revert "${name}"\n\nThis reverts commit ${sha(name)}.`;
@@ -56,14 +56,15 @@ describe("a revert", () => {
   });
 
   it("by a merge counts if all commits of the merged branch are reverts", () => {
-    const brought = (...messages: string[]) =>
-      messages.map((message, index) => ({ sha: sha(`brought ${index}`), message }));
-    const merge = (name: string, by: LineCommit["brought"]) => commit(name, { prNumber: 8, brought: by });
-    expect(revertsOf([work, merge("m", brought(reverting("work")))])).toEqual(["m"]);
-    expect(revertsOf([work, merge("m", brought("More", reverting("work")))])).toEqual([]);
+    const mergedCommits = (...messages: string[]) =>
+      messages.map((message, index) => ({ sha: sha(`mergedCommits ${index}`), message }));
+    const merge = (name: string, by: LineCommit["mergedCommits"]) =>
+      commit(name, { prNumber: 8, mergedCommits: by });
+    expect(revertsOf([work, merge("m", mergedCommits(reverting("work")))])).toEqual(["m"]);
+    expect(revertsOf([work, merge("m", mergedCommits("More", reverting("work")))])).toEqual([]);
     expect(revertsOf([work, merge("m", null)])).toEqual([]);
-    const redone = commit("redone", { message: reverting("brought 0") });
-    expect(revertsOf([work, merge("m", brought(reverting("work"))), redone])).toEqual(["m"]);
+    const redone = commit("redone", { message: reverting("mergedCommits 0") });
+    expect(revertsOf([work, merge("m", mergedCommits(reverting("work"))), redone])).toEqual(["m"]);
   });
 
   it("by a rebased pull request counts if all of its commits are reverts", () => {

@@ -150,7 +150,13 @@ describe("planMove", () => {
   });
 
   it("has nothing to merge if the branch has only commits of its start", () => {
-    const bare = { repositoryId: "r1", fullName: "acme/web", branchName: "b", facts: pushed, isBare: true };
+    const bare = {
+      repositoryId: "r1",
+      fullName: "acme/web",
+      branchName: "b",
+      facts: pushed,
+      hasNoCommits: true,
+    };
     const card = { number: 7, title: "Say hello" };
     const planned = planMove({ flow, stage: stageWith("merge"), card, repositories: [bare] });
     expect([actionsOf(planned), reasonsOf(planned)]).toEqual([[], ["nothing_to_merge"]]);
@@ -158,9 +164,9 @@ describe("planMove", () => {
 
   // Fault: C11
   it("finds an unfinished merge: the target has the commits and the pull request is still open", () => {
-    expect(plan("merge", facts({ aheadBy: 0, pullRequests: [pull()] })).isLanding).toBe(true);
-    expect(plan("merge", facts({ aheadBy: 0 })).isLanding).toBe(false);
-    expect(plan("merge", open).isLanding).toBe(false);
+    expect(plan("merge", facts({ aheadBy: 0, pullRequests: [pull()] })).mayBeMerged).toBe(true);
+    expect(plan("merge", facts({ aheadBy: 0 })).mayBeMerged).toBe(false);
+    expect(plan("merge", open).mayBeMerged).toBe(false);
   });
 
   it("ignores a pull request into another branch", () => {

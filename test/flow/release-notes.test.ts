@@ -11,12 +11,12 @@ const cardWith = (card: Partial<ReleaseNotesCard>): ReleaseNotesCard => ({
   number: 1,
   title: "A card",
   pullRequests: [],
-  isUndone: false,
+  hasNoWork: false,
   ...card,
 });
 
-const inTime = (number: number) => ({ number, isLater: false });
-const late = (number: number) => ({ number, isLater: true });
+const inTime = (number: number) => ({ number, isAfterFreeze: false });
+const late = (number: number) => ({ number, isAfterFreeze: true });
 
 describe("the notes of a release", () => {
   it("list the cards with their pull requests in the repository", () => {
@@ -29,7 +29,7 @@ describe("the notes of a release", () => {
   });
 
   it.each<[string, Partial<ReleaseNotesCard>, string]>([
-    ["that is unfinished and without a merge", { isUndone: true }, " (not in this release)"],
+    ["that is unfinished and without a merge", { hasNoWork: true }, " (not in this release)"],
     ["whose merges were all too late", { pullRequests: [late(3)] }, " (not in this release)"],
     ["of which some merges were too late", { pullRequests: [inTime(3), late(5)] }, " (#3)"],
   ])("mark a card %s", (_, card, mark) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Blocked, BlockedReason, RefusalReason } from "../../src/flow/refusal.ts";
 import type { MovePlan, MoveStep } from "../../src/flow/move.ts";
-import { areSameReasons, remainingReasons, type LaterInspection } from "../../src/flow/remaining-reasons.ts";
+import { areSameReasons, remainingReasons, type RecheckedCard } from "../../src/flow/remaining-reasons.ts";
 
 const blocker = (
   reason: RefusalReason,
@@ -33,17 +33,17 @@ const NOTHING: MovePlan = {
   reasons: [],
   likelyRefusals: [],
   isUndecided: false,
-  isLanding: false,
+  mayBeMerged: false,
   isBehindWebhooks: false,
   needsReplan: false,
   mergedWork: [],
 };
-const shows = (plan: Partial<MovePlan>, shown: Partial<LaterInspection> = {}): LaterInspection => ({
+const shows = (plan: Partial<MovePlan>, shown: Partial<RecheckedCard> = {}): RecheckedCard => ({
   plan: { ...NOTHING, steps: [step()], ...plan },
   headSha: "head",
   queuedIn: [],
   mergeMethod: "merge",
-  isPermitted: false,
+  hasNewPermissions: false,
   ...shown,
 });
 
@@ -57,7 +57,7 @@ const failing = blocker("checks_failing");
 const review = blocker("review_required");
 
 describe("the remaining blockers of a card", () => {
-  it.each<[string, Blocked, LaterInspection, BlockedReason[]]>([
+  it.each<[string, Blocked, RecheckedCard, BlockedReason[]]>([
     [
       "none if they came from an inspection and the next one shows none",
       blockedBy(failing, archived),
@@ -95,7 +95,7 @@ describe("the remaining blockers of a card", () => {
     ],
     ["that it was abandoned, without steps", blockedBy(abandoned), shows({ steps: [] }), [abandoned]],
     ["that every branch name is taken", blockedBy(namesTaken), shows({}), [namesTaken]],
-    ["none of a granted permission", blockedBy(forbidden), shows({}, { isPermitted: true }), []],
+    ["none of a granted permission", blockedBy(forbidden), shows({}, { hasNewPermissions: true }), []],
     ["that of a missing permission", blockedBy(forbidden), shows({}), [forbidden]],
     [
       "the same while the mergeability is unknown",
@@ -106,7 +106,7 @@ describe("the remaining blockers of a card", () => {
     [
       "all but a granted permission while the mergeability is unknown",
       blockedBy(forbidden, failing),
-      shows({ isUndecided: true }, { isPermitted: true }),
+      shows({ isUndecided: true }, { hasNewPermissions: true }),
       [failing],
     ],
     [

@@ -31,5 +31,10 @@ describe("the window of the trunk report", () => {
 });
 
 it("a median is the middle value or the mean of the two middle values", () => {
-  expect([median([]), median([3]), median([9, 1, 2]), median([1, 2, 3.333, 10])]).toEqual([null, 3, 2, 2.67]);
+  expect([median([]), median([3]), median([9, 1, 2]), median([1, 2, 3.333, 10])]).toEqual([
+    null,
+    3,
+    2,
+    2.6665,
+  ]);
 });

@@ -62,7 +62,8 @@ describe("a push", () => {
         commits: [
           { id: sha, message: "Add and change", added: ["new.txt"], modified: ["app.txt"], distinct: true },
         ],
-        head_commit: { id: sha },
+        // The email address ada@example.com belongs to the account.
+        head_commit: { id: sha, author: { email: "ada@example.com", username: "ada" } },
         sender: { login: "ada" },
       },
     ]);

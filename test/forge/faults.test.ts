@@ -57,24 +57,31 @@ describe("a fault of a call", () => {
     expect(await hasRef(world, name)).toBe(effect === "after");
   });
 
-  test.each(["before", "after"] as const)("a gate %s the effect, until it is opened", async (effect) => {
-    const { faults } = world.forge.control;
-    const gate = faults.add({ match: { operation: "createRef" }, fault: { kind: "gate", effect }, times: 1 });
-    const { id, oid } = await mainOf(world);
-    const name = `refs/heads/gate-${effect}`;
-    const cut = world.graphql(CREATE_REF, { id, name, oid });
-    await eventually(
-      () => Promise.resolve(faults.list()),
-      ([rule]) => rule?.hits === 1,
-    );
-    await createBranch(world);
-    const isEffective = () => hasRef(world, name);
-    await eventually(isEffective, (is) => is === (effect === "after"));
-    expect(await Promise.race([cut, Promise.resolve("waits")])).toBe("waits");
-    expect([faults.remove(gate), faults.remove(gate)]).toEqual([true, false]);
-    expect((await cut).status).toBe(200);
-    expect(await isEffective()).toBe(true);
-  });
+  test.each(["before", "after"] as const)(
+    "a call is held %s the effect until its fault is removed",
+    async (effect) => {
+      const { faults } = world.forge.control;
+      const held = faults.add({
+        match: { operation: "createRef" },
+        fault: { kind: "hold", effect },
+        times: 1,
+      });
+      const { id, oid } = await mainOf(world);
+      const name = `refs/heads/held-${effect}`;
+      const cut = world.graphql(CREATE_REF, { id, name, oid });
+      await eventually(
+        () => Promise.resolve(faults.list()),
+        ([rule]) => rule?.hits === 1,
+      );
+      await createBranch(world);
+      const isEffective = () => hasRef(world, name);
+      await eventually(isEffective, (is) => is === (effect === "after"));
+      expect(await Promise.race([cut, Promise.resolve("waits")])).toBe("waits");
+      expect([faults.remove(held), faults.remove(held)]).toEqual([true, false]);
+      expect((await cut).status).toBe(200);
+      expect(await isEffective()).toBe(true);
+    },
+  );
 
   test("sends no byte until the caller stops waiting", async () => {
     world.forge.control.faults.add({ match: { path: "/graphql" }, fault: { kind: "hang" }, times: 1 });
@@ -215,7 +222,7 @@ describe("limits and tokens", () => {
     expect(answer.body).toMatchObject(body);
     // It lasts until its time, for every call, and these calls are recorded.
     expect((await world.graphql(ME, {}, token)).body).not.toHaveProperty("data.viewer");
-    expect(control.limits.list()).toMatchObject([{ ...match, early: [{ route: "POST /graphql" }] }]);
+    expect(control.limits.list()).toMatchObject([{ ...match, violations: [{ route: "POST /graphql" }] }]);
     control.limits.clear();
     expect((await ask()).status).toBe(200);
   });

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { createBranch, hasRef } from "../support/stories/create-branch.ts";
 import { startTestForge, type Received, type TestForge } from "../support/forge/sandbox-forge.ts";
 
@@ -72,10 +73,9 @@ describe("a fault of webhooks", () => {
   });
 
   test("late, and overtaken", async () => {
-    world.forge.control.webhooks.add({ match: { event: "create" }, fault: { kind: "delay", ms: 60 } });
+    world.forge.control.webhooks.add({ match: { event: "create" }, fault: { kind: "delay", ms: 1_000 } });
     await createBranch(world);
-    expect(await world.events()).toEqual(["push"]);
-    await new Promise((resolve) => setTimeout(resolve, 90));
+    await eventually(world.events, ({ length }) => length === 2);
     expect(await world.events()).toEqual(["push", "create"]);
   });
 

@@ -16,12 +16,9 @@ let second: RunningService;
 beforeAll(async () => {
   world = await startWorld({ limits: LIMITS });
   second = await startSecondService(world, LIMITS);
-}, 60_000);
-afterEach(() => leaveConsistent(world));
-afterAll(async () => {
-  await second.stop();
-  await world.stop();
 });
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
 
 /** The most cards that the events put into a stage at the same time. */
 async function mostCards({ db, workspaceId }: TestBoard, stageId: string): Promise<number> {
@@ -63,7 +60,7 @@ it("twenty concurrent movers on two processes never exceed a limit of one", asyn
     await board.api.move(moved[0]!, board.stages.Backlog);
   }
   expect(await mostCards(board, board.stages["To do"])).toBe(1);
-}, 120_000);
+});
 
 it("twenty movers whose moves run on GitHub for a second do one of them", async () => {
   const board = await world.board();
@@ -77,4 +74,4 @@ it("twenty movers whose moves run on GitHub for a second do one of them", async 
   world.forge.control.faults.clear();
   expect(await mostCards(board, board.stages["In progress"])).toBe(1);
   expect((await branchesOf(board)).filter((name) => name !== "main")).toHaveLength(1);
-}, 120_000);
+});

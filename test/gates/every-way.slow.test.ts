@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { columnsOf } from "../../src/store/db/connect.ts";
 import { tools } from "../../src/http/mcp/tools.ts";
 import type { Api } from "../support/api.ts";
 import { setGates, type Stage } from "../support/flows.ts";
@@ -8,6 +9,7 @@ import { writeCalls } from "../support/routes.ts";
 import { callSample, sampleOf } from "../support/samples.ts";
 import { cardOf, newContributor } from "../support/gates/contributors.ts";
 import { makeRelease } from "../support/stories/releases.ts";
+import { armed, expectDisarmed, passCi, requireCi, waitsFor } from "../armed/support/armed-cards.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -60,6 +62,19 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
+const MOVE = "POST /v1/cards/{number}/move";
+/** Ways that are a variant of a route. */
+const VARIANTS: Readonly<Record<string, Way>> = {
+  [`${MOVE} with whenReady`]: async (_, api, { number, statusId }) =>
+    (
+      await api.post<{ blocked: { reason: string } }>(`/v1/cards/${number}/move`, {
+        statusId,
+        index: 0,
+        whenReady: {},
+      })
+    ).body.blocked,
+};
+
 async function callTool(api: Api, name: string, input: Record<string, unknown>) {
   const mcp = await connectMcp(api, { query: "?toolsets=releases" });
   try {
@@ -93,14 +108,15 @@ it("the ways listed here are all routes that change a card's stage, and their to
   }
   const running = tools.filter(({ route }) => changing.includes(route)).map(({ name }) => name);
   expect([...changing, ...running].toSorted()).toEqual(Object.keys(WAYS).toSorted());
-}, 60_000);
+});
 
 const GATES: readonly (readonly [reason: string, gates: NonNullable<Stage["gates"]>])[] = [
   ["wip_limit", { wipLimit: 1 }],
   ["human_only", { humanOnly: true }],
   ["needs_second_person", { secondPerson: true }],
 ];
-const CASES = Object.keys(WAYS).flatMap((way) =>
+const ALL = { ...WAYS, ...VARIANTS };
+const CASES = Object.keys(ALL).flatMap((way) =>
   GATES.flatMap(([reason, gates]) =>
     ["To do", "Done"].map((stage) => [way, reason, stage as "To do" | "Done", gates] as const),
   ),
@@ -117,7 +133,7 @@ describe("every way into a stage is closed by every gate", () => {
     // A new card has no commits, for which only a key without an owner is refused.
     const isNew = name === "POST /v1/cards" || name === "create_card";
     const api = isNew ? board.api : await board.as({ owner: ann.login });
-    const refused = await WAYS[name]!(board, api, { number, statusId });
+    const refused = await ALL[name]!(board, api, { number, statusId });
     expect(refused?.reason).toBe(reason);
     const card = await board.api.readCard(refused?.number ?? number);
     expect(card).toMatchObject({
@@ -127,4 +143,20 @@ describe("every way into a stage is closed by every gate", () => {
     expect(await staged(board)).toHaveLength(2);
     expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("open");
   });
+});
+
+it.each(GATES)("the firing of a move that was armed before is stopped by %s", async (reason, gates) => {
+  const board = await world.board();
+  const { stages } = board;
+  const ann = newContributor(world, board, "ann");
+  await board.api.card({ statusId: stages.Done, repositoryIds: [] });
+  const { number, head } = await cardOf(world, board, { pusher: ann });
+  await requireCi(board);
+  await armed(board, number, {}, await board.as({ owner: ann.login }));
+  // Without the jobs that the change of the flow adds.
+  await board.db("stages").where({ id: stages.Done }).update(columnsOf(gates));
+  await passCi(board, head);
+  if (reason === "wip_limit") await waitsFor(board.api, number, reason);
+  else await expectDisarmed(board, number, reason);
+  expect((await board.api.readCard(number)).repositories[0]?.prState).toBe("open");
 });

@@ -159,10 +159,10 @@ describe("a move that runs on GitHub", () => {
     await reportStatus(board, first.heads["web"], "failure");
     const held = holdCalls(world, { operation: "Inspect" }, "before");
     const moving = board.api.move(first.number, board.stages.Done);
-    await held.met();
+    await held.arrived();
     const { body } = await board.api.move(second.number, board.stages.Done);
     expect(body.blocked).toMatchObject({ reason: "wip_limit", reasons: [{ details: { cards: 1 } }] });
-    held.letGo();
+    held.resume();
     expect((await moving).body.blocked).toMatchObject({ reason: "checks_failing" });
     await unblocked(board, second.number);
   });

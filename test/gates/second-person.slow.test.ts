@@ -59,7 +59,7 @@ describe("a stage that needs a second person", () => {
     expect(blocked).toMatchObject({
       repository: `${board.owner}/web`,
       headSha: head,
-      message: `Done needs a second person: ${ann.login} pushed or wrote commits of ${branch} and counts as the mover. Another person has to move the card.`,
+      message: `Done needs a second person: ${ann.login}, who pushed or wrote commits of ${branch}, is the person who moves the card or an account of that person. Another person has to move it.`,
       reasons: [{ details: { cause: "same_person", headSha: head } }],
     });
     expect(await finish(all, await board.as({ owner: ann.login }), number)).toBe("same_person");
@@ -111,7 +111,9 @@ describe("a stage that needs a second person", () => {
     const { board, ann } = all;
     const { number } = await cardOf(world, board, { pusher: ann });
     expect(await finish(all, board.api, number)).toBe("no_owner");
-    expect((await board.api.readCard(number)).blocked?.message).toContain("issued with --owner");
+    expect((await board.api.readCard(number)).blocked?.message).toContain(
+      "trunkline credential issue --owner",
+    );
   });
 
   it("refuses commits whose author has no account, and more than a hundred commits", async () => {
@@ -121,7 +123,7 @@ describe("a stage that needs a second person", () => {
     expect(await finish(all, ofBob, unknown.number)).toBe("author_unknown");
     const many = await cardOf(world, board, { pusher: ann, commits: 101 });
     expect(await finish(all, ofBob, many.number)).toBe("too_many_commits");
-  }, 60_000);
+  });
 
   it("refuses a head that nobody is known to have pushed, until the push becomes known", async () => {
     const all = await team();

@@ -74,7 +74,7 @@ describe("creating a branch", () => {
     expect(github.requests.map(({ method }) => method)).toEqual(["POST", "GET", "POST"]);
   });
 
-  // Fault: C1 GitHub returns 5xx without doing anything => repeated; then 503 with `Retry-After`
+  // Fault: C1 GitHub returns 5xx without an effect => repeated; then 503
   test("is unavailable if GitHub keeps failing", async () => {
     for (let tries = 0; tries < 3; tries++) {
       github.on("POST", REFS, 503, { message: "Service unavailable" });
@@ -83,7 +83,7 @@ describe("creating a branch", () => {
     await expect(github.forge.createBranch(WEB, BRANCH, SHA)).rejects.toThrow(ForgeUnavailable);
   });
 
-  // Fault: C2 GitHub does the work, but the response is lost => found before any repetition
+  // Fault: C2 GitHub's response is lost => its work is found before any repetition
   test("finds the effect after a lost connection", async () => {
     github.cut("POST", REFS);
     github.on("GET", REF, 200, ref(SHA));

@@ -200,7 +200,7 @@ describe("an error in one repository", () => {
   ])("whose response %s does not affect the others", async (_, data) => {
     answering({ ...data, r1: withChecks([run({ conclusion: "SUCCESS", url: null })], null, 43) });
     expect(await github.forge.checks([web, api])).toEqual([
-      { ok: false, error: "GitHub answered in an unexpected shape" },
+      { ok: false, error: "GitHub responded in an unexpected shape" },
       { ok: true, value: [passing] },
     ]);
   });
@@ -212,7 +212,7 @@ describe("an error in one repository", () => {
       ["r0", "pullRequest", "statusCheckRollup"],
       "Resource not accessible by integration",
     ],
-    ["fails at", "INTERNAL", ["r0", "pullRequest"], "GitHub could not answer"],
+    ["fails at", "INTERNAL", ["r0", "pullRequest"], "GitHub could not respond"],
   ])("where GitHub %s a part does not affect the others", async (_, type, path, error) => {
     const message = "Resource not accessible by integration";
     answering({ r0: withChecks([]), r1: withChecks([], null, 43) }, [{ type, path, message }]);
@@ -263,7 +263,7 @@ describe("an error in an installation", () => {
     github.on("POST", "/graphql", 200, failingAcme);
     github.on("POST", "/graphql", 200, failingAcme);
     expect(await github.forge.reviews([web, elsewhere])).toEqual([
-      { ok: false, error: "GitHub could not answer" },
+      { ok: false, error: "GitHub could not respond" },
       { ok: true, value: [] },
     ]);
   });

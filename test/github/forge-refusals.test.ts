@@ -172,7 +172,7 @@ describe("a refusal", () => {
   test.each([[null], [""], ["<html>gateway</html>"], [42], [[]], [{ message: 5 }]])(
     "without a message names the status: %j",
     (body) => {
-      expect(refusalOf(405, body).message).toBe("GitHub answered 405");
+      expect(refusalOf(405, body).message).toBe("GitHub returned 405");
     },
   );
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import type { BranchQuestion } from "../../src/forge/pull-requests.ts";
+import type { BranchInspectionRequest } from "../../src/forge/pull-requests.ts";
 import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "../support/forge/github-double.ts";
 
 const BRANCH = "card/7-login";
 const MERGED = "c".repeat(40);
 const API_REPO = { installationId: 7, forgeId: 43, fullName: "acme/api" };
-const web: BranchQuestion = { repository: WEB, branchName: BRANCH, targetBranch: null };
-const api: BranchQuestion = { repository: API_REPO, branchName: BRANCH, targetBranch: "next" };
+const web: BranchInspectionRequest = { repository: WEB, branchName: BRANCH, targetBranch: null };
+const api: BranchInspectionRequest = { repository: API_REPO, branchName: BRANCH, targetBranch: "next" };
 
 const run = (name: string, status: string, conclusion: string | null, databaseId: number, app = 1) => ({
   kind: "CheckRun",
@@ -149,7 +149,7 @@ describe("inspecting branches", () => {
   ];
 
   test.each(tooLarge)("that need too much of GitHub's %s are asked in halves", async (_, status, body) => {
-    // A read that is answered 502 at once is repeated unchanged first.
+    // A read that gets a 502 at once is repeated unchanged first.
     for (let calls = status === 502 ? 3 : 1; calls > 0; calls--) github.on("POST", "/graphql", status, body);
     github.on("POST", "/graphql", 200, byName);
     github.on("POST", "/graphql", 200, byName);
@@ -171,12 +171,12 @@ describe("inspecting branches", () => {
     expect(github.requests).toHaveLength(3);
   });
 
-  test("that GitHub does not answer for at once are not asked in halves", async () => {
+  test("that GitHub does not return at once are not asked in halves", async () => {
     for (let calls = 0; calls < 3; calls++) github.on("POST", "/graphql", 502, "<html>Bad gateway</html>");
     await expect(github.forge.inspect([web, api])).rejects.toMatchObject({ name: "ForgeUnavailable" });
   });
 
-  test("fail for a caller that needs every answer if GitHub cannot read one of them", async () => {
+  test("fail for a caller that needs every response if GitHub cannot read one of them", async () => {
     const [, , body] = tooLarge[0]!;
     for (let calls = 0; calls < 2; calls++) github.on("POST", "/graphql", 200, body);
     await expect(github.forge.inspect([web, api])).rejects.toMatchObject({
@@ -189,7 +189,7 @@ describe("inspecting branches", () => {
     answering({ r0: repository({ title: "x".repeat(33 * 1024 * 1024) }) });
     await expect(github.forge.inspect([web])).rejects.toMatchObject({
       name: "ForgeUnavailable",
-      message: "GitHub's answer is too large: acme/web",
+      message: "GitHub's response is too large: acme/web",
     });
     expect(github.requests).toHaveLength(1);
   });
@@ -277,6 +277,49 @@ describe("the checks of a pull request", () => {
     );
     expect(checks).toEqual({ state: "pending", failing: [], pending: ["last"] });
     expect(github.requests.map(({ body }) => Object(body).variables.after)).toEqual([undefined, "c0", "c1"]);
+  });
+});
+
+describe("the checks that a target requires", () => {
+  const ruleset = (...requiredStatusChecks: object[]) => ({ parameters: { requiredStatusChecks } });
+  const inspected = async (rules: object, errors?: unknown[]) => {
+    const reports = [
+      run("build", "COMPLETED", "SUCCESS", 1, 1),
+      status("build", "PENDING"),
+      run("lint", "COMPLETED", "SKIPPED", 2, 1),
+    ];
+    const pulls = { nodes: [pull({ statusCheckRollup: rollup(reports) })] };
+    const { target } = repository();
+    answering({ r0: repository({ target: { ...target, ...rules }, pullRequests: pulls }) }, errors);
+    const [answer] = await github.forge.inspect([web], { includesRules: true });
+    if (!answer || answer.refusal) throw new Error("the branch was not inspected");
+    return { required: answer.requiredChecks, unmet: answer.pullRequests[0]?.unmetChecks };
+  };
+
+  test("are those of classic protection and of rulesets, and unmet unless all reports of the name passed", async () => {
+    const answer = await inspected({
+      refUpdateRule: { requiredStatusCheckContexts: ["build", "lint", null] },
+      rules: {
+        nodes: [
+          { parameters: null },
+          ruleset({ context: "lint", integrationId: 9 }, { context: "deploy", integrationId: null }),
+        ],
+      },
+    });
+    expect(answer).toEqual({ required: ["build", "lint", "deploy"], unmet: ["build", "lint", "deploy"] });
+  });
+
+  test("are met by skipped checks and by the App that a ruleset names", async () => {
+    const nodes = [ruleset({ context: "build", integrationId: 1 }, { context: "lint" })];
+    expect(await inspected({ rules: { nodes } })).toEqual({ required: ["build", "lint"], unmet: [] });
+  });
+
+  test("are none if GitHub does not show the rules to the App", async () => {
+    const forbidden = { type: "FORBIDDEN", path: ["r0", "target", "rules"], message: "Forbidden" };
+    expect(await inspected({ refUpdateRule: null, rules: null }, [forbidden])).toEqual({
+      required: [],
+      unmet: [],
+    });
   });
 });
 

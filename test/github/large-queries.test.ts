@@ -29,7 +29,7 @@ describe.each(["resource-limits", "timeout"] as const)("a query that GitHub ends
     world.forge.control.faults.add({ fault: { kind: "query-limit", largest: 1, as } });
     world.forge.control.calls.reset();
     const moved = await board.api.move(number, board.stages["In review"]);
-    // Nothing is pushed yet, so each repository refuses; without an answer, the move is 503.
+    // Nothing is pushed yet, so each repository refuses; without a response, the move is 503.
     expect(moved).toMatchObject({ status: 409, body: { blocked: { reason: "nothing_to_merge" } } });
     expect(world.forge.control.calls.read().operations["Inspect"]).toBe(5);
   });

@@ -72,7 +72,7 @@ describe("a rate limit of GitHub", () => {
     expect(github.sent("GET", REF)).toHaveLength(1);
   });
 
-  // Fault: C5 GitHub sets a secondary limit => every process waits until it ends
+  // Fault: C5 GitHub sets a secondary limit => every process waits
   test.each([403, 429])("on the rate of calls is obeyed after a %i", async (status) => {
     const message =
       "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";

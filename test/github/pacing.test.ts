@@ -136,7 +136,7 @@ describe("calls to GitHub", () => {
       targetBranch: "main",
       isDraft: true,
       isRepeated: false,
-      knownUpTo: null,
+      highestKnownNumber: null,
       isReported: () => Promise.resolve(false),
     });
     expect(await recovered()).toBeGreaterThanOrEqual(before + 9_000);

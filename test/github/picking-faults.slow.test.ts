@@ -56,9 +56,9 @@ describe("a pick", () => {
     const wanted = await shop.order(number);
     const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
     const picking = cherryPick(forge, shop.ref, wanted);
-    await update.met();
+    await update.arrived();
     const pushedSha = await shop.commit(RELEASE, { "b.txt": "b\n" });
-    update.letGo();
+    update.resume();
     expect(await picking).toEqual({ ok: true, value: { state: "moved", sha: pushedSha } });
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(pushedSha);
     expect(shop.branches()).not.toContain(TEMP);
@@ -70,9 +70,9 @@ describe("a pick", () => {
     const wanted = await shop.order(number);
     const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
     const picking = cherryPick(forge, shop.ref, wanted);
-    await update.met();
+    await update.arrived();
     shop.git("update-ref", `refs/heads/${RELEASE}`, shop.base);
-    update.letGo();
+    update.resume();
     expect(await picking).toEqual({ ok: true, value: { state: "moved", sha: shop.base } });
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(shop.base);
   });
@@ -134,7 +134,7 @@ describe("a pick", () => {
     const back = () => forge.moveBranch(shop.ref, RELEASE, tip, wanted.expectedTip);
     const tip = prepared.value.sha;
     expect(await back()).toEqual({ ok: true, value: { state: "there" } });
-    await forge.landPick(shop.ref, wanted, prepared.value);
+    await forge.applyPick(shop.ref, wanted, prepared.value);
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(tip);
     expect(await back()).toEqual({ ok: true, value: { state: "there" } });
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);

@@ -18,4 +18,4 @@ test("a pick of more commits than one call merges has all of them in order", asy
   expect(await cherryPick(adapter.forge, shop.ref, await shop.order(number))).toEqual(picked);
   expect(shop.git("log", "--reverse", "--format=%s", `${shop.base}..${RELEASE}`).split("\n")).toEqual(lines);
   expect(shop.git("show", `${RELEASE}:log.txt`).split("\n")).toEqual(lines);
-}, 60_000);
+});

@@ -11,7 +11,7 @@ const draft = {
   targetBranch: "main",
   isDraft: true,
   isRepeated: false,
-  knownUpTo: 4,
+  highestKnownNumber: 4,
   isReported: () => Promise.resolve(false),
 };
 const opened = { number: 5, nodeId: "PR_5", isDraft: true, headSha: SHA };
@@ -146,7 +146,7 @@ function identified() {
   github.on("GET", "/users/trunkline%5Bbot%5D", 200, { id: BOT, login: "trunkline[bot]" });
 }
 
-// Fault: C17 A pull request is closed before Trunkline finds it => not opened again
+// Fault: C17 A pull request is closed before it is found => not opened again
 describe("a pull request that was closed or merged before its opening was recorded", () => {
   test.each([
     ["closed", null],

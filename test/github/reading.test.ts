@@ -147,6 +147,15 @@ describe("a repeated read", () => {
     expect(await github.forge.repository(WEB)).toMatchObject({ fullName: "acme/renamed" });
   });
 
+  test("tells how far the clock is off by the time of the last response", async () => {
+    const app = { slug: "trunkline", permissions: {}, events: [] };
+    const date = (inSeconds: number): string => new Date(Date.now() + inSeconds * 1_000).toUTCString();
+    github.on("GET", "/app", 200, app, { etag: 'W/"one"', date: date(-300) });
+    expect((await github.forge.app()).clockSkewSeconds).toBeGreaterThan(290);
+    github.on("GET", "/app", 304, undefined, { etag: 'W/"one"', date: date(0) });
+    expect(Math.abs((await github.forge.app()).clockSkewSeconds ?? 300)).toBeLessThan(30);
+  });
+
   test("does not use responses of other installations or for deleted repositories", async () => {
     github.on("GET", "/repositories/42", 200, repository(42), { etag: 'W/"one"' });
     await github.forge.repository(WEB);
@@ -188,13 +197,13 @@ describe("a redirect", () => {
     github.on("GET", "/repositories/42", 301, {}, { location: "http://169.254.169.254/latest" });
     github.on("GET", "/repositories/42", 301, {}, { location: "http://169.254.169.254/latest" });
     github.on("GET", "/repositories/42", 301, {}, { location: "http://169.254.169.254/latest" });
-    await expect(github.forge.repository(WEB)).rejects.toThrow("did not answer");
+    await expect(github.forge.repository(WEB)).rejects.toThrow("did not respond");
   });
 
   test("in a circle ends", async () => {
     const moved = { location: "https://api.github.com/repositories/42" };
     for (let hops = 0; hops < 12; hops++) github.on("GET", "/repositories/42", 301, {}, moved);
-    await expect(github.forge.repository(WEB)).rejects.toThrow("did not answer");
+    await expect(github.forge.repository(WEB)).rejects.toThrow("did not respond");
   });
 });
 

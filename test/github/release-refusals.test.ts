@@ -55,7 +55,7 @@ test("a tag that the rules forbid is refused with GitHub's message", async () =>
   });
 });
 
-test("a pick where the rules of the branch may not be read goes on without them", async () => {
+test("a pick where the rules of the branch may not be read continues without them", async () => {
   const branch = {
     refUpdateRule: null,
     rules: null,

@@ -56,9 +56,9 @@ describe("deleting a branch", () => {
     await forge.createBranch(repository, BRANCH, shop.base);
     const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
     const deleting = forge.deleteBranch(repository, BRANCH, shop.base);
-    await update.met();
+    await update.arrived();
     const pushed = await shop.commit(BRANCH, { a: "a" });
-    update.letGo();
+    update.resume();
     expect(await deleting).toEqual({ ok: true, value: { moved: pushed } });
     expect(await forge.branchHead(repository, BRANCH)).toBe(pushed);
   });
@@ -190,7 +190,7 @@ describe("a tag at the head of a branch", () => {
   test("is created by one call and does not move the branch", async () => {
     const addressed = await node();
     adapter.world.forge.control.calls.reset();
-    expect(await forge.tagTip(addressed, tag())).toBe(true);
+    expect(await forge.tagBranchTip(addressed, tag())).toBe(true);
     expect(adapter.world.forge.control.calls.read().total).toBe(1);
     expect(await beforeTagging("v1.0")).toEqual({ branchSha: shop.base, tagSha: shop.base });
   });
@@ -198,19 +198,19 @@ describe("a tag at the head of a branch", () => {
   test("is not created if the branch has moved, nor instead of another", async () => {
     const addressed = await node();
     const sha = await shop.commit("main", { a: "a" });
-    expect(await forge.tagTip(addressed, tag())).toBe(false);
+    expect(await forge.tagBranchTip(addressed, tag())).toBe(false);
     expect(await tagHead("v1.0")).toBeNull();
     await forge.createTag(repository, "v1.0", shop.base);
-    expect(await forge.tagTip(addressed, { ...tag(), sha })).toBe(false);
+    expect(await forge.tagBranchTip(addressed, { ...tag(), sha })).toBe(false);
     expect(await tagHead("v1.0")).toBe(shop.base);
-    expect(await forge.tagTip(repository, { ...tag(), tagName: "v1.1", sha })).toBe(false);
+    expect(await forge.tagBranchTip(repository, { ...tag(), tagName: "v1.1", sha })).toBe(false);
     expect(await tagHead("v1.1")).toBeNull();
   });
 
   test("is known to exist after a lost response", async () => {
     const addressed = await node();
     loseAnswer({ operation: "UpdateRefs" });
-    expect(await forge.tagTip(addressed, tag())).toBe(true);
+    expect(await forge.tagBranchTip(addressed, tag())).toBe(true);
   });
 });
 
@@ -338,7 +338,7 @@ describe("the history of a branch", () => {
     const rebase = await mergeOne(3, "rebase");
     const history = await forge.landedCommits(repository, question);
     const expected = shop.git("rev-list", "--first-parent", "main").split("\n");
-    expect(history).toMatchObject({ next: null, isJoined: false });
+    expect(history).toMatchObject({ next: null, reachesAfter: false });
     expect(history?.commits.map(({ sha }) => sha)).toEqual(expected);
     const numbers = Object.fromEntries(history?.commits.map(({ sha, prNumber }) => [sha, prNumber]) ?? []);
     expect(numbers).toEqual({
@@ -351,18 +351,18 @@ describe("the history of a branch", () => {
     });
     expect(history?.commits.find(({ sha }) => sha === push)).toEqual({
       sha: push,
-      brought: [],
+      mergedCommits: [],
       message: "Pushed\n\nAt once.",
       committedAt: new Date(shop.git("log", "-1", "--format=%cI", push)).toISOString(),
       authorLogin: "ada",
       prNumber: null,
     });
-    expect(history?.commits.find(({ sha }) => sha === merge)?.brought?.map(({ message }) => message)).toEqual(
-      ["Two of 1", "One of 1"],
-    );
+    expect(
+      history?.commits.find(({ sha }) => sha === merge)?.mergedCommits?.map(({ message }) => message),
+    ).toEqual(["Two of 1", "One of 1"]);
     const since = await forge.landedCommits(repository, { ...question, after: push });
     expect(since?.commits.map(({ sha }) => sha)).toEqual(expected.slice(0, expected.indexOf(push)));
-    expect(since?.isJoined).toBe(true);
+    expect(since?.reachesAfter).toBe(true);
     const earlier = await forge.landedCommits(repository, { ...question, from: push });
     expect(earlier?.commits.map(({ sha }) => sha)).toEqual([push, merge, shop.base]);
     expect(await forge.landedCommits(repository, { ...question, branchName: "gone" })).toBeNull();
@@ -377,7 +377,7 @@ describe("the history of a branch", () => {
     );
     const history = await forge.landedCommits(repository, { ...question, after: shop.base });
     expect(history?.commits).toHaveLength(230);
-    expect(history).toMatchObject({ isJoined: true, next: null });
+    expect(history).toMatchObject({ reachesAfter: true, next: null });
     const since = new Date((1_700_000_000 + 200 * 60) * 1_000).toISOString();
     const some = await forge.landedCommits(repository, { ...question, since });
     expect(some?.commits.map(({ message }) => message)).toEqual(

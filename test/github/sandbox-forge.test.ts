@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { pino } from "pino";
 import type { Forge } from "../../src/forge/forge.ts";
-import type { BranchQuestion, MergeOrder } from "../../src/forge/pull-requests.ts";
+import type { BranchInspectionRequest, MergeOrder } from "../../src/forge/pull-requests.ts";
 import type { RepositoryRef } from "../../src/forge/values.ts";
 import { createGitHubForge } from "../../src/forge/github/connect-github.ts";
 import { type Recording, recordForge } from "../support/forge/record-forge.ts";
@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 
 const BRANCH = "card/7-login";
-const question = (): BranchQuestion => ({ repository, branchName: BRANCH, targetBranch: null });
+const question = (): BranchInspectionRequest => ({ repository, branchName: BRANCH, targetBranch: null });
 const draft = {
   title: "Log in",
   body: "",
@@ -46,7 +46,7 @@ const draft = {
   targetBranch: "main",
   isDraft: true,
   isRepeated: false,
-  knownUpTo: 0,
+  highestKnownNumber: 0,
   isReported: () => Promise.resolve(false),
 };
 const commit = (files: Record<string, string>, branch = BRANCH) =>

@@ -10,7 +10,7 @@ import {
   type CompleteAnswer,
 } from "../../src/forge/github/calls/transport.ts";
 
-const TIMEOUT_MS = 200;
+const TIMEOUT_MS = 2_000;
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -82,5 +82,5 @@ it.each(["before it", "in its middle"])("fails on timeout if the response stops 
   const baseUrl = await serve((_, response) => {
     if (when === "in its middle") response.write("some");
   });
-  await expect(send(baseUrl)).rejects.toThrow(`no answer within ${TIMEOUT_MS} ms`);
+  await expect(send(baseUrl)).rejects.toThrow(`no response within ${TIMEOUT_MS} ms`);
 });

@@ -117,7 +117,7 @@ describe("an API key", () => {
     });
   });
 
-  // Contract: Authentication: Every call needs a Bearer API key, checked before anything else
+  // Contract: Authentication: Every call needs a Bearer API key, checked first
   it.each(allCalls.map((sample) => [sample.name, sample] as const))(
     "is required by %s before any other check",
     async (_, { method, path }) => {
@@ -161,7 +161,7 @@ describe("the role of a credential", () => {
       const answer = await call(method, path, headers);
       expect(answer.response.status).toBe(403);
       expect(answer.body).toEqual({
-        message: `This call needs the role ${role}. This credential has the role viewer on this board.`,
+        message: `This call needs the role ${role}. You have the role viewer on this board.`,
         error: "Forbidden",
         statusCode: 403,
       });
@@ -196,7 +196,7 @@ describe("the role of a credential", () => {
 });
 
 describe("an account call", () => {
-  // Contract: Account: `GET /v1/me` returns client id, name, scopes, boards and `answering` (always `null`), no secret
+  // Contract: Account: `GET /v1/me` returns client id, name, scopes and boards, no secret; `answering` is `null`
   it("describes the credential without its secret", async () => {
     const other = await world.board();
     const api = await board.as({ role: "member", scopes: ["read"], boards: [board, other] });
@@ -213,7 +213,7 @@ describe("an account call", () => {
     });
   });
 
-  // Contract: Account: `GET /v1/workspaces` lists only boards of the credential, each with its role
+  // Contract: Account: `GET /v1/workspaces` lists the credential's boards with its roles
   it("lists only the boards that the credential reaches, each with its role", async () => {
     await world.board();
     const api = await board.as({ role: "viewer" });
@@ -230,7 +230,7 @@ describe("an account call", () => {
     ]);
   });
 
-  // Contract: Account: `GET /v1/organizations` lists only boards of the credential in `workspaceIds`, without a role
+  // Contract: Account: `GET /v1/organizations` lists the credential's boards in `workspaceIds`
   it("lists the organizations with only the boards that are reached, and without a role", async () => {
     const other = await world.board();
     const api = await board.as({ boards: [board, other] });

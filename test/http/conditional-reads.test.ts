@@ -40,10 +40,10 @@ describe("a GET response", () => {
     const { number } = await board.api.card();
     await board.api.move(number, board.stages["In progress"]);
     const read = async (path: string) => (await board.api.get(path)).headers.get("etag");
-    const [cardBefore, boardBefore] = [await read(`/v1/cards/${number}`), await read("/v1/board")];
+    const [cardReadyFor, boardBefore] = [await read(`/v1/cards/${number}`), await read("/v1/board")];
     expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
     expect(await read("/v1/board")).toBe(boardBefore);
-    expect(await read(`/v1/cards/${number}`)).not.toBe(cardBefore);
+    expect(await read(`/v1/cards/${number}`)).not.toBe(cardReadyFor);
   });
 
   it("is 401 without a key, whatever ETag is sent", async () => {

@@ -113,7 +113,7 @@ describe("a request body", () => {
     expect((await send('{"title":"x"}')).status).toBe(201);
   });
 
-  // Contract: Conventions: Requests and responses are JSON; any other content type is 415
+  // Contract: Conventions: Bodies are JSON; any other content type is 415
   it.each([
     "text/plain",
     "application/x-www-form-urlencoded",

@@ -25,4 +25,4 @@ it("the examples of the API reference are calls and responses of the service", a
   const statuses = (examples: typeof recorded) =>
     Object.entries(examples).map(([operation, { answers }]) => [operation, Object.keys(answers)]);
   expect(statuses(committed)).toEqual(statuses(recorded));
-}, 120_000);
+});

@@ -58,7 +58,7 @@ it("waiting calls of several boards run in turn, and a board with too many gets 
         calls.push(...filled.calls);
         expect(filled.refused).toMatchObject({
           status: 429,
-          body: { message: expect.stringMatching(/^This board has 3 calls waiting/), statusCode: 429 },
+          body: { message: expect.stringMatching(/^3 calls are waiting already/), statusCode: 429 },
         });
         expect(filled.refused.headers.get("retry-after")).toBe("1");
       }
@@ -107,7 +107,7 @@ it("a move that waits for GitHub lets other calls of its board run", async () =>
   const { control } = world.forge;
   try {
     const api = makeApi(service.baseUrl, board.api.apiKey);
-    control.faults.add({ fault: { kind: "gate" } });
+    control.faults.add({ fault: { kind: "hold" } });
     control.calls.reset();
     const moved = api.move(1, board.stages["In progress"]);
     await eventually(

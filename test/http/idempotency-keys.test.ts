@@ -111,14 +111,14 @@ describe("a second request that reads the key after the first has ended", () => 
 
   /** The first request ends before the second one reads the key. */
   async function responsesOf(key: string, title: string, end: () => PromiseLike<unknown>) {
-    const keyRead = proxy.keepCallWith("select fingerprint, state, status, body from idempotency_keys");
+    const keyRead = proxy.holdStatementWith("select fingerprint, state, status, body from idempotency_keys");
     const later: Promise<ApiAnswer>[] = [];
     const first = await whileItWaits(title, key, async () => {
       later.push(create(key, title, makeApi(other.baseUrl, board.api.apiKey)));
-      await keyRead.met;
+      await keyRead.arrived;
       await end();
     });
-    keyRead.letGo();
+    keyRead.resume();
     const [second] = await Promise.all(later);
     return { first, second };
   }
@@ -163,9 +163,9 @@ describe("a database connection that is lost during a request", () => {
     const move = () => board.api.move(number, board.stages["In progress"], 0, { key });
     const kept = holdCalls(world, {});
     const moving = move();
-    await kept.met();
+    await kept.arrived();
     await db().raw("alter table idempotency_keys rename to elsewhere");
-    kept.letGo();
+    kept.resume();
     expect((await moving).status).toBe(500);
     await db().raw("alter table elsewhere rename to idempotency_keys");
     const again = await eventually(move, ({ status }) => status === 200);

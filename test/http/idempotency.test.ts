@@ -132,7 +132,7 @@ describe("the same request with the same key", () => {
     expect(await countOf("Fifty")).toBe(1);
   });
 
-  // Contract: Idempotency: The same key while the first request runs is 409 with `Retry-After`
+  // Contract: Idempotency: While the first request runs, its key is 409 with `Retry-After`
   it("gets 409 with Retry-After while the first still runs", async () => {
     const key = newKey();
     const create = (title: string) => board.api.post("/v1/cards", { title }, { key });

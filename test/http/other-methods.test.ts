@@ -26,7 +26,7 @@ const ask = (path: string, method: string) => fetch(`${world.service.baseUrl}${p
 describe.each([...methodsOf])("%s", (path, supported) => {
   const allowed = [...supported, ...(supported.has("GET") ? ["HEAD"] : [])].toSorted().join(", ");
 
-  it("answers other methods with 405 and OPTIONS with 204, both with an Allow header", async () => {
+  it("refuses other methods with 405 and responds to OPTIONS with 204, both with an Allow header", async () => {
     for (const method of METHODS.filter((each) => !supported.has(each))) {
       const answer = await ask(path, method);
       expect([method, answer.status, answer.headers.get("allow")]).toEqual([method, 405, allowed]);

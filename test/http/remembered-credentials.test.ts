@@ -19,10 +19,7 @@ beforeAll(async () => {
   board = await world.board();
   other = await world.board();
 });
-afterAll(async () => {
-  await second.stop();
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 const clientIdOf = (api: Api): string => api.apiKey.split("_")[1] ?? "";
 const db = () => world.service.deps.db;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
-import { createMonitor } from "../../src/actions/boards/workspaces.ts";
+import { createMonitor } from "../../src/actions/boards/monitors.ts";
 import { rows } from "../../src/store/db/connect.ts";
 import { deliver } from "../support/forge/deliveries.ts";
 import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
@@ -94,7 +94,7 @@ it("no secret is in the log, a response or a table after failures, except the mo
   const log = world.logged();
   const answered = (await answers.end()).join("\n");
   expect(answered).toContain("Canary");
-  expect(log).toContain("GitHub did not answer");
+  expect(log).toContain("GitHub did not respond");
   const dump = await dumped();
   expect([...dump.keys()]).toEqual(expect.arrayContaining(["public.credentials", "public.deliveries"]));
   const places = secrets.flatMap(([name, secret]) => {

@@ -141,13 +141,12 @@ it("a draft pull request that waits for its turn is not opened after the reposit
     await eventually(
       () => free.clone(),
       ({ length }) => length === 1,
-      20_000,
     );
     expect((await board.person("ada", "GET", `/repos/${board.owner}/web/pulls`)).body).toEqual([]);
   } finally {
     await paced.stop();
   }
-}, 60_000);
+});
 
 it("the database refuses a usable link between a card and a repository of another project", async () => {
   const { board, number } = await cardOfLostRepository();

@@ -49,10 +49,14 @@ describe("the workspace header", () => {
     ["a name", () => one.owner, /takes a workspace id, not a name or slug/],
     ["a number", () => "1", /takes a workspace id/],
     ["two ids", () => `${one.workspaceId}, ${two.workspaceId}`, /takes a workspace id/],
-    ["an id that is not reached", () => foreign.workspaceId, /does not reach the workspace/],
-    ["an id of an unknown version", () => "11111111-1111-1111-1111-111111111111", /does not reach/],
-    ["an id that does not exist", () => UNKNOWN_ID, /does not reach the workspace/],
-    ["the id of something else", () => one.projectId, /does not reach the workspace/],
+    ["an id that is not reached", () => foreign.workspaceId, /no access to the workspace/],
+    [
+      "an id of an unknown version",
+      () => "11111111-1111-1111-1111-111111111111",
+      /no access to the workspace/,
+    ],
+    ["an id that does not exist", () => UNKNOWN_ID, /no access to the workspace/],
+    ["the id of something else", () => one.projectId, /no access to the workspace/],
   ];
   // Contract: Authentication: With several boards, a missing or wrong workspace id is 400 with the reachable ids
   it.each(refusals)(
@@ -85,7 +89,7 @@ describe("the workspace header", () => {
     for (const options of [{}, on(one.workspaceId), on("name")]) {
       const refused = await api.get("/v1/board", options);
       expect(refused.status).toBe(400);
-      expect(refused.body["message"]).toContain("This credential reaches no board.");
+      expect(refused.body["message"]).toContain("You have access to no board.");
     }
   });
 
@@ -98,7 +102,7 @@ describe("the workspace header", () => {
         headers: { authorization: `Bearer ${reader.apiKey}`, "x-service-workspace": foreign.workspaceId },
       });
       expect(response.status).toBe(400);
-      expect(await response.text()).toContain("does not reach");
+      expect(await response.text()).toContain("no access to the workspace");
     },
   );
 });

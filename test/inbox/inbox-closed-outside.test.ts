@@ -16,7 +16,7 @@ const setState = (board: TestBoard, state: "open" | "closed", number = 1) =>
   board.person("grace", "PATCH", pullPath(board, number), { state });
 
 describe("a pull request that a person closed", () => {
-  // Contract: Inbox: `pr_closed_outside`: someone else closed the pull request and it is still closed
+  // Contract: Inbox: `pr_closed_outside`: someone closed the pull request and it is still closed
   it("has an inbox item until it is reopened, and a new one after it is closed again", async () => {
     const board = await world.board();
     const { number } = await cardWithCommit(board);

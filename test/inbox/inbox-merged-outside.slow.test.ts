@@ -17,7 +17,7 @@ const merge = (board: TestBoard, number = 1) =>
   board.person("grace", "PUT", `${pullPath(board, number)}/merge`, {});
 
 describe("the inbox item of a pull request merged by a person", () => {
-  // Contract: Inbox: `pr_merged_outside`: someone else merged the pull request, not Trunkline
+  // Contract: Inbox: `pr_merged_outside`: someone merged the pull request, not Trunkline
   it("exists while the card is in a stage before the merge", async () => {
     const board = await world.board();
     const { number } = await cardWithCommit(board);
@@ -76,7 +76,7 @@ describe("the inbox item of a pull request merged by a person", () => {
     expect(await readInbox(board.api)).toMatchObject([{ kind: "pr_merged_outside" }]);
   });
 
-  // Contract: Inbox: `pr_merged_outside`: someone else merged the pull request, not Trunkline
+  // Contract: Inbox: `pr_merged_outside`: someone merged the pull request, not Trunkline
   it("is never created for a merge by Trunkline, whatever the later stages of the card", async () => {
     const board = await world.board();
     const { number } = await cardWithCommit(board);

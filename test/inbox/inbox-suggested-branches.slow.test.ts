@@ -14,7 +14,7 @@ afterEach(() => world.forge.control.reset());
 const webhooks = () => world.forge.control.webhooks;
 
 describe("the suggestion of a branch that a person pushed", () => {
-  // Contract: Inbox: `branch_suggestion`: a branch made outside Trunkline is named like a card's branch, until deleted
+  // Contract: Inbox: `branch_suggestion`: another branch is named like a card's, until deleted
   it("exists once for the card in the branch name until the branch is deleted", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });

@@ -77,7 +77,7 @@ describe("a card without activity", () => {
   const elapse = (days: number) =>
     world.service.deps.db.raw("update timeline_items set at = at - ? * interval '1 day'", [days]);
 
-  // Contract: Inbox: `waiting_stale`: nothing has happened on the card for `staleAfterDays` of the flow
+  // Contract: Inbox: `waiting_stale`: nothing happened for `staleAfterDays` of the flow
   it("has an inbox item after the flow's period until the next activity", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello", repositoryIds: [] });

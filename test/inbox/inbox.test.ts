@@ -135,7 +135,7 @@ describe("GET /v1/inbox", () => {
 });
 
 describe("DELETE /v1/inbox/{id}", () => {
-  // Contract: Inbox: Items with `dismissible: true` can be dismissed; the others disappear with their cause
+  // Contract: Inbox: Only `dismissible` items can be dismissed; the others disappear with their cause
   it("dismisses a stored item permanently", async () => {
     const board = await world.board();
     await put(board, "group-1", "TypeError");
@@ -162,7 +162,7 @@ describe("DELETE /v1/inbox/{id}", () => {
     expect((await itemWhen(board.api, "error_reported")).id).not.toBe(first.id);
   });
 
-  // Contract: Inbox: Items with `dismissible: true` can be dismissed; the others disappear with their cause
+  // Contract: Inbox: Only `dismissible` items can be dismissed; the others disappear with their cause
   it("returns 409 for a derived item, which clears automatically", async () => {
     const board = await world.board();
     const number = await blockedCard(board);

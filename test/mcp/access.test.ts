@@ -52,7 +52,7 @@ async function send(
 }
 
 describe("the MCP server", () => {
-  it("answers a valid key with one JSON document", async () => {
+  it("returns to a valid key one JSON document", async () => {
     const answer = await send({});
     expect([answer.status, answer.headers.get("content-type")]).toEqual([
       200,

@@ -6,13 +6,13 @@ import { eventually, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { callTool } from "../support/mcp/client.ts";
-import { cardBefore, FORGE_WRITES, type ForgeWrite } from "../support/stories/one-move-away.ts";
+import { cardReadyFor, FORGE_WRITES, type ForgeWrite } from "../support/stories/forge-writes.ts";
 import type { TestBoard } from "../support/world.ts";
 
 let world: KillableWorld;
 beforeAll(async () => {
   world = await startKillableWorld();
-}, 120_000);
+});
 afterEach(() => world.forge.control.reset());
 afterAll(() => world.stop());
 
@@ -47,7 +47,7 @@ describe.each(FORGE_WRITES)("move_card while $doing", (write) => {
     { before: { match: write.match, effect: "before" }, after: { match: write.match, effect: "after" } },
     async (held) => {
       const board = await world.board();
-      const number = await cardBefore(board, write);
+      const number = await cardReadyFor(board, write);
       await world.forge.waitUntilIdle();
       return { board, number, held, act: moveOf(board, number, write) };
     },
@@ -59,26 +59,26 @@ describe.each(FORGE_WRITES)("move_card while $doing", (write) => {
       const { board, number, act, ...story } = storyOf(effect);
       expect(story.answer().body.task).toMatchObject({ number, statusId: board.stages[write.to] });
       const repeated = await act();
-      expect(repeated.text).toMatch(/^This is the stored answer/);
+      expect(repeated.text).toMatch(/^This is the stored response/);
       expect(repeated.body).toEqual(story.answer().body);
       await expectDoneOnce(board, number, write);
     },
   );
 
-  it("goes on when the client disconnects", async () => {
+  it("continues when the client disconnects", async () => {
     const board = await world.board();
-    const number = await cardBefore(board, write);
+    const number = await cardReadyFor(board, write);
     await world.forge.waitUntilIdle();
     const held = holdCalls(world, write.match);
     const leaving = new AbortController();
     const act = moveOf(board, number, write);
     const left = act(leaving.signal).catch(() => null);
-    await held.met();
+    await held.arrived();
     leaving.abort();
     expect(await left).toBeNull();
-    held.letGo();
+    held.resume();
     await expectDoneOnce(board, number, write);
     const repeated = await eventually(act, ({ status }) => status === 200);
-    expect(repeated.text).toMatch(/^This is the stored answer/);
+    expect(repeated.text).toMatch(/^This is the stored response/);
   });
 });

@@ -44,7 +44,8 @@ describe.each([
     const pretty = `${JSON.stringify(JSON.parse(listed), null, 2)}\n`;
     if (process.env["WRITE_LISTED"] === "1") writeFileSync(fileOf(name), pretty);
     const committed: unknown = JSON.parse(readFileSync(fileOf(name), "utf8"));
-    expect(listed).toBe(JSON.stringify(committed));
+    // Line by line, so that a failure shows the difference only.
+    expect(pretty).toBe(`${JSON.stringify(committed, null, 2)}\n`);
   });
 
   it("is short, and names no path of the API", async () => {

@@ -125,7 +125,7 @@ function neutral({ owner }: TestBoard): (value: unknown) => unknown {
     ) as unknown;
 }
 
-/** What a route and a tool answer alike: whether it is refused, and the body. */
+/** What a route and a tool return alike: whether it is refused, and the body. */
 const answerOf = ({ status, body }: ApiAnswer) => ({ refused: status < 400 ? null : status, body });
 
 function bodyOfTool(tool: Operation["tool"], body: Readonly<Record<string, unknown>>): unknown {
@@ -171,7 +171,7 @@ it(`${OPERATIONS} random operations have the same effects and refusals as tools 
     const expected = neutralRoute(answerOf(route));
     const found = neutralTool(answerOf({ ...tool, body: bodyOfTool(each.tool, tool.body) }));
     expect([at, each, found]).toEqual([at, each, expected]);
-    const isReplay = tool.text.startsWith("This is the stored answer");
+    const isReplay = tool.text.startsWith("This is the stored response");
     expect([at, isReplay]).toEqual([at, route.headers.get("idempotent-replay") === "true"]);
     refusals.add(route.status);
     replays += Number(isReplay);

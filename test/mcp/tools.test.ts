@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { setGates } from "../support/flows.ts";
 import { connectMcp, type Mcp } from "../support/mcp/client.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -47,12 +48,12 @@ describe("the tools of an agent", () => {
     expect(read).toMatchObject({ checks: [], reviews: [] });
   });
 
-  it("return a refused move with the answer of the route and what to do next", async () => {
+  it("return a refused move with the response of the route and what to do next", async () => {
     const { number } = await board.api.card({ title: "Nothing to merge" });
     const statusId = board.stages["Done"];
     const refused = await mcp.write("move_card", { number, statusId, index: 0 });
     expect(refused.isError).toBe(true);
-    expect(refused.text).toMatch(/refused.*Push a commit.*same arguments/);
+    expect(refused.text).toMatch(/refused.*Push a commit.*Then call move_card again/);
     const { blocked } = await board.api.readCard(number);
     expect(refused.data).toEqual({
       message: blocked!.message,
@@ -61,6 +62,14 @@ describe("the tools of an agent", () => {
       blocked,
       promoted: [],
     });
+  });
+
+  it("do not repeat a move that stays refused for an API key", async () => {
+    await setGates(board, "Done", { humanOnly: true });
+    const { number } = await board.api.card({ title: "For a person" });
+    const refused = await mcp.write("move_card", { number, statusId: board.stages["Done"], index: 0 });
+    expect(refused.text).toMatch(/refused.*Ask one to move it\. `blocked` has every reason\.$/);
+    await setGates(board, "Done");
   });
 
   it("list the caller's work, that of anyone and what nobody works on", async () => {
@@ -104,7 +113,7 @@ describe("the tools of an agent", () => {
     expect(second.data).toEqual(first.data);
     expect([first.text, second.text]).toEqual([
       "The card is created.",
-      expect.stringMatching(/^This is the stored answer to an earlier call with this requestId/),
+      expect.stringMatching(/^This is the stored response to an earlier call with this requestId/),
     ]);
     const other = await mcp.call("create_card", { ...input, title: "Another" });
     expect(other).toMatchObject({ isError: true, data: { statusCode: 409 } });
@@ -154,7 +163,7 @@ describe("the tools of an agent", () => {
     },
   );
 
-  it("answer an unknown tool with the error -32602 of JSON-RPC", async () => {
+  it("refuse an unknown tool with the error -32602 of JSON-RPC", async () => {
     await expect(mcp.call("drop_board")).rejects.toMatchObject({ code: -32602 });
     await expect(mcp.write("freeze_release")).rejects.toMatchObject({ code: -32602 });
   });

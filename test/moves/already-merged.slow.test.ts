@@ -7,6 +7,7 @@ import { makeRelease, promote } from "../support/stories/releases.ts";
 import { merge, resumeMovesAfter } from "../support/stories/repairing.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
+import { eventually } from "../support/api.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const REVIEW_REQUIRED = "At least 1 approving review is required by reviewers with write access.";
@@ -102,7 +103,12 @@ describe("the response to a move", () => {
     expect((await board.api.move(number, board.stages.Done, 0, { key })).status).toBe(503);
     world.forge.control.reset();
     await resumeMovesAfter(world, board);
-    expect(await board.api.move(number, board.stages.Done, 0, { key })).toMatchObject({
+    // A job may still be running the move.
+    const retried = await eventually(
+      () => board.api.move(number, board.stages.Done, 0, { key }),
+      ({ status }) => status !== 409,
+    );
+    expect(retried).toMatchObject({
       status: 200,
       body: { promoted: [mergeOf(board, "api"), mergeOf(board, "web")] },
     });

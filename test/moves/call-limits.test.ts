@@ -49,7 +49,7 @@ describe("a credential", () => {
         }
         expectTooMany(
           await busy.post("/v1/cards", { title: "three" }, { key }),
-          /^This credential has 2 calls in progress/,
+          /^You have 2 calls in progress/,
         );
         expect((await other.get("/v1/me")).status).toBe(200);
       },
@@ -62,13 +62,13 @@ describe("a credential", () => {
 
   it("that exceeds its call rate gets 429 with Retry-After and succeeds later", async () => {
     const [often, other] = [await board.as({}), await board.as({})];
-    expectTooMany(await until(429, () => often.get("/v1/me")), /makes more than 2 calls per second/);
+    expectTooMany(await until(429, () => often.get("/v1/me")), /make more than 2 calls per second/);
     expect((await other.get("/v1/me")).status).toBe(200);
     expect((await until(200, () => often.get("/v1/me"))).status).toBe(200);
   });
 });
 
-describe("the stored answers of a credential's writes", () => {
+describe("the stored responses of a credential's writes", () => {
   it("take a bounded space: then writes get 429, while replays, reads and other credentials work", async () => {
     const limited = await startSecondService(world, { ...DEFAULT_LIMITS, storedMegabytesPerDay: 1 });
     try {
@@ -77,7 +77,7 @@ describe("the stored answers of a credential's writes", () => {
       const page = { title: "Long", body: "x".repeat(150_000) };
       const created = await api.post<{ id: string }>("/v1/docs", page, { key: "the-first-of-them" });
       const address = `/v1/docs/${created.body.id}`;
-      // A small request, with a large answer.
+      // A small request, with a large response.
       const patched = [];
       for (let nth = 1; nth <= 7; nth++) patched.push(await api.patch(address, {}));
       expect(patched.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 429]);
@@ -107,9 +107,9 @@ describe("invalid API keys", () => {
     const valid = await board.as({});
     const guess = () => makeApi(valid.baseUrl, makeCredentialKey().apiKey).get("/v1/me");
     expect((await guess()).status).toBe(401);
-    expectTooMany(await until(429, guess), /invalid API keys/);
+    expectTooMany(await until(429, guess), /invalid API key or session/);
     expect((await valid.get("/v1/me")).status).toBe(200);
-    expectTooMany(await makeApi(valid.baseUrl, "not a key").get("/v1/me"), /invalid API keys/);
+    expectTooMany(await makeApi(valid.baseUrl, "not a key").get("/v1/me"), /invalid API key or session/);
     await until(200, () => valid.get("/v1/me"));
   });
 

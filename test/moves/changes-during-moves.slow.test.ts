@@ -253,11 +253,11 @@ describe("a change between the inspection and the merge", () => {
       const { webhooks } = world.forge.control;
       const look = holdCalls(world, { operation: "Inspect" });
       const moving = board.api.move(number, board.stages.Done);
-      await look.met();
+      await look.arrived();
       if (received === "after") webhooks.add({ fault: { kind: "hold" } });
       expect(await setState(board, "open")).toMatchObject({ status: 200 });
       await settled(world);
-      look.letGo();
+      look.resume();
       expect(await moving).toMatchObject({
         status: 409,
         body: { blocked: { reason: "pull_request_closed" } },
@@ -273,7 +273,7 @@ describe("a change between the inspection and the merge", () => {
     },
   );
 
-  // Fault: D11 Someone merges or closes the pull request first => the card advances, or is refused
+  // Fault: D11 Someone merges or closes the pull request => the card advances, or is refused
   it("the pull request is merged by a person: the card advances and nothing is merged twice", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
@@ -476,6 +476,7 @@ it("a resumed move ends without a refusal if another call moved the card into th
       holder: randomUUID(),
       requestId: randomUUID(),
       headShas: null,
+      whenReady: null,
     });
   });
   await resumeOrphanedMoves(deps);

@@ -19,12 +19,9 @@ beforeAll(async () => {
   board = await world.board();
   second = await startSecondService(world, LIMITS);
   apis = [board.api, makeApi(second.baseUrl, board.api.apiKey)];
-}, 60_000);
-afterEach(() => leaveConsistent(world));
-afterAll(async () => {
-  await second.stop();
-  await world.stop();
 });
+afterEach(() => leaveConsistent(world));
+afterAll(() => world.stop());
 
 const rounds = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
@@ -55,7 +52,7 @@ it("ten concurrent moves of a card with different keys create one branch, for ea
   const branches = await board.person("ada", "GET", `/repos/${board.owner}/web/branches?per_page=100&page=2`);
   // The second page has one branch: a hundred card branches and the trunk.
   expect(branches.body).toHaveLength(1);
-}, 300_000);
+});
 
 // Fault: E2 One card is moved to two stages => one after the other
 it("two concurrent moves of a card into different stages run one after the other, for each of a hundred cards", async () => {
@@ -70,7 +67,7 @@ it("two concurrent moves of a card into different stages run one after the other
     expect(new Set(moved.map(({ data }) => data["to"]))).toEqual(new Set(done));
     expect((await board.api.readCard(number)).statusId).toBe(moved.at(-1)?.data["to"]);
   }
-}, 300_000);
+});
 
 // Fault: E3 Fifty calls use one key => executed once
 it("fifty concurrent calls with one key execute it once and get one response, for each of a hundred keys", async () => {
@@ -92,4 +89,4 @@ it("fifty concurrent calls with one key execute it once and get one response, fo
         .first()) ?? {};
     expect(count).toBe(1);
   }
-}, 300_000);
+});

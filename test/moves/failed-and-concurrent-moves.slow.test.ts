@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { leaveConsistent } from "../support/invariants.ts";
 import { resumeMovesAfter } from "../support/stories/repairing.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
+import { settled } from "../support/database/database-content.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -55,7 +56,7 @@ describe("a move while GitHub fails", () => {
     const moved = await board.api.move(number, board.stages["In progress"], 0, { key });
     expect(moved.status).toBe(200);
     expect(moved.headers.get("idempotent-replay")).toBeNull();
-  }, 60_000);
+  });
 
   it("finds what GitHub did before an error response and does not repeat it", async () => {
     const board = await world.board();
@@ -72,10 +73,10 @@ describe("a move while GitHub fails", () => {
     const moved = await board.api.move(number, board.stages.Done);
     expect(moved).toMatchObject({ status: 200, body: { promoted: [{ prNumber: 1 }] } });
     expect(await mergesOn(board, "web")).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
-describe("a move that GitHub answers with a GraphQL error", () => {
+describe("a move that GitHub refuses with a GraphQL error", () => {
   const error = (type: string, message: string) => {
     const operation = "markPullRequestReadyForReview";
     const fault = { kind: "graphql-error", type, message, path: [operation] } as const;
@@ -90,40 +91,32 @@ describe("a move that GitHub answers with a GraphQL error", () => {
     ["BRANCH_PROTECTION_RULE_VIOLATION", "protected"],
     ["STALE_DATA", "head_moved"],
     ["SOME_TYPE_OF_THE_FUTURE", "unknown"],
-  ])(
-    "is refused for %s after one call, in GitHub's words",
-    async (type, reason) => {
-      const board = await world.board();
-      const number = await cardIn(board, ["web"]);
-      error(type, `Words for ${type}`);
-      const refused = await board.api.move(number, board.stages.Done);
-      expect(refused).toMatchObject({
-        status: 409,
-        body: { blocked: { reason, message: `Words for ${type}`, repository: `${board.owner}/web` } },
-      });
-      expect(refused.headers.get("retry-after")).toBeNull();
-      expect(countCalls()).toBe(1);
-      world.forge.control.reset();
-      expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
-    },
-    60_000,
-  );
+  ])("is refused for %s after one call, in GitHub's words", async (type, reason) => {
+    const board = await world.board();
+    const number = await cardIn(board, ["web"]);
+    error(type, `Words for ${type}`);
+    const refused = await board.api.move(number, board.stages.Done);
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { blocked: { reason, message: `Words for ${type}`, repository: `${board.owner}/web` } },
+    });
+    expect(refused.headers.get("retry-after")).toBeNull();
+    expect(countCalls()).toBe(1);
+    world.forge.control.reset();
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+  });
 
-  it.each(["INTERNAL", "SERVICE_UNAVAILABLE"])(
-    "returns 503 for %s",
-    async (type) => {
-      const board = await world.board();
-      const number = await cardIn(board, ["web"]);
-      error(type, "Something went wrong");
-      const failed = await board.api.move(number, board.stages.Done);
-      expect(failed.status).toBe(503);
-      expect(countCalls()).toBeGreaterThan(1);
-      world.forge.control.reset();
-      await resumeMovesAfter(world, board, 1);
-      await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
-    },
-    60_000,
-  );
+  it.each(["INTERNAL", "SERVICE_UNAVAILABLE"])("returns 503 for %s", async (type) => {
+    const board = await world.board();
+    const number = await cardIn(board, ["web"]);
+    error(type, "Something went wrong");
+    const failed = await board.api.move(number, board.stages.Done);
+    expect(failed.status).toBe(503);
+    expect(countCalls()).toBeGreaterThan(1);
+    world.forge.control.reset();
+    await resumeMovesAfter(world, board, 1);
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
+  });
 });
 
 describe("a move that was resumed after its caller disconnected", () => {
@@ -157,7 +150,7 @@ describe("a move that was resumed after its caller disconnected", () => {
     });
     // A call without that key is another request.
     expect((await board.api.move(number, board.stages.Done)).body).toMatchObject({ promoted: [] });
-  }, 60_000);
+  });
 });
 
 describe("concurrent calls", () => {
@@ -215,7 +208,7 @@ describe("a merge in several repositories", () => {
     const board = await world.board({ repositories: ["web", "api", "docs"] });
     const number = await cardIn(board, ["web", "api", "docs"]);
     await board.api.move(number, board.stages["In review"]);
-    await world.forge.waitUntilIdle();
+    await settled(world);
     world.forge.requests.reset();
     const moved = await board.api.move(number, board.stages.Done);
     expect(moved.body.promoted.map(({ fullName }) => fullName).toSorted()).toEqual(
@@ -273,7 +266,7 @@ describe("the calls to GitHub", () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const calls = async (work: () => Promise<unknown>): Promise<string[]> => {
-      await world.forge.waitUntilIdle();
+      await settled(world);
       world.forge.requests.reset();
       await work();
       await world.forge.waitUntilIdle();

@@ -30,7 +30,7 @@ async function cardToPush(): Promise<{ board: TestBoard; number: number; push: (
 }
 
 /** The response to the next opening is lost, and reads of pull requests have `readFault`. */
-function loseOpening(readFault: { kind: "gate" } | { kind: "answer"; status: number }): number {
+function loseOpening(readFault: { kind: "hold" } | { kind: "answer"; status: number }): number {
   const { faults } = world.forge.control;
   const match = { method: "POST", path: PULLS };
   faults.add({ match, fault: { kind: "reset", effect: "after" }, times: 1 });
@@ -68,10 +68,10 @@ it("a move whose pull request was closed unseen is refused as closed", async () 
   const { board, number, push } = await cardToPush();
   world.forge.control.webhooks.add({ fault: { kind: "drop", unlogged: true } });
   await push();
-  const gate = loseOpening({ kind: "gate" });
+  const held = loseOpening({ kind: "hold" });
   const moving = board.api.move(number, board.stages["In review"]);
   await closeOpened(board);
-  world.forge.control.faults.remove(gate);
+  world.forge.control.faults.remove(held);
   expect(await moving).toMatchObject({
     status: 409,
     body: { message: expect.stringContaining("#1 was closed without merging") },
@@ -88,7 +88,7 @@ it("a retried job does not open a second pull request", async () => {
     board.db("graphile_worker.jobs").where({ task_identifier: CATCH_UP_CARD }).select("last_error");
   await eventually(jobs, ([job]) => Boolean(job?.last_error));
   world.forge.control.faults.clear();
-  await eventually(jobs, ({ length }) => length === 0, 20_000);
+  await eventually(jobs, ({ length }) => length === 0);
   await expectOneClosed(board, number);
 });
 
@@ -142,12 +142,12 @@ describe("while reads do not show the opened pull request", () => {
   it("a move whose response was lost does not open a second one after the webhook", async () => {
     const { board, number, push } = await cardWithStaleReads();
     await pushWithoutWebhook(push);
-    const gate = loseOpening({ kind: "gate" });
+    const held = loseOpening({ kind: "hold" });
     const review = () => board.api.move(number, board.stages["In review"]);
     const moving = review();
     await closeOpened(board);
     await board.api.cardWhen(number, isState("closed"));
-    world.forge.control.faults.remove(gate);
+    world.forge.control.faults.remove(held);
     expect(await moving).toMatchObject({ status: 503 });
     world.forge.control.staleReads(null);
     expect((await eventually(review, ({ status }) => status !== 503)).status).toBe(409);

@@ -51,11 +51,11 @@ const done = () => board.api.cardWhen(number, (card) => card.statusId === board.
 async function waitingMove() {
   const match = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
   const { faults } = world.forge.control;
-  const gate = faults.add({ match, fault: { kind: "gate", effect: "after" }, times: 1 });
+  const held = faults.add({ match, fault: { kind: "hold", effect: "after" }, times: 1 });
   const answer = toDone();
   await eventually(() => Promise.resolve(isQueued()), Boolean);
   return async () => {
-    faults.remove(gate);
+    faults.remove(held);
     expect((await answer).status).toBe(202);
   };
 }
@@ -93,7 +93,7 @@ describe("a pull request that the merge queue removed", () => {
     });
   });
 
-  it("is queued again by a move before its webhook arrives, which is then outdated", async () => {
+  it("is queued again by a move before its webhook arrives, which is then stale", async () => {
     await toDone();
     holdWebhooks(world);
     await dequeue("CI_FAILURE");
@@ -167,7 +167,7 @@ describe("a pull request that the merge queue removed", () => {
   });
 });
 
-describe("an outdated removal from the merge queue", () => {
+describe("a stale removal from the merge queue", () => {
   it("is ignored when a late job retry carries it", async () => {
     await toDone();
     loseWebhooks(world);

@@ -1,6 +1,6 @@
 /** Cards that were refused because a branch they start from or merge into was missing. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
@@ -48,7 +48,7 @@ const pushes = {
     loseWebhooks(world);
     await pushTo(board, branch, `${branch}.txt`, "ada", repository);
     await world.forge.waitUntilIdle();
-    await followTrunks(world.service.deps);
+    await followAllTrunks(world.service.deps);
     await untilRechecked(world);
     world.forge.control.webhooks.clear();
   },

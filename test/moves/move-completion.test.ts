@@ -63,9 +63,9 @@ describe("a move whose Git work is done", () => {
             "card_id",
             board.db("cards").where({ workspace_id: board.workspaceId, number }).select("id"),
           )
-          .increment("attempt"),
+          .increment("generation"),
     ],
-    ["its idempotency key", ({ key }) => board.db("idempotency_keys").where({ key }).increment("attempt")],
+    ["its idempotency key", ({ key }) => board.db("idempotency_keys").where({ key }).increment("generation")],
   ];
 
   it.each(takeovers)("changes nothing after another process took over %s", async (_, takeOver) => {
@@ -78,9 +78,9 @@ describe("a move whose Git work is done", () => {
     const key = `key-${randomUUID()}`;
     const kept = holdCalls(world, {});
     const moving = api.move(number, stages["In progress"], 0, { key });
-    await kept.met();
+    await kept.arrived();
     expect(await takeOver({ number, key })).toBe(1);
-    kept.letGo();
+    kept.resume();
     expect(await moving).toMatchObject({ status: 409, body: { error: "Conflict" } });
     expect([await api.readCard(number), await api.timeline(number)]).toEqual(before);
     await db("operations").where({ card_id: id, state: "running" }).update({ state: "abandoned" });

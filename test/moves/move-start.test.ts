@@ -57,9 +57,9 @@ const refusedMoves: readonly [string, number, (card: ApiCard) => Promise<Refused
     async ({ number }) => {
       const kept = holdCalls(world, {});
       const moving = board.api.move(number, board.stages["In progress"]);
-      await kept.met();
+      await kept.arrived();
       const end = async () => {
-        kept.letGo();
+        kept.resume();
         expect((await moving).status).toBe(200);
       };
       return { end };

@@ -13,4 +13,4 @@ afterAll(() => world.stop());
 it("a board matches its Git repositories after random actions and faults", async () => {
   const property = fc.asyncProperty(stories(8), (story) => runStory(world, story));
   await expect(fc.assert(property, { numRuns: 3, endOnFailure: true })).resolves.toBeUndefined();
-}, 120_000);
+});

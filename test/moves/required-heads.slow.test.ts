@@ -53,7 +53,7 @@ describe("a move with headShas", () => {
       status: 200,
       body: { task: { statusId: board.stages.Done, blocked: null }, promoted: [{ fullName: web }] },
     });
-  }, 30_000);
+  });
 
   it("is refused by the job that resumes it after a push", async () => {
     const { number, push, head } = await inReview();
@@ -74,7 +74,7 @@ describe("a move with headShas", () => {
     expect(await headOf(board, "web", "main")).toBe(main);
     // A move without headShas takes the branch as it is.
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
-  }, 30_000);
+  });
 
   it.each<[string, (owner: string) => unknown, string]>([
     ["an unknown repository", () => ({ "acme/nothing": "a".repeat(40) }), "body.headShas.acme/nothing"],

@@ -138,7 +138,7 @@ describe("a move from the backlog past other stages", () => {
       ({ status }) => status === 200,
     );
     expect(await linkOf(board, number)).toMatchObject({ prNumber: 1, prState: "open" });
-  }, 60_000);
+  });
 });
 
 describe("a move into review of a card with commits in one of two repositories", () => {

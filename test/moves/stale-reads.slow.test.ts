@@ -14,7 +14,7 @@ afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 describe("a move while GitHub computes the mergeability", () => {
-  // Fault: C8 Mergeability is not computed yet => Trunkline waits and reports no conflict
+  // Fault: C8 Mergeability is not computed yet => Trunkline waits
   it.each([1, 4])("waits for %i reads and reports no conflict", async (times) => {
     const board = await world.board();
     const { number } = await openCard(world, board);

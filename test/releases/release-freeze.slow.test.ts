@@ -178,7 +178,7 @@ describe("POST /v1/releases/{id}/freeze", () => {
 });
 
 describe("DELETE /v1/releases/{id}/freeze", () => {
-  // Contract: Releases: Unfreezing answers with the release; its scope can change again
+  // Contract: Releases: After unfreezing, the scope can change again
   it("deletes the branches and allows scope changes again", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const { number } = await own.api.card();

@@ -88,7 +88,9 @@ describe("POST /v1/releases/{id}/pick", () => {
     expect(early).toMatchObject({
       status: 409,
       body: {
-        message: expect.stringMatching(/^Pull request #\d+ of card \d+ is not merged yet in .*\/web\.$/),
+        message: expect.stringMatching(
+          /^Pull request #\d+ of card \d+ is not merged yet in .*\/web\. Merge its work, /,
+        ),
         repository: `${board.owner}/web`,
       },
     });
@@ -186,14 +188,13 @@ describe("POST /v1/releases/{id}/pick", () => {
       await eventually(
         () => Promise.resolve(faults.list()[0]?.hits),
         (hits) => hits === time,
-        20_000,
       );
       await world.forge.commit(`${own.owner}/web`, "release/4-1", { "version.txt": `${time}\n` });
     }
     expect(await picking).toMatchObject({
       status: 409,
       body: {
-        message: `The branch release/4-1 in ${own.owner}/web keeps moving. Try again.`,
+        message: `Somebody keeps pushing to release/4-1 in ${own.owner}/web. Try again later.`,
         repository: `${own.owner}/web`,
       },
     });

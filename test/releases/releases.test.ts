@@ -77,7 +77,7 @@ describe("a release", () => {
     expect([...first.body, ...rest.body].map(({ id }) => id)).toEqual(ids);
   });
 
-  // Contract: Releases: Deleting a release is 204 and needs the maintainer role; its cards stay
+  // Contract: Releases: Deleting a release is 204, for maintainers; its cards stay
   it("is deleted by a maintainer, and its cards can join another release", async () => {
     const { number } = await board.api.card();
     const id = await makeRelease(board.api, "Never", [number]);
@@ -251,5 +251,67 @@ describe("the scope of a release", () => {
     expect((await setCards(member, id, [number], { key })).status).toBe(204);
     const again = await setCards(member, id, [number], { key });
     expect([again.status, again.headers.get("idempotent-replay")]).toEqual([204, "true"]);
+  });
+});
+
+describe("the preview of a release", () => {
+  it("names the branches, the tagged branch and the notes, before and after the freeze", async () => {
+    const own = await world.board();
+    const { number } = await own.api.card({ title: "Say hello" });
+    const id = await makeRelease(own.api, "Spring 1", [number]);
+    const path = `/v1/releases/${id}/preview`;
+    const repository = {
+      repositoryId: own.repositories["web"],
+      fullName: `${own.owner}/web`,
+      holdsCards: true,
+    };
+    const branch = { branchName: "release/spring-1", startsFrom: "main" };
+    const notes = `- Card ${number}: Say hello (not in this release)`;
+    world.forge.control.calls.reset();
+    expect((await own.api.get(path)).body).toEqual({
+      repositories: [
+        {
+          ...repository,
+          freeze: branch,
+          complete: { branchName: "main", sha: null, tagName: null, notes },
+        },
+      ],
+      missingCards: [number],
+    });
+    expect(world.forge.control.calls.read().total).toBe(0);
+    expect((await own.api.post(`/v1/releases/${id}/freeze`)).status).toBe(200);
+    const [frozen] = (await readRelease(own.api, id)).repositories;
+    expect((await own.api.get(path)).body).toEqual({
+      repositories: [
+        {
+          ...repository,
+          freeze: branch,
+          complete: { branchName: "release/spring-1", sha: frozen?.headSha, tagName: null, notes },
+        },
+      ],
+      missingCards: [number],
+    });
+  });
+
+  it("names no missing cards without repositories, and neither does the completed release", async () => {
+    const own = await world.board();
+    await own.api.put(`/v1/projects/${own.projectId}/repositories`, { repositories: [] });
+    const { number } = await own.api.card({ title: "Only on the board" });
+    const id = await makeRelease(own.api, "Plain", [number]);
+    expect((await own.api.get(`/v1/releases/${id}/preview`)).body).toEqual({
+      repositories: [],
+      missingCards: [],
+    });
+    expect((await own.api.post(`/v1/releases/${id}/complete`, { versions: [] })).status).toBe(200);
+    expect(await readRelease(own.api, id)).toMatchObject({ missingCount: 0, cards: [{ isMissing: false }] });
+  });
+
+  it("is of this board only, and so is the running operation", async () => {
+    const other = await world.board();
+    const id = await makeRelease(board.api, "Ours");
+    for (const part of ["preview", "operation"]) {
+      expect((await other.api.get(`/v1/releases/${id}/${part}`)).status).toBe(404);
+    }
+    expect((await board.api.get(`/v1/releases/${id}/operation`)).body).toEqual({ operation: null });
   });
 });

@@ -6,9 +6,11 @@ import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { setMembership } from "../../src/store/tenancy/memberships.ts";
 import { eventually, type Api } from "../support/api.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { cardInReview, headOf } from "../support/stories/merged-card.ts";
+import { branchOf, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -62,11 +64,11 @@ describe("a promotion whose credential is", () => {
     const { id } = (await api.post<{ id: string }>(`/v1/releases?projectId=${projectId}`, { name: what }))
       .body;
     await api.put(`/v1/releases/${id}/cards`, { taskNumbers: numbers });
-    const gate = world.forge.control.faults.add({ match: MERGES, fault: { kind: "gate" } });
+    const held = world.forge.control.faults.add({ match: MERGES, fault: { kind: "hold" } });
     const promoting = member.post(`/v1/releases/${id}/promote`, { statusId: stages.Done });
     await eventually(
       () => Promise.resolve(world.forge.control.faults.list()),
-      (rules) => rules.some(({ id: rule, hits }) => rule === gate && hits > 0),
+      (rules) => rules.some(({ id: rule, hits }) => rule === held && hits > 0),
     );
     await end(member);
     world.forge.control.faults.clear();
@@ -118,6 +120,41 @@ it("another caller can finish the unfinished move of a revoked one", async () =>
   expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
 });
 
+it("a step whose response is lost is not sent again after the revocation", async () => {
+  const member = await board.as({ role: "member" });
+  const { number } = await board.api.card({ title: "Lost answer" });
+  await board.api.move(number, board.stages["In progress"]);
+  const branch = await branchOf(board, number);
+  // In the backlog, no rule opens the pull request.
+  await board.api.move(number, board.stages.Backlog);
+  await pushTo(board, branch, "lost-answer.txt");
+  await allProcessed(world);
+  const OPENS = { method: "POST", path: "/repositories/*/pulls" };
+  const fault = { kind: "answer", status: 502, effect: "before" } as const;
+  const rule = world.forge.control.faults.add({ match: OPENS, fault, times: 1 });
+  let revoking: Promise<boolean> | undefined;
+  let sent = 0;
+  const stop = world.forge.control.observe({
+    onCall: ({ method, path }) => void (sent += Number(method === "POST" && path.endsWith("/pulls"))),
+    onResponse: ({ path }, { status }) => {
+      if (path.endsWith("/pulls") && status === 502) revoking = revoke(member);
+    },
+  });
+  expect((await member.move(number, board.stages["In review"])).status).toBe(503);
+  expect(await revoking).toBe(true);
+  expect(world.forge.control.faults.list().find(({ id }) => id === rule)?.hits).toBe(1);
+  const { blocked } = await eventually(
+    async () => {
+      await resumeOrphanedMoves(world.service.deps);
+      return board.api.readCard(number);
+    },
+    (card) => card.blocked !== null,
+  );
+  stop();
+  expect(blocked).toMatchObject({ reason: "not_permitted" });
+  expect(sent).toBe(1);
+});
+
 it("a merge that waits for its turn is not sent after the revocation", async () => {
   const member = await paced.as({ role: "member" });
   const number = await cardInReview(pacedWorld, paced, { web: { "paced.txt": "work\n" } });
@@ -139,7 +176,7 @@ it("a merge that waits for its turn is not sent after the revocation", async () 
   );
   expect(blocked).toMatchObject({ reason: "not_permitted" });
   expect(await headOf(paced, "web", "main")).toBe(main);
-}, 60_000);
+});
 
 describe("a freeze in two repositories whose credential is revoked after the first branch", () => {
   const CREATE = { method: "POST", path: "/repositories/*/git/refs" };
@@ -153,9 +190,9 @@ describe("a freeze in two repositories whose credential is revoked after the fir
     const freeze = `/v1/releases/${body.id}/freeze`;
     const first = holdCalls(world, CREATE, "after");
     const freezing = maintainer.post(freeze);
-    await first.met();
+    await first.arrived();
     await revokeCredential(both.db, clientIdOf(maintainer));
-    first.letGo();
+    first.resume();
     expect((await freezing).status).toBe(503);
     const frozen = async () => {
       const { body: release } = await both.api.get<{ frozenAt: string | null }>(`/v1/releases/${body.id}`);

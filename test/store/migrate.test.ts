@@ -14,7 +14,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-const migrateAgain = () => migrate(db, database.connectionString);
+const migrateAgain = () => migrate(database.connectionString);
 
 it("refuses a database of an unreleased version and says what to do", async () => {
   await db("knex_migrations").whereLike("name", "0001%").update({ name: "0001_tenants.sql" });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
-import { createMonitor } from "../../src/actions/boards/workspaces.ts";
+import { createMonitor } from "../../src/actions/boards/monitors.ts";
 import { deleteOldRows } from "../../src/jobs/tasks.ts";
 import { dropOldCheckReports, dropOldDeliveries, dropOldReports } from "../../src/store/ops/retention.ts";
 import { cardWithStatuses, deliver, storedDeliveryWhen } from "../support/forge/deliveries.ts";

@@ -70,4 +70,4 @@ it("a service that may not change the schema works, and reports a missing migrat
   await expect(start()).rejects.toMatchObject({
     message: expect.stringMatching(/^This database role may not apply migrations\. Run `trunkline migrate`/),
   });
-}, 120_000);
+});

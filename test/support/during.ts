@@ -3,7 +3,7 @@ import { eventually } from "./api.ts";
 import type { TestWorld } from "./world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
-/** Runs `start` in a transaction, then `meanwhile`, and commits once that waits for a lock. */
+/** Runs `start` in a transaction, then `meanwhile`, and commits when `meanwhile` waits for a lock. */
 export async function duringTransaction<T>(
   world: TestWorld,
   start: (trx: Trx) => Promise<unknown>,

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
 import { type RunningPostgres, startPostgres } from "../../sandbox/postgres/start-postgres.ts";
+import { migrate } from "../../src/store/db/migrate.ts";
 import { createTemplate, serverVariable } from "./database/database.ts";
-import { migrateTemplate } from "./migrate-template.ts";
 
 declare global {
   /** Passed to the teardown, which Jest loads separately. */
@@ -19,5 +19,5 @@ export default async function globalSetup(): Promise<void> {
   globalThis.testPostgres = postgres;
   // Jest's workers inherit it.
   process.env[serverVariable] = postgres.connectionString;
-  await createTemplate(migrateTemplate);
+  await createTemplate(async (connectionString) => void (await migrate(connectionString)));
 }

@@ -25,7 +25,6 @@ export async function expectConsistent(compared: Compared, board: TestBoard): Pr
   await eventually(
     () => inconsistencies(compared, board),
     ({ length }) => length === 0,
-    20_000,
   );
 }
 
@@ -159,7 +158,7 @@ function reviewsOf({ forge }: Compared, { pulls }: Observed): SubmittedReview[] 
 const lastOf = (timeline: readonly TimelineEvent[], kind: string): TimelineEvent | undefined =>
   timeline.findLast((event) => event.kind === kind);
 
-// Invariant: I4 A card is in the stage of its last recorded move; `blocked` matches the inbox
+// Invariant: I4 A card is where its last move put it; `blocked` matches the inbox
 /** The stage is the one of the last successful move, and a blocked card has an inbox item: I4. */
 function stageFaults(flow: Flow, { card, timeline }: Observed, inbox: readonly InboxItem[]): string[] {
   const moved = lastOf(timeline, "status_changed")?.data["to"] ?? flow.stages[0]?.id;

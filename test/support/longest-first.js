@@ -2,13 +2,18 @@ import Sequencer from "@jest/test-sequencer";
 
 /** What takes longest, so that nothing is left to wait for at the end. A fresh checkout has no times to go by. */
 const LONGEST = [
-  "webhooks/any-order.slow",
+  "faults/dying-again.slow",
+  "faults/two-processes.slow",
   "faults/database-trouble.slow",
-  "faults/killed-forge.slow",
-  "releases/release-promote.slow",
-  "faults/random-flows.slow",
+  "webhooks/any-order.slow",
+  "faults/limit-at-any-request.slow",
   "faults/killed-release.slow",
+  "faults/random-flows.slow",
+  "releases/release-promote.slow",
+  "moves/failed-and-concurrent-moves.slow",
+  "moves/changes-during-moves.slow",
   "faults/killed-move.slow",
+  "armed/disarming.slow",
 ];
 
 export default class LongestFirst extends Sequencer {

@@ -1,3 +1,6 @@
+import type { Console } from "../../src/http/console/console.ts";
+import { consoleRoutes } from "../../src/http/console/console-routes.ts";
+import type { Route } from "../../src/http/route.ts";
 import { routes } from "../../src/http/v1/routes.ts";
 
 /** A call of a route with values for all path parameters. */
@@ -8,12 +11,11 @@ export interface SampleCall {
   readonly path: string;
   readonly about: "account" | "board";
   readonly role: string;
-  /** Whether its answer is streamed. */
+  /** Whether its response is streamed. */
   readonly isStream: boolean;
 }
 
-/** A call of each route of `/v1`, also of new ones. Card 4711 does not exist. */
-export const allCalls: readonly SampleCall[] = routes.map(({ definition }) => {
+const callOf = ({ definition }: Route): SampleCall => {
   const { method, path, about, role } = definition;
   return {
     name: `${method.toUpperCase()} ${path}`,
@@ -23,9 +25,17 @@ export const allCalls: readonly SampleCall[] = routes.map(({ definition }) => {
     role,
     isStream: Object.values(definition.responses).some(({ contentType }) => contentType !== undefined),
   };
-});
+};
 
-/** A call to each route whose answer is JSON, so that a new route is held to the rules of all. */
+/** A call of each route of `/v1`, also of new ones. Card 4711 does not exist. */
+export const allCalls: readonly SampleCall[] = routes.map(callOf);
+
+/** A call of each route of a board that only the console has. */
+export const consoleOnlyCalls: readonly SampleCall[] = consoleRoutes({} as Console)
+  .map(callOf)
+  .filter(({ about }) => about === "board");
+
+/** A call to each route whose response is JSON, so that a new route is held to the rules of all. */
 export const sampleCalls = allCalls.filter(({ isStream }) => !isStream);
 
 export const boardCalls = sampleCalls.filter(({ about }) => about === "board");

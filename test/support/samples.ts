@@ -68,6 +68,24 @@ const claimedCard = async (board: TestBoard, caller: Api): Promise<{ number: num
   const { body } = await caller.post<{ claimId: string }>(`/v1/cards/${number}/claim`, { ttlSeconds: 60 });
   return { number, claimId: body.claimId };
 };
+/** A card whose armed move no job inspects. */
+const armedCardOf = async (board: TestBoard): Promise<number> => {
+  const number = await card(board);
+  const { id } = await board.db("cards").where({ workspace_id: board.workspaceId, number }).first("id");
+  await board.db("armed_moves").insert({
+    card_id: id,
+    id: randomUUID(),
+    workspace_id: board.workspaceId,
+    stage_id: board.stages.Done,
+    index: 0,
+    actor_id: await member(board),
+    is_human: false,
+    agreed: "{}",
+    waiting_for: "[]",
+    expires_at: board.db.raw("now() + interval '1 day'"),
+  });
+  return number;
+};
 const inboxItem = async ({ api, db, workspaceId, projectId }: TestBoard): Promise<string> => {
   const detail = unique("Something broke");
   await upsertInboxItem(db, {
@@ -159,6 +177,9 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     path: { number: await card(board) },
     body: { statusId: board.stages["To do"], index: 0 },
   }),
+  "DELETE /v1/cards/{number}/armed": async (board) => ({
+    path: { number: await armedCardOf(board) },
+  }),
   "GET /v1/cards/{number}/move-plan": async (board) => ({
     path: { number: await card(board) },
     query: { statusId: board.stages["To do"] },
@@ -244,6 +265,7 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "DELETE /v1/inbox/{itemId}": async (board) => ({ path: { itemId: await inboxItem(board) } }),
 
   "GET /v1/trunk": inTheProject,
+  "GET /v1/trunk/refusals": inTheProject,
   "GET /v1/events": nothing,
 
   "GET /v1/webhooks": nothing,
@@ -265,6 +287,8 @@ export const samples: Readonly<Record<string, MakeSample>> = {
 
   "GET /v1/releases": inTheProject,
   "GET /v1/releases/{id}": async (board) => ({ path: { id: await release(board) } }),
+  "GET /v1/releases/{id}/preview": async (board) => ({ path: { id: await release(board) } }),
+  "GET /v1/releases/{id}/operation": async (board) => ({ path: { id: await release(board) } }),
   "POST /v1/releases": ({ projectId }) => ({ query: { projectId }, body: { name: "Release" } }),
   "PUT /v1/releases/{id}/cards": async (board) => ({
     path: { id: await release(board) },

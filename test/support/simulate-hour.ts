@@ -39,6 +39,5 @@ async function allJobsDone(world: TestWorld): Promise<void> {
       return db("graphile_worker.jobs").select("task_identifier", "last_error");
     },
     ({ length }) => length === 0,
-    60_000,
   );
 }

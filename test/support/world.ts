@@ -8,11 +8,13 @@ import { findOwner } from "../../src/actions/installations/forge-accounts.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import type { WebhookClientOptions } from "../../src/actions/webhooks/webhook-client.ts";
 import type { WebhookSenderOptions } from "../../src/actions/webhooks/webhook-sender.ts";
+import type { ConsoleSettings } from "../../src/http/console/console.ts";
 import type { CallLimits } from "../../src/http/call-limiter.ts";
 import type { ConnectionLimits } from "../../src/http/listen.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { createLog } from "../../src/log.ts";
 import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
+import { consoleAccess } from "../../sandbox/start-sandbox.ts";
 import { startService, type RunningService } from "../../src/service.ts";
 import type { Scope } from "../../src/store/tenancy/credentials.ts";
 import type { Db } from "../../src/store/db/connect.ts";
@@ -22,6 +24,7 @@ import { listWorkspaces } from "../../src/store/tenancy/workspaces.ts";
 import { makeApi, type Api } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database/database.ts";
 import { cloneRepository, type Clone } from "./git.ts";
+import { githubOptions } from "./forge/github-options.ts";
 
 /** The token for `/metrics`. */
 export const METRICS_TOKEN = "a-token-for-metrics";
@@ -36,6 +39,8 @@ export interface TestWorld {
   board(options?: BoardOptions): Promise<TestBoard>;
   /** The boards created so far. */
   readonly boards: readonly TestBoard[];
+  /** Registers a service that `stop` ends before the world's own. */
+  stopLater(service: Pick<RunningService, "stop">): void;
   stop(): Promise<void>;
 }
 
@@ -76,12 +81,13 @@ export interface TestBoard {
 }
 
 export interface WorldOptions {
-  /** As with GitHub itself. */
+  /** Paces writes as for github.com. */
   readonly paceWrites?: boolean;
   readonly limits?: CallLimits;
   readonly connections?: Partial<ConnectionLimits>;
   readonly keepAliveMs?: number;
   readonly webhooks?: WebhookClientOptions & WebhookSenderOptions;
+  readonly console?: Partial<ConsoleSettings>;
 }
 
 /** Resolves no name: tests use no network. */
@@ -97,28 +103,25 @@ export async function startWorld({
   connections,
   keepAliveMs,
   webhooks,
+  console = {},
 }: WorldOptions = {}): Promise<TestWorld> {
   const database: TestDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
   const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
   const lines: string[] = [];
   const boards: TestBoard[] = [];
+  const others: Pick<RunningService, "stop">[] = [];
   const log = createLog("debug", { write: (line) => void lines.push(line) });
   const service = await startService({
     databaseUrl: database.connectionString,
     host: "127.0.0.1",
     port: 0,
-    github: {
-      apiUrl: forge.apiUrl,
-      appId: forge.app.id,
-      privateKey: forge.app.privateKey,
-      webhookSecrets: [forge.app.webhookSecret],
-      paceWrites,
-    },
+    github: githubOptions(forge, paceWrites),
     ...(limits && { limits }),
     ...(connections && { connections }),
     ...(keepAliveMs !== undefined && { keepAliveMs }),
     webhooks: { resolveHost: noNames, ...webhooks },
+    console: { publicUrl: null, idleMs: 3_600_000, ...consoleAccess(forge), ...console },
     followsTimetable: false,
     pollJobsMs: 200,
     metrics: { token: METRICS_TOKEN },
@@ -136,7 +139,9 @@ export async function startWorld({
       return board;
     },
     boards,
+    stopLater: (other) => void others.push(other),
     stop: async () => {
+      for (const other of others) await other.stop();
       await forge.waitUntilIdle(2_000);
       await service.stop();
       await forge.stop();

@@ -28,7 +28,12 @@ const PERMISSION_OF: Readonly<Record<string, string>> = {
   repository: "metadata",
 };
 /** Every App gets these without a subscription. */
-const ALWAYS_SENT = ["installation", "installation_repositories", "installation_target"];
+const ALWAYS_SENT = [
+  "installation",
+  "installation_repositories",
+  "installation_target",
+  "github_app_authorization",
+];
 
 const events = block("default_events").map((line) => line.replace("- ", ""));
 

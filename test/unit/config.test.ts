@@ -40,37 +40,37 @@ function problemsOf(env: Env): readonly string[] {
   return [];
 }
 
+const DEFAULTS = {
+  host: "127.0.0.1",
+  port: 3000,
+  logLevel: "info",
+  limits: DEFAULT_LIMITS,
+  connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
+  claimsPerCredential: 3,
+  console: { publicUrl: null, idleMs: 28_800_000 },
+};
+const SANDBOX_DEFAULTS = {
+  ...DEFAULTS,
+  mode: "sandbox",
+  webhookAddresses: ["127.0.0.0/8", "::1/128"],
+  dataDir: "/srv/trunkline/.trunkline",
+  forgePort: 3001,
+  databaseUrl: null,
+};
+
 describe("an empty environment", () => {
   it("starts the sandbox on its default ports, with its state in .trunkline", () => {
-    expect(read({})).toEqual({
-      mode: "sandbox",
-      host: "127.0.0.1",
-      port: 3000,
-      logLevel: "info",
-      limits: DEFAULT_LIMITS,
-      connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
-      claimsPerCredential: 3,
-      webhookAddresses: ["127.0.0.0/8", "::1/128"],
-      dataDir: "/srv/trunkline/.trunkline",
-      forgePort: 3001,
-      databaseUrl: null,
-    });
+    expect(read({})).toEqual(SANDBOX_DEFAULTS);
   });
 
   it("can have settings of the sandbox; empty ones count as missing", () => {
     const env = { PORT: "0", HOST: "::1", SANDBOX_FORGE_PORT: "4001", TRUNKLINE_DATA_DIR: "/var/t" };
     expect(read({ ...env, LOG_LEVEL: "", APP_ID: "", DATABASE_URL: "" })).toEqual({
-      mode: "sandbox",
+      ...SANDBOX_DEFAULTS,
       host: "::1",
       port: 0,
-      logLevel: "info",
-      limits: DEFAULT_LIMITS,
-      connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
-      claimsPerCredential: 3,
-      webhookAddresses: ["127.0.0.0/8", "::1/128"],
       dataDir: "/var/t",
       forgePort: 4001,
-      databaseUrl: null,
     });
   });
 
@@ -99,13 +99,15 @@ describe("an empty environment", () => {
 describe("a configured App and database", () => {
   it("are sufficient", () => {
     expect(read(real)).toEqual({
-      mode: "real",
-      host: "127.0.0.1",
-      port: 3000,
-      logLevel: "info",
-      limits: DEFAULT_LIMITS,
-      connections: { keepAliveMs: 75_000, maxConnections: 4_096 },
-      claimsPerCredential: 3,
+      ...DEFAULTS,
+      mode: "github",
+      console: {
+        ...DEFAULTS.console,
+        forgeUrl: "https://github.com",
+        clientId: null,
+        clientSecret: null,
+        isSandbox: false,
+      },
       webhookAddresses: [],
       databaseUrl: real["DATABASE_URL"],
       app: { id: "42", privateKey: pkcs1 },
@@ -114,6 +116,17 @@ describe("a configured App and database", () => {
       metricsToken: null,
       drainSeconds: 5,
       retention: { deliveryDays: 30, historyDays: 90, auditDays: 400 },
+    });
+  });
+
+  it("let people sign in to the console", () => {
+    const access = { CLIENT_ID: "Iv1.a", CLIENT_SECRET: "s", GHE_HOST: "github.example.com" };
+    const config = read({ ...real, ...access, PUBLIC_URL: "https://t.example.com/" });
+    expect(config.console).toMatchObject({
+      publicUrl: "https://t.example.com",
+      forgeUrl: "https://github.example.com",
+      clientId: "Iv1.a",
+      clientSecret: "s",
     });
   });
 
@@ -269,7 +282,7 @@ describe("a configured App and database", () => {
     (name) => {
       const message = `${name} must have at least 32 characters. Generate one with \`openssl rand -hex 32\`, and set it in the App too.`;
       expect(problemsOf({ ...real, [name]: "x".repeat(31) })).toEqual([message]);
-      expect(read({ ...real, [name]: "x".repeat(32) }).mode).toBe("real");
+      expect(read({ ...real, [name]: "x".repeat(32) }).mode).toBe("github");
     },
   );
 
@@ -289,6 +302,6 @@ describe("a configured App and database", () => {
 
   it("HOST and PORT apply in development too", () => {
     const env = { ...real, NODE_ENV: "development", HOST: "0.0.0.0", PORT: "8080" };
-    expect(read(env)).toMatchObject({ mode: "real", host: "0.0.0.0", port: 8080 });
+    expect(read(env)).toMatchObject({ mode: "github", host: "0.0.0.0", port: 8080 });
   });
 });

@@ -50,7 +50,7 @@ describe("a tag of the contract", () => {
 
   it.each([
     ["Card", "Every card has a number", "no section Card"],
-    ["Moves", "An unknown card number is 404 for every call.", "duplicate"],
+    ["Moves", "An unknown card number is 404.", "duplicate"],
     ["Cards", "word ".repeat(17).trim(), "more than 16 words"],
   ])("in the section %s with the sentence %s is a problem", (section, sentence, problem) => {
     const more = above(`// Contract: ${section}: ${sentence}`).tags;

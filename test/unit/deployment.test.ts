@@ -9,7 +9,7 @@ import { parseEnv, promisify } from "node:util";
 import { describe, expect, it } from "@jest/globals";
 import { parse, parseAllDocuments } from "yaml";
 import { writeAppSettings } from "../../src/cli/setup/env-file.ts";
-import { readConfig, type RealConfig } from "../../src/config.ts";
+import { readConfig, type GitHubConfig } from "../../src/config.ts";
 import { environmentOfStage, readDockerfile, theOnly } from "../support/processes/image.ts";
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -43,12 +43,12 @@ const REAL = {
 const KNOWN = settingsRead(REAL);
 
 /** The settings of a service that would start. Throws if one is invalid or unknown. */
-function started(env: Readonly<Record<string, string>>): { config: RealConfig; unread: string[] } {
+function started(env: Readonly<Record<string, string>>): { config: GitHubConfig; unread: string[] } {
   const config = readConfig(env, "/nowhere", (path) => {
     if (path !== env["PRIVATE_KEY_PATH"]) throw new Error(`no such file: ${path}`);
     return PEM;
   });
-  if (config.mode !== "real") throw new Error("this environment starts a sandbox");
+  if (config.mode !== "github") throw new Error("this environment starts a sandbox");
   return { config, unread: Object.keys(env).filter((name) => !KNOWN.has(name)) };
 }
 
@@ -225,12 +225,9 @@ describe("compose.yaml", () => {
     try {
       await mkdir(dirname(file));
       await writeFile(file, textOf("deploy/trunkline.env.example"), { mode: 0o600 });
-      await writeAppSettings(file, {
-        id: 7,
-        privateKey: PEM,
-        webhookSecret: REAL.WEBHOOK_SECRET,
-        pageUrl: "",
-      });
+      const app = { id: 7, privateKey: PEM, webhookSecret: REAL.WEBHOOK_SECRET, pageUrl: "" };
+      const oauth = { clientId: "Iv23liabc", clientSecret: "a-client-secret" };
+      await writeAppSettings(file, { ...app, ...oauth }, "https://trunkline.example.com");
       const keyFile = join(dir, secrets["app_key"]?.file ?? "");
       const start = async () => {
         const settings = parseEnv(await readFile(file, "utf8")) as Record<string, string>;

@@ -11,6 +11,9 @@ const STEADY: Omit<Sample, "at" | "cards"> = {
   jobs: 6,
   jobsSize: 0.2,
   temporary: 0,
+  overdue: 0,
+  retainedSize: 20,
+  perItem: 2,
 };
 
 /** A run of half an hour; `over` changes the sample with this number. */
@@ -43,6 +46,9 @@ describe("the samples of half an hour", () => {
     ["jobs", 90],
     ["jobsSize", 12],
     ["temporary", 12],
+    ["overdue", 200],
+    ["retainedSize", 60],
+    ["perItem", 2],
   ])("are not flat if %s grows by %i an hour", (measure, perHour) => {
     const grows = run((at) => ({ [measure]: STEADY[measure] + (perHour * at * 10) / 3_600 }));
     expect(notFlat(grows)).toEqual([LIMITS[measure].name]);

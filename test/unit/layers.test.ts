@@ -19,6 +19,7 @@ const LAYERS = [
   "jobs",
   "app.ts",
   "service.ts",
+  "settings.ts",
   "config.ts",
   "log.ts",
   "sandbox",

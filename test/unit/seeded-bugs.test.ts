@@ -7,7 +7,7 @@ import { shipService, type Shipped } from "../support/processes/shipped-service.
 let shipped: Shipped;
 beforeAll(async () => {
   shipped = await shipService();
-}, 60_000);
+});
 afterAll(() => shipped?.remove());
 
 it.each(SEEDED_BUGS)("finds the code that a seeded bug replaces: $name", async ({ edits }) => {

@@ -59,7 +59,7 @@ describe.each([
     const tsc = join(MODULES, "typescript/bin/tsc");
     const compiled = await run(process.execPath, [tsc, ...settings, ...modules, "agent.ts"], {});
     expect(compiled).toMatchObject({ code: 0, stdout: "" });
-  }, 60_000);
+  });
 
   it("prints the card's branch and the reason of the refused merge", async () => {
     const board = await world.board();
@@ -69,7 +69,7 @@ describe.each([
       stdout: `${board.owner}/web card/1-fix-the-footer\nnothing_to_merge - 409 No commits between main and card/1-fix-the-footer\n`,
       stderr: "",
     });
-  }, 60_000);
+  });
 
   it("exits with the status and message of an error", async () => {
     const wrongKey = await runAgent({ API: world.service.baseUrl, KEY: "wrong" });
@@ -80,5 +80,5 @@ describe.each([
     const readOnly = await runAgent({ API: reader.baseUrl, KEY: reader.apiKey });
     expect(readOnly).toMatchObject({ code: 1, stdout: "" });
     expect(readOnly.stderr).toMatch(/^403 .*scope read only/);
-  }, 60_000);
+  });
 });

@@ -15,11 +15,11 @@ import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.t
 import { chooseAccount, type Account } from "../../sandbox/postgres/account.ts";
 import { findBinaries } from "../../sandbox/postgres/binaries.ts";
 import { connect, type Db } from "../../src/store/db/connect.ts";
-import { repairedUntil } from "../../src/store/forge/deliveries.ts";
+import { progressOf } from "../../src/store/forge/deliveries.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { eventually, type Api } from "../support/api.ts";
 import { freePorts } from "../support/free-ports.ts";
-import { outsideDeps } from "../support/processes/outside-deps.ts";
+import { depsForChildProcess } from "../support/processes/deps-for-child-process.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import type { EventPage } from "../support/stories/event-stream.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
@@ -40,7 +40,7 @@ const PASSWORD = "of-the-administrator";
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-}, 60_000);
+});
 
 /** The code blocks of one kind between a heading and the next. */
 async function blocksOf(heading: string, kind: string): Promise<string[]> {
@@ -164,9 +164,8 @@ async function withDatabase<T>(databaseUrl: string, work: (db: Db) => Promise<T>
 async function readLog(db: Db): Promise<void> {
   await scheduleRepairs(db);
   await eventually(
-    () => repairedUntil(db, "delivery_log"),
+    () => progressOf(db, "delivery_log"),
     (until) => until !== null,
-    30_000,
   );
 }
 
@@ -199,7 +198,7 @@ async function backUpAndRestore(
   const first = await world.start(databaseUrl);
   const { baseUrl } = first;
   const { board, other } = await withDatabase(databaseUrl, async (db) => {
-    const created = await makeBoard(forge, { deps: outsideDeps(db, forge), baseUrl }, {});
+    const created = await makeBoard(forge, { deps: depsForChildProcess(db, forge), baseUrl }, {});
     return { board: created, other: await created.as({}) };
   });
   const { api, stages } = board;
@@ -316,6 +315,5 @@ describe("a restored backup has the board and the webhooks since then, and reuse
       );
       expect(wrote).not.toContain(ERROR);
     },
-    180_000,
   );
 });

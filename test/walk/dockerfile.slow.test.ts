@@ -37,10 +37,10 @@ beforeAll(async () => {
   const dataDir = await lockDataDir(join(dir, "postgres"), process.pid);
   postgres = await startPostgres({ dataDir, listen: "tcp", throwAway: true });
   cleanUps.push(() => postgres.stop());
-}, 60_000);
+});
 afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
-}, 60_000);
+});
 
 /** Runs the instructions of a stage in a folder of its own and returns the working directory. */
 async function build(stage: Stage, at: number, context: readonly string[]): Promise<string> {
@@ -124,7 +124,6 @@ it("the result of the Dockerfile's steps starts as its user, passes its health c
   await eventually(
     () => Promise.resolve(output),
     (text) => text.includes('"listening"') || child.exitCode !== null,
-    60_000,
   );
   expect([output.includes('"listening"') ? "" : output, await isHealthy()]).toEqual(["", true]);
   const doctor = promisify(execFile)(command, ["dist/src/cli/main.js", "doctor"], options);

@@ -45,7 +45,7 @@ it("the MCP example takes a card to Done, over a refused merge", async () => {
   expect((await api.readCard(number)).statusId).toBe(stages["Done"]);
   const { body } = await board.person("ada", "GET", `/repos/${owner}/web/contents/app.txt`);
   expect(Buffer.from(String(body["content"]), "base64").toString()).toContain("done by an agent");
-}, 60_000);
+});
 
 it("the MCP example has at most 60 lines", () => {
   expect(readFileSync(EXAMPLE, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(60);

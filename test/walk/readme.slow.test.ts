@@ -148,5 +148,5 @@ describe("the README", () => {
       () => processesOf(dataDir),
       (left) => left.length === 0,
     );
-  }, 120_000);
+  });
 });

@@ -20,10 +20,10 @@ beforeAll(async () => {
       return exited;
     }),
   );
-}, 120_000);
+});
 afterAll(async () => {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp();
-}, 60_000);
+});
 
 it("the control API accepts only the token that npm start writes to sandbox.json", async () => {
   const { url, token } = sandbox.file.forge.control;
@@ -48,4 +48,4 @@ it("the examples of docs/sandbox.md print what the document shows", async () => 
   });
   const printed = stdout.split(/^--- \d+\n/m);
   expect(printed).toEqual([...examples.map((example) => example.printed), ""]);
-}, 300_000);
+});

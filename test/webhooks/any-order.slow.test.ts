@@ -97,7 +97,7 @@ async function replayable() {
     await db("timeline_items").where({ card_id: cardId }).where("seq", ">", seen?.["last"]).delete();
     await db("pull_requests").where({ card_id: cardId }).delete();
     await db("deliveries").where({ lane }).delete();
-    await db("conversation_turns").where({ card_id: cardId }).delete();
+    await db("last_reactions").where({ card_id: cardId }).delete();
     await db("card_repositories").where({ card_id: cardId }).update({ head_sha: link?.head_sha });
   };
   const allHeard = async (): Promise<void> => {
@@ -132,7 +132,7 @@ async function replayable() {
     const items = (await board.api.timeline(number))
       .filter(({ type, kind }) => type === "comment" || RECORDED_KINDS.includes(kind))
       .map((item) => JSON.stringify({ ...item, id: null }));
-    const turns = await db("conversation_turns")
+    const turns = await db("last_reactions")
       .where({ card_id: cardId })
       .orderBy("user_id")
       .select("user_id", "works", "acted_at");

@@ -69,4 +69,4 @@ it("webhooks that arrive before the response are recorded once, as Trunkline's",
     ["An edited comment", null],
   ]);
   expect(await readInbox(board.api)).toEqual([]);
-}, 120_000);
+});

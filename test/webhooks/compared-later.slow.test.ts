@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { scheduleRepairs } from "../../src/jobs/tasks.ts";
-import { FOLLOW_TRUNKS, followTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { FOLLOW_ALL_TRUNKS, followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import {
   recordRefusal,
   CHECK_REFUSED_INSTALLATION,
@@ -139,7 +139,7 @@ it("a reconciliation without a response from GitHub finds the changes later", as
 
 /** A commit on the trunk without a webhook. */
 async function missedLanding(board: TestBoard): Promise<string> {
-  await followTrunks(world.service.deps);
+  await followAllTrunks(world.service.deps);
   loseWebhooks(world);
   return pushTo(board, "main", "landed.txt");
 }
@@ -163,9 +163,9 @@ it.each(["before", "by the inspection itself"])(
     refuse(board, 403);
     const { installation } = onForge(world, board);
     if (when === "before") await recordRefusal(world.service.deps, installation.id, "No");
-    await followTrunks(world.service.deps);
+    await followAllTrunks(world.service.deps);
     await scheduled(CHECK_REFUSED_INSTALLATION, 1);
-    expect(await waiting(FOLLOW_TRUNKS)).toEqual([]);
+    expect(await waiting(FOLLOW_ALL_TRUNKS)).toEqual([]);
     expect(await brokenIn(board)).toHaveLength(1);
     await expectLandingLater(board, sha);
   },
@@ -179,8 +179,8 @@ it.each(["Inspect", "LandedHistory"])(
     const { installation } = onForge(world, board);
     const match = { installationId: installation.id, operation };
     world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
-    await followTrunks(world.service.deps);
-    await scheduled(FOLLOW_TRUNKS, 1);
+    await followAllTrunks(world.service.deps);
+    await scheduled(FOLLOW_ALL_TRUNKS, 1);
     await expectLandingLater(board, sha);
   },
 );

@@ -88,7 +88,7 @@ describe("a change found by reconciliation", () => {
     await merge(board, pull);
     await world.forge.waitUntilIdle();
     const { deps } = world.service;
-    const look = () => reconcile(deps, { quietMs: 0, pauseMs: 0 });
+    const look = () => reconcile(deps, { minAgeMs: 0, pauseMs: 0 });
     await Promise.all([look(), look(), look(), releaseWebhooks(world), look()]);
     await allProcessed(world);
     expect(await eventsOf(board, number, "pull_request_merged")).toHaveLength(1);

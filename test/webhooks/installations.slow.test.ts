@@ -265,7 +265,7 @@ describe("accounts", () => {
       match: { path: "/installation/repositories", installationId: onForge(world, poor).installation.id },
       fault: { kind: "answer", status: 500 },
     });
-    await expect(syncInstallations(world.service.deps)).rejects.toThrow("GitHub did not answer");
+    await expect(syncInstallations(world.service.deps)).rejects.toThrow("GitHub did not respond");
     expect(await brokenIn(sound)).toHaveLength(1);
     expect(await brokenIn(poor)).toEqual([]);
   });

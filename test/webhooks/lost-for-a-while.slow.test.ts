@@ -133,5 +133,4 @@ it.each([
     await simulateHour(world);
     expect(await Promise.all(cards.map(({ number }) => board.api.timeline(number)))).toEqual(before);
   },
-  120_000,
 );

@@ -1,6 +1,6 @@
 /** Deliveries that never arrived are found in GitHub's delivery log. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { markRepaired } from "../../src/store/forge/deliveries.ts";
+import { saveProgress } from "../../src/store/forge/deliveries.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
 import { recoverMissedDeliveries } from "../../src/webhooks/recover-missed-deliveries.ts";
 import { allProcessed, cardWithStatuses, deliver, storedDeliveryWhen } from "../support/forge/deliveries.ts";
@@ -111,7 +111,7 @@ describe("a delivery that never arrived", () => {
       times: 3,
       fault: { kind: "answer", status: 502 },
     });
-    await expect(recoverMissedDeliveries(world.service.deps)).rejects.toThrow("GitHub did not answer");
+    await expect(recoverMissedDeliveries(world.service.deps)).rejects.toThrow("GitHub did not respond");
     await repaired();
     expect((await reported()).toSorted()).toEqual(["one", "three", "two"]);
   });
@@ -138,8 +138,8 @@ describe("GitHub's log", () => {
     await allProcessed(world);
     const { db } = world.service.deps;
     const readUntil = async (time: Date): Promise<void> => {
-      await db("repairs").delete();
-      await markRepaired(db, "delivery_log", time.toISOString());
+      await db("job_progress").delete();
+      await saveProgress(db, "delivery_log", time.toISOString());
     };
     world.forge.requests.reset();
     await readUntil(new Date(Date.now() + 3_600_000));
@@ -151,7 +151,7 @@ describe("GitHub's log", () => {
     expect(calls(LIST)).toBeGreaterThan(1);
     expect(calls(READ)).toBe(0);
     await recoverMissedDeliveries(world.service.deps);
-    expect(await db("repairs").where({ name: "delivery_log" }).first()).toMatchObject({
+    expect(await db("job_progress").where({ name: "delivery_log" }).first()).toMatchObject({
       done_until: expect.any(Date),
     });
   });
@@ -166,7 +166,7 @@ describe("GitHub's log", () => {
     const forget = () => db("deliveries").whereLike("payload", '%"context":"accepted"%').delete();
     expect(await forget()).toBe(1);
     await db("check_reports").delete();
-    await db("repairs").delete();
+    await db("job_progress").delete();
     await repaired();
     expect(await reported()).toEqual([]);
     // From now on the deliveries belong to this database.

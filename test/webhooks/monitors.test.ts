@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { createMonitor } from "../../src/actions/boards/workspaces.ts";
+import { createMonitor } from "../../src/actions/boards/monitors.ts";
 import { dropOldReports } from "../../src/store/ops/retention.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { readInbox, type InboxItem } from "../support/inbox.ts";

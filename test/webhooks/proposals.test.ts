@@ -102,10 +102,13 @@ describe("an agent's pull request into a card's branch", () => {
     await clone.checkout(branch);
     await clone.commit("More", { "more.txt": "more\n" });
     await clone.push();
+    const headSha = await clone.git("rev-parse", "HEAD");
     await clone.remove();
     await copilot.call(board, "PATCH", `/pulls/${number}`, { body: "Said in other words." });
     await world.forge.waitUntilIdle();
-    expect(await itemsOf(board.api, "proposal_waiting")).toEqual([first]);
+    expect(await itemsOf(board.api, "proposal_waiting")).toEqual([
+      { ...first, data: { ...first.data, headSha } },
+    ]);
     expect(
       (await board.api.timeline(card.number)).filter(({ kind }) => kind === "proposal_opened"),
     ).toHaveLength(1);

@@ -148,7 +148,7 @@ describe("a deletion of a comment without a webhook", () => {
     await remove(board, mirror?.id ?? 0);
     await compareWithForge(world);
     expect((await bodies(board, number)).toSorted()).toEqual(["It stays", "Written here"]);
-    expect(await world.service.deps.db("conversation_asks").where({ subject: String(first) })).toEqual([]);
+    expect(await world.service.deps.db("awaited_reactions").where({ subject: String(first) })).toEqual([]);
     const edited = await editComment(board.api, number, written.id, "Written here, and changed");
     expect(edited.body.mirroredTo).toBe(0);
     expect((await forgeComments(board, "web", pull)).map(({ body }) => body)).toEqual(["It stays"]);
@@ -185,7 +185,7 @@ describe("a deletion of a comment without a webhook", () => {
       await deps.db("timeline_items").where({ body: "Just now" }).update({ at, event_at: at });
       return answers;
     };
-    await reconcile({ ...deps, forge: { ...deps.forge, inspect } }, { quietMs: 0, pauseMs: 0 });
+    await reconcile({ ...deps, forge: { ...deps.forge, inspect } }, { minAgeMs: 0, pauseMs: 0 });
     expect(await bodies(board, number)).toEqual(["Just now"]);
   });
 });
@@ -290,8 +290,8 @@ it("one call reads all cards of an account, except recently changed ones", async
   await allProcessed(world);
   await world.service.deps.db("organizations").whereNot({ slug: board.owner }).update({ suspended: true });
   world.forge.requests.reset();
-  await reconcile(world.service.deps, { quietMs: 60_000, pauseMs: 0 });
+  await reconcile(world.service.deps, { minAgeMs: 60_000, pauseMs: 0 });
   expect(world.forge.requests.all).toEqual([]);
-  await reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
+  await reconcile(world.service.deps, { minAgeMs: 0, pauseMs: 0 });
   expect(world.forge.requests.all.map(({ route }) => route)).toEqual(["POST /graphql"]);
 });

@@ -31,7 +31,7 @@ const conversations = async () => {
       .join("cards", "cards.id", `${table}.card_id`)
       .where({ workspace_id: board.workspaceId, number: card.number })
       .select(`${table}.*`);
-  return { asks: await rows("conversation_asks"), turns: await rows("conversation_turns") };
+  return { asks: await rows("awaited_reactions"), turns: await rows("last_reactions") };
 };
 const asksWhen = (count: number) => eventually(conversations, ({ asks }) => asks.length === count);
 
@@ -45,8 +45,8 @@ async function simulateHours(hours: number): Promise<void> {
   );
   const cards = db("cards").where({ workspace_id: board.workspaceId }).select("id");
   for (const [table, column] of [
-    ["conversation_turns", "acted_at"],
-    ["conversation_asks", "asked_at"],
+    ["last_reactions", "acted_at"],
+    ["awaited_reactions", "asked_at"],
   ] as const) {
     await db(table)
       .whereIn("card_id", cards)
@@ -179,7 +179,7 @@ describe("an agent that works on a card's branch", () => {
     expect((await conversations()).asks).toMatchObject([{ kind: "question" }]);
   });
 
-  // Contract: Inbox: `agent_stopped_reacting`: an agent has not reacted within the flow's hours
+  // Contract: Inbox: `agent_stopped_reacting`: an agent did not react within the flow's hours
   it("has the number of hours that the flow defines", async () => {
     const path = `/v1/projects/${board.projectId}/flow`;
     const flow = (await board.api.get<object>(path)).body;

@@ -203,7 +203,7 @@ describe("a delivery", () => {
 });
 
 describe("while the webhook secret is rotated", () => {
-  // Fault: B7 The webhook secret rotates => both secrets work until the old one is removed
+  // Fault: B7 The webhook secret rotates => both work until the old one is removed
   it("the new and the previous secret are valid, and afterwards only the new one", async () => {
     const { deps } = world.service;
     const statusWith = async (webhookSecrets: string[], secret: string): Promise<number> => {
@@ -213,6 +213,15 @@ describe("while the webhook secret is rotated", () => {
         limits: DEFAULT_LIMITS,
         metrics: "off",
         hasAppKey: true,
+        console: {
+          signIn: null,
+          missing: [],
+          publicUrl: () => "",
+          forgeUrl: world.forge.rootUrl,
+          isSandbox: true,
+          pagesFolder: "nowhere",
+          examine: () => Promise.resolve([]),
+        },
         isDraining: () => false,
       });
       const server = createServer(app);

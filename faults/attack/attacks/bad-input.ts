@@ -42,24 +42,24 @@ const HEADERS = ["idempotency-key", "x-service-workspace", "if-none-match", "con
 
 /** Puts strange values into every field and header of every route. Bad input is refused, never a failure of the service. */
 export async function badInput(scene: Scene): Promise<void> {
-  const { world, dice } = scene;
+  const { world, random } = scene;
   const [board] = world.boards;
   if (!board) throw new Error("the attack needs a board");
   const samples = new Map<string, Sample>();
   while (!scene.isOver()) {
-    const { name } = dice.pick(boardCalls) ?? { name: "GET /v1/me" };
+    const { name } = random.pick(boardCalls) ?? { name: "GET /v1/me" };
     // A sample that was used up still reaches the validation of its input.
-    const sample = dice.chance(0.1)
+    const sample = random.chance(0.1)
       ? await sampleOf(name, board)
       : (samples.get(name) ?? (await sampleOf(name, board)));
     samples.set(name, sample);
-    const field = dice.pick(inputFieldsOf(name).filter((each) => !each.startsWith("header.")));
-    const picked = dice.pick(STRANGE);
+    const field = random.pick(inputFieldsOf(name).filter((each) => !each.startsWith("header.")));
+    const picked = random.pick(STRANGE);
     // An address cannot carry a lone surrogate.
     const value =
       typeof picked === "string" && !field?.startsWith("body") ? Buffer.from(picked).toString() : picked;
     const changed = field === undefined ? sample : withField(sample, field, value);
-    const headers = dice.chance(0.2) ? { [dice.pick(HEADERS) ?? ""]: headerOf(value) } : {};
+    const headers = random.chance(0.2) ? { [random.pick(HEADERS) ?? ""]: headerOf(value) } : {};
     const { status, text } = await callSample(name, changed, board.api, { headers });
     scene.tried();
     // A 503 names when to retry; anything else above 499 is a defect.

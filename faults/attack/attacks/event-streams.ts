@@ -18,7 +18,7 @@ const NO_CARD = 2_000_000_000;
  * clients that stop reading or half-close, and asks for those of another board.
  */
 export async function eventStreams(scene: Scene): Promise<void> {
-  const { world, dice } = scene;
+  const { world, random } = scene;
   const [ours, theirs] = world.boards.slice(-2);
   if (!ours || !theirs) throw new Error("the attack needs two boards");
   while (!scene.isOver()) {
@@ -31,13 +31,13 @@ export async function eventStreams(scene: Scene): Promise<void> {
     const reader = makeApi(ours.api.baseUrl, apiKey);
     await askForOtherBoard(scene, reader, theirs);
     const streams = await Promise.all(
-      Array.from({ length: READERS }, () => openStream(reader, dice.chance(0.5) ? "?after=0" : "")),
+      Array.from({ length: READERS }, () => openStream(reader, random.chance(0.5) ? "?after=0" : "")),
     );
-    const idle = Array.from({ length: READERS }, () => idleReader(reader, dice.chance(0.5)));
+    const idle = Array.from({ length: READERS }, () => idleReader(reader, random.chance(0.5)));
     const { body } = await reader.get<{ next: string }>("/v1/events");
     const poll = reader.get(`/v1/events?after=${body.next}&wait=25&card=${NO_CARD}`);
     await ours.api.card({ title: `Before the revocation of ${clientId}` });
-    await sleep(dice.between(50, 1_500));
+    await sleep(random.between(50, 1_500));
     await revokeCredential(world.deps.db, clientId);
     scene.tried();
     await checkRevoked(scene, ours, `After the revocation of ${clientId}`, { streams, idle, poll });

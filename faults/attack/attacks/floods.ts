@@ -21,10 +21,10 @@ const HEADER_SETS: readonly (readonly string[])[] = [
 
 /** Sends large webhooks without a valid signature from several connections at the same time. */
 export async function floods(scene: Scene): Promise<void> {
-  const { world, dice } = scene;
+  const { world, random } = scene;
   while (!scene.isOver()) {
     const before = residentMib(world.service.pid());
-    const headers = dice.pick(HEADER_SETS) ?? [];
+    const headers = random.pick(HEADER_SETS) ?? [];
     let peak = before;
     const sampling = setInterval(() => (peak = Math.max(peak, residentMib(world.service.pid()))), 50);
     await Promise.all(Array.from({ length: SENDERS }, () => send(world.service.baseUrl, headers)));

@@ -4,7 +4,7 @@ import { callSample, sampleOf, type Sample } from "../../../test/support/samples
 import type { TestBoard } from "../../../test/support/world.ts";
 import type { Scene } from "../scene.ts";
 
-/** In every text of the other board: no answer to us may contain it. */
+/** In every text of the other board: no response to us may contain it. */
 export const CANARY = "canary-7c1f0d";
 /** Above every card number of the attacking board. */
 const FIRST_NUMBER = 500_000;
@@ -12,7 +12,7 @@ const ROLES = ["viewer", "member", "maintainer"] as const;
 
 /** Calls every route with ids and card numbers of another organization's board. */
 export async function foreignIds(scene: Scene): Promise<void> {
-  const { world, dice } = scene;
+  const { world, random } = scene;
   const [ours, theirs] = world.boards;
   if (!ours || !theirs) throw new Error("the attack needs two boards");
   await plantCanaries(world.deps.db, theirs);
@@ -22,7 +22,7 @@ export async function foreignIds(scene: Scene): Promise<void> {
   const targets = boardCalls.flatMap(({ name }) => idFieldsOf(name).map((field) => ({ name, field })));
   for (let turn = 0; !scene.isOver(); turn++) {
     const { name, field } = targets[turn % targets.length] ?? { name: "", field: "" };
-    const caller = dice.pick(callers) ?? ours.api;
+    const caller = random.pick(callers) ?? ours.api;
     const isHeader = field.startsWith("header.");
     const value = isHeader ? theirs.workspaceId : valueAt(foreign.get(name) ?? {}, field);
     const sample = await sampleOf(name, ours);
@@ -30,7 +30,7 @@ export async function foreignIds(scene: Scene): Promise<void> {
       ? await callSample(name, sample, caller, { headers: { "x-service-workspace": String(value) } })
       : await callSample(name, withValueAt(sample, field, value), caller);
     scene.tried();
-    // 429 is how the service slows us down; 409 is the answer to any claim id but the card's own.
+    // 429 is how the service slows us down; 409 is the response to any claim id but the card's own.
     if (![400, 403, 404, 429].includes(status) && !(field === "body.claimId" && status === 409))
       scene.found(`${name} with a foreign ${field}: ${status} ${text}`);
     if (text.includes(CANARY)) scene.found(`${name} with a foreign ${field} shows the other board: ${text}`);

@@ -14,7 +14,7 @@ const argumentsOf = ({ path, query, body }: Sample): Record<string, unknown> => 
 
 /** Calls every tool with strange values, and with what belongs to another organization's board. */
 export async function hostileTools(scene: Scene): Promise<void> {
-  const { world, dice } = scene;
+  const { world, random } = scene;
   const [ours, theirs] = world.boards;
   if (!ours || !theirs) throw new Error("the attack needs two boards");
   const known = new Map<string, readonly [own: Record<string, unknown>, foreign: Record<string, unknown>]>();
@@ -22,10 +22,10 @@ export async function hostileTools(scene: Scene): Promise<void> {
     known.set(route, [argumentsOf(await sampleOf(route, ours)), argumentsOf(await sampleOf(route, theirs))]);
   }
   while (!scene.isOver()) {
-    const { name, route, input } = dice.pick(tools) ?? tools[0]!;
+    const { name, route, input } = random.pick(tools) ?? tools[0]!;
     const [own, foreign] = known.get(route) ?? [{}, {}];
-    const field = dice.pick(Object.keys(input.shape)) ?? "number";
-    const value = dice.chance(0.3) ? foreign[field] : dice.pick(STRANGE);
+    const field = random.pick(Object.keys(input.shape)) ?? "number";
+    const value = random.chance(0.3) ? foreign[field] : random.pick(STRANGE);
     const changed = {
       ...own,
       ...("requestId" in input.shape && { requestId: randomUUID() }),

@@ -12,7 +12,7 @@ const GRACE_MS = 5_000;
 
 /** Revokes a credential at a random moment while a promotion it asked for, and moves of its own, are running. */
 export async function revocation(scene: Scene): Promise<void> {
-  const { world, dice } = scene;
+  const { world, random } = scene;
   const board = world.boards.at(2);
   if (!board) throw new Error("the attack needs a third board");
   for (let turn = 1; !scene.isOver(); turn++) {
@@ -26,7 +26,7 @@ export async function revocation(scene: Scene): Promise<void> {
     const promotion = api
       .post(`/v1/releases/${releaseId}/promote`, { statusId: board.stages.Done, taskNumbers: numbers })
       .catch(() => undefined);
-    await sleep(dice.between(50, 1_500));
+    await sleep(random.between(50, 1_500));
     await revokeCredential(world.deps.db, clientId);
     await sleep(GRACE_MS);
     const atRevocation = await doneAmong(board, numbers);

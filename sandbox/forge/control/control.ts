@@ -167,6 +167,6 @@ export function installationIdOf(forge: ForgeContext, call: ApiCall): number | n
   const secret = typeof authorization === "string" ? authorization.replace(/^\w+\s+/, "").trim() : "";
   const [token] = forge.state.tokens.in(secret);
   if (token !== undefined) return token.installationId;
-  const minting = /^\/app\/installations\/(\d+)\/access_tokens$/.exec(call.path)?.[1];
-  return minting === undefined ? null : Number(minting);
+  const requestedId = /^\/app\/installations\/(\d+)\/access_tokens$/.exec(call.path)?.[1];
+  return requestedId === undefined ? null : Number(requestedId);
 }

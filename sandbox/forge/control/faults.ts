@@ -36,7 +36,7 @@ export type Fault =
   /** Waits, then continues with the next fault; `effect: "after"` waits after the call is run. */
   | { readonly kind: "delay"; readonly ms: number; readonly effect?: Effect }
   /** Waits like `delay`, until the rule is removed. */
-  | { readonly kind: "gate"; readonly effect?: Effect }
+  | { readonly kind: "hold"; readonly effect?: Effect }
   | GraphqlError
   | Garble
   | QueryLimit
@@ -102,7 +102,7 @@ export class Faults {
     return this.#rules.map(({ id, rule, hits }) => ({ id, rule, hits }));
   }
 
-  /** The faults of a call, counted as used: all delays and gates, then at most one other. */
+  /** The faults of a call, counted as used: all delays and holds, then at most one other. */
   take(call: ApiCall): MatchedFault[] {
     const taken: MatchedFault[] = [];
     for (const each of this.#rules) {
@@ -128,8 +128,8 @@ function concerns(fault: Fault, call: ApiCall): boolean {
 const readsPullRequest = (call: ApiCall): boolean =>
   isGraphql(call) ? call.body.includes("merge") : call.method === "GET" && /\/pulls\/\d+$/.test(call.path);
 
-type Wait = Extract<Fault, { kind: "delay" | "gate" }>;
-const isWait = (fault: Fault): fault is Wait => fault.kind === "delay" || fault.kind === "gate";
+type Wait = Extract<Fault, { kind: "delay" | "hold" }>;
+const isWait = (fault: Fault): fault is Wait => fault.kind === "delay" || fault.kind === "hold";
 
 export async function applyFaults(
   matched: readonly MatchedFault[],
@@ -139,7 +139,7 @@ export async function applyFaults(
   const wait = async (isAfter: boolean): Promise<void> => {
     for (const { fault, removed } of matched) {
       if (!isWait(fault) || (fault.effect === "after") !== isAfter) continue;
-      await (fault.kind === "gate" ? removed : sleep(fault.ms));
+      await (fault.kind === "hold" ? removed : sleep(fault.ms));
     }
   };
   await wait(false);

@@ -1,5 +1,5 @@
 import type { ApiCall } from "../hooks.ts";
-import { laterPart, secondsOf, type RateLimit } from "./rate-limit.ts";
+import { remainingLimit, secondsOf, type RateLimit } from "./rate-limit.ts";
 
 /** A limit of one installation. Times are in milliseconds since 1970. */
 export interface ImposedLimit {
@@ -8,8 +8,11 @@ export interface ImposedLimit {
   /** The stated time, or a minute. */
   readonly until: number;
   readonly limit: RateLimit;
-  /** The calls that arrived in between. A call that was sent before the answer may be one. */
-  readonly early: { readonly route: string; readonly at: number }[];
+  /**
+   * The calls that arrived during the limit. It may include calls that were sent before the limit's
+   * response arrived.
+   */
+  readonly violations: { readonly route: string; readonly at: number }[];
 }
 
 /** The limits since the last reset. Each lasts until its time, for all calls of the installation. */
@@ -19,7 +22,7 @@ export class LimitedInstallations {
   impose(installationId: number, limit: RateLimit): void {
     const from = Date.now();
     const until = from + secondsOf(limit) * 1_000;
-    this.#imposed.push({ installationId, from, until, limit, early: [] });
+    this.#imposed.push({ installationId, from, until, limit, violations: [] });
   }
 
   /** The rest of the limit that a call violates, and records the call; null without a limit. */
@@ -27,8 +30,8 @@ export class LimitedInstallations {
     const at = Date.now();
     const found = this.#imposed.findLast((each) => each.installationId === installationId && at < each.until);
     if (found === undefined) return null;
-    found.early.push({ route: call.route ?? `${call.method} ${call.path}`, at });
-    return laterPart(found.limit, at - found.from);
+    found.violations.push({ route: call.route ?? `${call.method} ${call.path}`, at });
+    return remainingLimit(found.limit, at - found.from);
   }
 
   list(): readonly ImposedLimit[] {

@@ -38,7 +38,7 @@ const fault = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("reset"), effect }),
   z.strictObject({ kind: z.literal("hang"), effect }),
   z.strictObject({ kind: z.literal("delay"), ms: count, effect }),
-  z.strictObject({ kind: z.literal("gate"), effect }),
+  z.strictObject({ kind: z.literal("hold"), effect }),
   garble,
   z.strictObject({
     kind: z.literal("graphql-error"),

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
-import { NotThere } from "../world.ts";
+import { NotFound } from "../world.ts";
 import type { ForgeControl } from "./control.ts";
 import {
   InvalidBody,
@@ -129,7 +129,7 @@ function serveFeatures(router: Router, { settings, webUi }: ForgeControl): void 
 }
 
 const handleInvalidBody: ErrorRequestHandler = (error: unknown, _request, response, next) => {
-  if (error instanceof InvalidBody || error instanceof NotThere || error instanceof SyntaxError)
+  if (error instanceof InvalidBody || error instanceof NotFound || error instanceof SyntaxError)
     response.status(400).json({ message: error.message });
   else next(error);
 };

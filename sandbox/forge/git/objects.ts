@@ -21,6 +21,8 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** The line before an object. For a missing one git repeats the name, which may contain anything. */
+const HEADER = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/;
 const OBJECT_NAME = /^[0-9a-f]{4,40}(?::[^\n]*)?$/;
 
 export function openObjectReader(path: string, env: Readonly<Record<string, string>>): ObjectReader {
@@ -79,8 +81,9 @@ function readFirstObject(
 ): { readonly length: number; readonly object: GitObject | null } | null {
   const lineEnd = buffer.indexOf(10);
   if (lineEnd < 0) return null;
-  const [sha = "", type = "", size = ""] = buffer.toString("utf8", 0, lineEnd).split(" ");
-  if (!/^\d+$/.test(size)) return { length: lineEnd + 1, object: null };
+  const header = HEADER.exec(buffer.toString("utf8", 0, lineEnd));
+  if (header === null) return { length: lineEnd + 1, object: null };
+  const [, sha = "", type = "", size = ""] = header;
   const contentEnd = lineEnd + 1 + Number(size);
   if (buffer.length < contentEnd + 1) return null;
   const content = Buffer.from(buffer.subarray(lineEnd + 1, contentEnd));

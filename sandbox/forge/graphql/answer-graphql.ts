@@ -34,7 +34,7 @@ let built: GraphQLSchema | undefined;
 /** The part of GitHub's schema that the forge serves, parsed on first use (about 15 ms). */
 export const githubSchema = (): GraphQLSchema => (built ??= buildSchema(readFileSync(SCHEMA_FILE, "utf8")));
 
-/** Answers one GraphQL call as GitHub does: HTTP 200, with `errors` where a field was refused. */
+/** Responds to one GraphQL call as GitHub does: HTTP 200, with `errors` where a field was refused. */
 export const answerGraphql: GraphqlHandler = async (forge, call) => {
   const document = parseQuery(call.query);
   if (document instanceof GraphQLError) return answer({ errors: [document.toJSON()] });

@@ -1,6 +1,6 @@
 import type { ApiError } from "../server/api-error.ts";
 
-/** `errors[].type` in GitHub's GraphQL answers, whose HTTP status is 200. */
+/** `errors[].type` in GitHub's GraphQL responses, whose HTTP status is 200. */
 type GraphqlRefusalType =
   | "NOT_FOUND"
   | "FORBIDDEN"
@@ -12,7 +12,7 @@ type GraphqlRefusalType =
   | "ARGUMENT_LIMIT"
   | "STALE_DATA";
 
-/** Fails one field of a GraphQL answer; the caller sees the message. */
+/** Fails one field of a GraphQL response; the caller sees the message. */
 export class GraphqlRefusal extends Error {
   override readonly name = "GraphqlRefusal";
   readonly type: GraphqlRefusalType;

@@ -65,7 +65,7 @@ export function presentProfile(forge: ForgeContext, account: AccountRow) {
   };
 }
 
-/** The answer to `GET /user`. */
+/** The response to `GET /user`. */
 export function presentOwnProfile(forge: ForgeContext, account: AccountRow) {
   const repositories = forge.state.repositories
     .all()

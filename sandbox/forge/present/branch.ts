@@ -3,6 +3,7 @@ import type { ForgeContext } from "../context.ts";
 import type { ProtectionRow, RepositoryRow } from "../rows.ts";
 import { presentAccountById } from "./account.ts";
 import { presentCommit } from "./commit.ts";
+import { encodePath } from "./comparison.ts";
 import { presentApp } from "./installation.ts";
 import { repositoryHtmlUrl, repositoryUrl } from "./repository.ts";
 
@@ -34,7 +35,7 @@ export function presentBranch(
   return {
     name,
     commit: presentCommit(forge, repository, commit),
-    _links: { self, html: repositoryHtmlUrl(forge, repository, "tree", name) },
+    _links: { self, html: repositoryHtmlUrl(forge, repository, "tree", encodePath(name)) },
     protected: protection !== undefined,
     protection: presentProtectionSummary(protection),
     protection_url: `${self}/protection`,

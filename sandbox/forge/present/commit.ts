@@ -16,12 +16,17 @@ const verificationOf = ({ signature, committer }: Commit) => ({
 const commitNodeId = (repository: RepositoryRow, sha: string): string =>
   namedNodeId(NODE_PREFIXES.commit, repository.id, sha);
 
-/** The account with the email address of a commit; null if there is none. */
+/** The account with the email address of a commit, or null. People also have `<login>@example.com`. */
 export function accountOfEmail(forge: ForgeContext, email: string): AccountRow | null {
   const id = /^(\d+)\+/.exec(email)?.[1];
   const known = id === undefined ? undefined : forge.state.accounts.get(Number(id));
   if (known?.email === email) return known;
-  return forge.state.accounts.find((each) => each.email === email) ?? null;
+  const login = /^(.+)@example\.com$/i.exec(email)?.[1]?.toLowerCase();
+  return (
+    forge.state.accounts.find(
+      (each) => each.email === email || (each.type === "User" && each.login.toLowerCase() === login),
+    ) ?? null
+  );
 }
 
 /** A commit in the commits, pull request and comparison endpoints. */

@@ -48,7 +48,7 @@ export function presentComparison(
   comparison: Comparison,
 ) {
   const { aheadBy, behindBy, base, head, mergeBase, commits, files } = comparison;
-  const html = repositoryHtmlUrl(forge, repository, "compare", name);
+  const html = repositoryHtmlUrl(forge, repository, "compare", encodePath(name));
   const permanent = `${base.sha.slice(0, 12)}...${head.sha.slice(0, 12)}`;
   return {
     url: repositoryUrl(forge, repository, "compare", name),

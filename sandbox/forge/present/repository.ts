@@ -160,7 +160,7 @@ export function presentRepositoryFor(forge: ForgeContext, repository: Repository
   return { ...presentRepository(forge, repository), permissions };
 }
 
-/** The answer to `GET /repos/{owner}/{repo}`. */
+/** The response to `GET /repos/{owner}/{repo}`. */
 export function presentFullRepository(forge: ForgeContext, repository: RepositoryRow, caller: Caller) {
   const owner = forge.state.accounts.need(repository.ownerId);
   return {

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { createInstallationToken } from "../app-identity.ts";
 import { grantedRepositories, setSuspended, uninstall } from "../actions/change-installation.ts";
 import { redeemCode } from "../app-manifest.ts";
@@ -58,8 +57,7 @@ function convertManifest({ forge, params }: RestCall) {
   if (app === undefined) throw notFound();
   return created({
     ...presentApp(forge, app),
-    // The forge has no OAuth sign-in, so any value will do.
-    client_secret: randomBytes(20).toString("hex"),
+    client_secret: app.clientSecret,
     webhook_secret: app.webhookSecret,
     pem: app.privateKey,
   });

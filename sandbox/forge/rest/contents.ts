@@ -141,7 +141,7 @@ function presentContent(forge: ForgeContext, repository: RepositoryRow, item: Co
   const url = `${repositoryUrl(forge, repository, "contents", path)}?ref=${encodeURIComponent(ref)}`;
   const kind = item.type === "dir" ? "tree" : "blob";
   const git = repositoryUrl(forge, repository, "git", `${kind}s`, item.sha);
-  const html = repositoryHtmlUrl(forge, repository, kind, ref, path);
+  const html = repositoryHtmlUrl(forge, repository, kind, encodePath(ref), path);
   return {
     name: item.path.split("/").at(-1) ?? "",
     path: item.path,
@@ -150,7 +150,8 @@ function presentContent(forge: ForgeContext, repository: RepositoryRow, item: Co
     url,
     html_url: html,
     git_url: git,
-    download_url: item.type === "file" ? repositoryHtmlUrl(forge, repository, "raw", ref, path) : null,
+    download_url:
+      item.type === "file" ? repositoryHtmlUrl(forge, repository, "raw", encodePath(ref), path) : null,
     type: item.type,
     ...(item.content === null
       ? {}

@@ -52,7 +52,7 @@ function headOf({ fields }: RepositoryCall): string | null {
   return sha;
 }
 
-/** Accepts a merge and performs it after the answer. Answers 409 while one is pending. */
+/** Accepts a merge and performs it after the response. Returns 409 while one is pending. */
 function startMerge(call: RepositoryCall) {
   const { forge, fields, actor } = call;
   if (!forge.settings.hasAsyncMerge) throw notFound();
@@ -80,7 +80,7 @@ const failed = (status: number, message: string) => ({
   body: { status: "failed", details: { message } },
 });
 
-/** The answer if the pull request cannot be merged in its state; null if it can. */
+/** The response if the pull request cannot be merged in its state; null if it can. */
 function nothingToStart(pull: PullRequestRow) {
   if (pull.mergedAt !== null) {
     const details = { message: "Pull request is already merged.", sha: pull.mergeCommitSha ?? "" };

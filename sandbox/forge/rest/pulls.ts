@@ -109,7 +109,7 @@ async function edit(call: RepositoryCall) {
   return ok(await presentWhole(call, pull));
 }
 
-/** The base of the changes: the base branch's tip, or its hash when the pull request closed. */
+/** The base of the changes: the base branch's tip; after closing, the stored hash. */
 async function comparisonBase({ forge, repository }: RepositoryCall, pull: PullRequestRow): Promise<string> {
   const repo = forge.git.repository(repository.id);
   const tip = pull.state === "open" ? await readRef(repo, `refs/heads/${pull.baseRef}`) : null;

@@ -68,7 +68,7 @@ function readOrganization(call: RestCall) {
   return ok(presentOrganization(call.forge, organizationOf(call)));
 }
 
-/** The addresses of webhooks and answers: this machine. */
+/** The addresses of webhooks and responses: this machine. */
 function readMeta() {
   const here = ["127.0.0.1/32", "::1/128"];
   return ok({ verifiable_password_authentication: false, hooks: here, web: here, api: here, git: here });

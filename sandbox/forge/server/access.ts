@@ -17,6 +17,7 @@ export function roleIn(forge: ForgeContext, caller: Caller, repository: Reposito
     case "installation":
       return grants(caller, repository) ? "write" : publicRole;
     case "person":
+      if (caller.token.isOfApp && installationOf(forge, repository) === undefined) return publicRole;
       return roleOfPerson(forge, caller.account, repository) ?? publicRole;
   }
 }
@@ -53,6 +54,13 @@ export const acceptedPermissions = (route: Route): Record<string, string> =>
     ? {}
     : { "x-accepted-github-permissions": route.permissions.map((each) => each.replace(":", "=")).join("; ") };
 
+/** The App's permissions, for calls that it makes as itself or as a person; else null. */
+function grantedTo(forge: ForgeContext, caller: Caller, repository: RepositoryRow): Permissions | null {
+  if (caller.kind === "installation") return caller.permissions;
+  const isAsPerson = caller.kind === "person" && caller.token.isOfApp === true;
+  return isAsPerson ? (installationOf(forge, repository)?.permissions ?? null) : null;
+}
+
 /** Throws GitHub's error if the caller may not call a repository's route. */
 export function assertPermitted(
   forge: ForgeContext,
@@ -63,7 +71,8 @@ export function assertPermitted(
   const role = roleIn(forge, caller, repository);
   if (role === null) throw notFound();
   const isRead = route.method === "GET";
-  if (caller.kind === "installation" && !route.permissions.some((each) => permits(caller.permissions, each)))
+  const granted = grantedTo(forge, caller, repository);
+  if (granted !== null && !route.permissions.some((each) => permits(granted, each)))
     throw new ApiError(403, "Resource not accessible by integration", {
       headers: acceptedPermissions(route),
     });

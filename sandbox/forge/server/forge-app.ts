@@ -3,7 +3,9 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { ForgeContext } from "../context.ts";
 import { graphqlRequest } from "../control/match.ts";
 import { serveNewApp } from "../app-manifest.ts";
+import { serveOauth } from "../oauth/serve-oauth.ts";
 import type { ApiCall, AroundCall, ForgeHooks } from "../hooks.ts";
+import { servePages } from "../pages/serve-pages.ts";
 import { restRoutes } from "../rest/routes.ts";
 import { serveGit } from "../smart-http/serve-git.ts";
 import { type ForgeResponse, ApiError } from "./api-error.ts";
@@ -15,7 +17,7 @@ import { makeRouteTable } from "./route-table.ts";
 const BODY_LIMIT = "30mb";
 const GRAPHQL_PATHS = new Set(["/api/graphql", "/graphql"]);
 
-/** The forge's HTTP server: Git, GraphQL, REST and the App manifest page. */
+/** The forge's HTTP server: Git, GraphQL, REST and pages for browsers. */
 export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests: RequestLog): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -24,6 +26,8 @@ export function createForgeApp(forge: ForgeContext, hooks: ForgeHooks, requests:
   app.use(serveGit(forge));
   app.get("/avatars/u/:id", serveAvatar);
   app.use(serveNewApp(forge));
+  app.use(serveOauth(forge));
+  app.use(servePages(forge));
   app.use(express.raw({ type: () => true, limit: BODY_LIMIT }));
   app.use(serveApi(forge, hooks, requests));
   app.use(handleBodyError(forge));

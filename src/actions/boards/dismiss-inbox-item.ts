@@ -1,12 +1,12 @@
 import { conflict, notFound, type Problem } from "../../errors.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { recordChange } from "../../store/events/feed.ts";
 import type { InboxItem } from "../../store/inbox/list-inbox.ts";
 import { dismissInboxItem } from "../../store/inbox/stored-items.ts";
 import type { Write } from "../write.ts";
 
-/** Dismisses an inbox item. Answers 204. Throws `conflict` for one that clears automatically. */
-export async function dismissItem(write: Write, item: InboxItem): Promise<StoredAnswer> {
+/** Dismisses an inbox item. Returns 204. Throws `conflict` for one that clears automatically. */
+export async function dismissItem(write: Write, item: InboxItem): Promise<StoredResponse> {
   if (!item.dismissible) {
     throw conflict(
       `An item of the kind ${item.kind} clears automatically when its cause is resolved. Its detail: “${item.detail}”`,

@@ -10,7 +10,7 @@ import {
   type FeatureChanges,
 } from "../../store/cards/features.ts";
 import { recordChange } from "../../store/events/feed.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 
@@ -20,12 +20,12 @@ interface CreateFeatureInput {
   readonly color?: Color | undefined;
 }
 
-/** Adds a feature after the board's others, gray unless a color is chosen. Answers 201 with it. */
+/** Adds a feature after the board's others, gray unless a color is chosen. Returns 201 with it. */
 export async function createFeature(
   deps: Deps,
   write: Write,
   { name, description = "", color = DEFAULT_COLOR }: CreateFeatureInput,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   const id = deps.newId();
   await insertFeature(trx, { id, workspaceId, name, description, color });
@@ -34,12 +34,12 @@ export async function createFeature(
   return write.answer(feature, 201);
 }
 
-/** Sets the given fields; a given position moves the feature there. Answers with the feature. */
+/** Sets the given fields; a given position moves the feature there. Returns the feature. */
 export async function changeFeature(
   write: Write,
   feature: Feature,
   { position, ...changes }: FeatureChanges & { readonly position?: number | undefined },
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   const { id } = feature;
   await updateFeature(trx, id, changes);
@@ -49,8 +49,8 @@ export async function changeFeature(
   return write.answer(changed);
 }
 
-/** Deletes a feature; its cards stay, without it. Answers 204. */
-export async function deleteFeature(write: Write, feature: Feature): Promise<StoredAnswer> {
+/** Deletes a feature; its cards stay, without it. Returns 204. */
+export async function deleteFeature(write: Write, feature: Feature): Promise<StoredResponse> {
   await removeFeature(write.trx, feature.id);
   await recordFeature(write, feature, null);
   return write.answer(null, 204);

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { busy, conflict, forbidden, invalid, requireFound } from "../../errors.ts";
-import type { Flow, Stage } from "../../flow/flow.ts";
+import { stageOf, type Flow, type Stage } from "../../flow/flow.ts";
 import { roleToEnter } from "../../flow/move.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
 import {
@@ -19,30 +20,36 @@ import {
   findProject,
   type Project,
 } from "../../store/cards/projects.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import { listArmedOfProject } from "../../store/cards/armed-moves.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { recordChange } from "../../store/events/feed.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
+import { disarm, STAGE_CHANGED } from "../moves/armed-move.ts";
 import { followNewTrunksSoon } from "../reconcile/follow-trunk.ts";
+import { inspectArmedSoon } from "../reconcile/inspect-soon.ts";
 import { recheckSoon } from "../reconcile/recheck-soon.ts";
 import type { Write } from "../write.ts";
 
 /**
- * Replaces a project's flow: keeps stages with a known id, their cards and gates that the draft does
- * not name, adds stages without an id, and removes the others. Answers with the flow. Throws `invalid` for a flow that breaks a
- * rule, `conflict` for a removed stage that has cards, and busy while a card of the project is
- * being moved: that move was planned from the current flow.
+ * Replaces a project's flow: keeps the stages with a known id and their cards (and their gates,
+ * unless the draft names gates), adds stages without an id, and removes the others. Returns the
+ * flow. Throws what `requireMatch` throws for the current flow, `invalid` for a flow that breaks a rule, `conflict`
+ * for a removed stage that has cards, and busy while a card of the project is being moved: that
+ * move was planned from the current flow.
  */
 export async function replaceFlow(
   deps: Deps,
   write: Write,
   project: Project,
   draft: FlowDraft,
-): Promise<StoredAnswer> {
+  requireMatch: (current: Flow) => void,
+): Promise<StoredResponse> {
   requireNoFaults(validateFlow(draft));
   const { trx } = write;
   await lockFlow(trx, project.id);
   const current = requireFound(await findProject(trx, write.workspaceId, project.id), "project");
+  requireMatch(current.flow);
   requireKnownStages(current.flow, draft);
   requireNoFaults(sharedTargetFaults(draft, await listProjectRepositories(trx, project.id), current.flow));
   await requireNoMoves(trx, project.id);
@@ -55,13 +62,28 @@ export async function replaceFlow(
   };
   const removed = current.flow.stages.filter(({ id }) => !flow.stages.some((kept) => kept.id === id));
   await requireEmpty(trx, removed);
+  await disarmChanged(write, current, flow);
   await saveFlow(trx, project.id, flow);
   // The new flow may not have the rule or the stage that blocked a card.
   for (const cardId of await listBlockedCardsOfProject(trx, project.id)) await recheckSoon(trx, cardId);
   await followNewTrunksSoon(trx, project.id);
   const data = { projectId: project.id, from: stageNames(current.flow), to: stageNames(flow) };
   await recordChange(trx, write, { kind: "flow_changed", data });
-  return write.answer(flow);
+  // Read again, because its ETag must be that of the next read.
+  const saved = requireFound(await findProject(trx, write.workspaceId, project.id), "project");
+  return write.answer(saved.flow);
+}
+
+/**
+ * Disarms the moves into stages that the new flow lacks, or that merge into another target there.
+ * The others are inspected, because a new gate may refuse them.
+ */
+async function disarmChanged({ trx, userId }: Write, current: Project, flow: Flow): Promise<void> {
+  for (const armed of await listArmedOfProject(trx, current.id)) {
+    const [before, after] = [current.flow, flow].map((each) => stageOf(each, armed.stageId)?.rule);
+    if (isDeepStrictEqual(before, after)) await inspectArmedSoon(trx, armed.cardId);
+    else await disarm(trx, armed, STAGE_CHANGED, userId);
+  }
 }
 
 const stageNames = ({ stages }: Flow): { readonly id: string; readonly name: string }[] =>

@@ -1,6 +1,6 @@
 import { conflict, requireFound } from "../../errors.ts";
 import { DEFAULT_COLOR, type Color } from "../../flow/colors.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { recordChange } from "../../store/events/feed.ts";
 import {
   findLabel,
@@ -13,12 +13,12 @@ import {
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 
-/** Adds a label to the board, gray unless a color is chosen. Answers 201 with it. */
+/** Adds a label to the board, gray unless a color is chosen. Returns 201 with it. */
 export async function createLabel(
   deps: Deps,
   write: Write,
   { name, color = DEFAULT_COLOR }: { readonly name: string; readonly color?: Color | undefined },
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   const id = deps.newId();
   await requireFreeName(write, name);
@@ -27,12 +27,12 @@ export async function createLabel(
   return write.answer(await findLabel(trx, workspaceId, id), 201);
 }
 
-/** Changes a label's name or color, on every card that carries it. Answers with the whole label. */
+/** Changes a label's name or color, on every card that carries it. Returns the whole label. */
 export async function changeLabel(
   write: Write,
   { id, name, color }: Label,
   input: { readonly name?: string | undefined; readonly color?: Color | undefined },
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   if (input.name !== undefined) await requireFreeName(write, input.name, id);
   if (!(await updateLabel(trx, id, input))) throw nameTaken(input.name ?? name);
@@ -44,8 +44,8 @@ export async function changeLabel(
   return write.answer(changed);
 }
 
-/** Deletes a label and removes it from every card. Answers 204. */
-export async function deleteLabel(write: Write, label: Label): Promise<StoredAnswer> {
+/** Deletes a label and removes it from every card. Returns 204. */
+export async function deleteLabel(write: Write, label: Label): Promise<StoredResponse> {
   await removeLabel(write.trx, label.id);
   await recordChange(write.trx, write, { kind: "label_changed", data: { from: labelOf(label), to: null } });
   return write.answer(null, 204);

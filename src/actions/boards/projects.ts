@@ -2,7 +2,7 @@ import { conflict, requireFound } from "../../errors.ts";
 import { freeSlug, slugOf } from "../../flow/names.ts";
 import { DEFAULT_FLOW, type Flow, type Stage } from "../../flow/flow.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { recordChange } from "../../store/events/feed.ts";
 import {
   lockProjectList,
@@ -34,13 +34,13 @@ function requireFreeSlug(slug: string, others: readonly ProjectEntry[]): void {
   if (holder) throw conflict(`The project ${holder.name} has the slug ${slug} already. Choose another one.`);
 }
 
-/** Adds a project with a copy of the flow of `flowFrom`, or of the oldest project. Answers 201. */
+/** Adds a project with a copy of the flow of `flowFrom`, or of the oldest project. Returns 201. */
 export async function createProject(
   deps: Deps,
   write: Write,
   { name, slug, description = "" }: CreateProjectInput,
   flowFrom?: Project,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   const id = deps.newId();
   await lockProjectList(trx, workspaceId);
@@ -60,12 +60,12 @@ export async function createProject(
   return write.answer(await readProject(trx, workspaceId, id), 201);
 }
 
-/** Sets the given fields; a new name leaves the slug as it is. Answers with the project. */
+/** Sets the given fields; a new name leaves the slug as it is. Returns the project. */
 export async function changeProject(
   write: Write,
   project: Project,
   changes: ProjectChanges,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   await lockProjectList(trx, workspaceId);
   if (changes.slug !== undefined) {
@@ -82,9 +82,9 @@ export async function changeProject(
 
 /**
  * Deletes a project without cards, and its releases. Its repositories can be added to another
- * project. Answers 204. Throws `conflict` for the last project of a board.
+ * project. Returns 204. Throws `conflict` for the last project of a board.
  */
-export async function deleteProject(write: Write, project: Project): Promise<StoredAnswer> {
+export async function deleteProject(write: Write, project: Project): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   await lockProjectList(trx, workspaceId);
   await lockProject(trx, project.id, "update");

@@ -1,5 +1,5 @@
 import { busy, conflict, invalid, requireFound } from "../../errors.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { recordChange } from "../../store/events/feed.ts";
 import { lockLinkedCards } from "../../store/cards/links.ts";
 import { listProjects, lockProject, type Project } from "../../store/cards/projects.ts";
@@ -33,7 +33,7 @@ export const repositoryEntry = (repository: ConnectedRepository) => {
 
 /**
  * Replaces the repositories of a project. Unlinks cards from removed repositories unless their work
- * there is merged. Answers with the repositories. Throws `conflict` for a repository of another
+ * there is merged. Returns the repositories. Throws `conflict` for a repository of another
  * project, or a removed one that the App can reach with a card's open pull request or an open
  * release's branch.
  */
@@ -41,7 +41,7 @@ export async function setProjectRepositories(
   write: Write,
   project: Project,
   chosen: readonly ChosenRepository[],
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   requireEachOnce(chosen);
   const { trx } = write;
   requireFound(await lockProject(trx, project.id, "no key update"), "project");

@@ -1,17 +1,16 @@
 import { conflict, invalid, notFound } from "../../errors.ts";
 import { slugOf } from "../../flow/names.ts";
 import { DEFAULT_FLOW } from "../../flow/flow.ts";
-import { insertMonitor } from "../../store/ops/monitors.ts";
 import { insertProject } from "../../store/cards/projects.ts";
 import { transaction, unlessTaken } from "../../store/db/transaction.ts";
 import { findOrganization, insertWorkspace } from "../../store/tenancy/workspaces.ts";
-import { randomText } from "../credentials/credential-key.ts";
 import type { Deps } from "../deps.ts";
 import { copyFlow } from "./projects.ts";
 
 const MAX_NAME = 80;
 
-function requireName(name: string): string {
+/** Trims the name of a board or monitor. Throws `invalid` for a wrong length. */
+export function requireName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === "" || trimmed.length > MAX_NAME) throw invalid(`A name has 1 to ${MAX_NAME} characters.`);
   return trimmed;
@@ -41,33 +40,4 @@ export async function createWorkspace(
   });
   const { id: organizationId, slug: organizationSlug } = organization;
   return { id, name, slug, organizationId, organizationSlug, projectId };
-}
-
-/** The prefix of every monitor secret, so that scanners recognize a leaked one. */
-const PREFIX = "tlm_";
-const SECRET_LENGTH = 43;
-
-interface CreatedMonitor {
-  readonly id: string;
-  /** Shown this once. */
-  readonly secret: string;
-}
-
-/** Adds a monitor that reports production errors to a project. */
-export async function createMonitor(
-  { db, newId }: Pick<Deps, "db" | "newId">,
-  order: { readonly projectId: string; readonly name: string },
-): Promise<CreatedMonitor> {
-  const monitor = {
-    id: newId(),
-    projectId: order.projectId,
-    name: requireName(order.name),
-    secret: PREFIX + randomText(SECRET_LENGTH),
-  };
-  if (!(await insertMonitor(db, monitor))) {
-    throw notFound(
-      `There is no project ${order.projectId}. \`GET /v1/projects\` lists the projects of a board.`,
-    );
-  }
-  return { id: monitor.id, secret: monitor.secret };
 }

@@ -2,8 +2,8 @@ import { invalid } from "../../errors.ts";
 import { wikiLinksOf } from "../../flow/wiki-links.ts";
 import { findCard, isSelfOrAncestor, type Priority } from "../../store/cards/cards.ts";
 import { lockFeature } from "../../store/cards/features.ts";
-import { lockLabels } from "../../store/cards/labels.ts";
-import { lockPagesById, setCardPageLinks, setCardPages } from "../../store/cards/page-links.ts";
+import { lockRelated, setRelated } from "../../store/cards/card-relations.ts";
+import { setCardPageLinks } from "../../store/cards/page-links.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { isMember } from "../../store/tenancy/credentials.ts";
@@ -78,7 +78,7 @@ export async function lockGrouping(
   { labelIds = [], featureId }: CardInput,
 ): Promise<void> {
   const [labels, feature] = await allInOrder([
-    labelIds.length > 0 ? lockLabels(trx, workspaceId, labelIds) : new Set<string>(),
+    labelIds.length > 0 ? lockRelated(trx, "labels", workspaceId, labelIds) : new Set<string>(),
     typeof featureId === "string" ? lockFeature(trx, workspaceId, featureId) : true,
   ]);
   const unknown = labelIds.filter((id) => !labels.has(id));
@@ -102,7 +102,7 @@ export async function lockCardPages(
   { docIds = [] }: CardInput,
 ): Promise<void> {
   if (docIds.length === 0) return;
-  const known = await lockPagesById(trx, workspaceId, docIds);
+  const known = await lockRelated(trx, "pages", workspaceId, docIds);
   const unknown = docIds.filter((id) => !known.has(id));
   if (unknown.length === 0) return;
   throw invalid(`These are not pages of this board: ${unknown.join(", ")}. GET /v1/docs lists them.`, [
@@ -118,7 +118,7 @@ export async function saveCardPages(
   { description, docIds }: CardInput,
 ): Promise<void> {
   await allInOrder([
-    docIds && setCardPages(trx, cardId, docIds),
+    docIds && setRelated(trx, "pages", cardId, docIds),
     description !== undefined && setCardPageLinks(trx, workspaceId, cardId, wikiLinksOf(description)),
   ]);
 }

@@ -1,7 +1,7 @@
 import { invalid, type Problem } from "../../errors.ts";
 import { backlogOf, stageOf, type Stage } from "../../flow/flow.ts";
 import { findCardOfRequest, insertCard, readChangedCard, type NewCard } from "../../store/cards/cards.ts";
-import { setCardLabels } from "../../store/cards/labels.ts";
+import { setRelated } from "../../store/cards/card-relations.ts";
 import { insertLinks } from "../../store/cards/links.ts";
 import { countColumn, rankAtEnd } from "../../store/cards/placing.ts";
 import { lockProject, type Project } from "../../store/cards/projects.ts";
@@ -9,12 +9,12 @@ import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { MAX_INDEX } from "../../store/ops/operations.ts";
 import { takeCardNumber } from "../../store/tenancy/workspaces.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
-import { startMove, lockTransition, runOrReleaseMove } from "../moves/start-move.ts";
+import { startMove, lockTransition, runOrFreeMove } from "../moves/start-move.ts";
 import { runMove } from "../moves/run-move.ts";
 import { finishMove } from "../moves/finish-move.ts";
 import type { Caller, Write } from "../write.ts";
@@ -36,25 +36,25 @@ interface CreateCardInput extends CardInput {
 
 /**
  * Creates a card as a draft, and moves it into the given stage. If GitHub or a gate refuses the
- * move, the card stays in the backlog, blocked. Answers 201 with the card.
+ * move, the card stays in the backlog, blocked. Returns 201 with the card.
  */
 export async function createCard(
   deps: Deps,
   write: Write,
   project: Project,
   input: CreateCardInput,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId, userId: actorId, isHuman, requestId } = write;
   const backlog = backlogOf(project.flow);
   const stage = targetStage(project, write, input.statusId) ?? backlog;
   if (stage.id === backlog.id) {
     const draft = await prepareDraft(deps, write, project, input);
-    const [, { card, columnToCount }] = await allInOrder([
+    const [, { card, stageToRecount }] = await allInOrder([
       insertDraft(trx, draft),
       readChangedCard(trx, workspaceId, draft.number),
     ]);
     const answer = await write.answer(card, 201);
-    if (columnToCount !== null) await countColumn(deps.db, columnToCount);
+    if (stageToRecount !== null) await countColumn(deps.db, stageToRecount);
     return answer;
   }
   const earlier = await findCardOfRequest(trx, workspaceId, requestId);
@@ -65,7 +65,7 @@ export async function createCard(
   const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, isHuman, requestId });
   const readCreated = async (end: Trx) => (await readChangedCard(end, workspaceId, number)).card;
   if (begun.state !== "started") return write.answer(await readCreated(trx), 201);
-  return runOrReleaseMove(deps, begun.move, async () => {
+  return runOrFreeMove(deps, begun.move, async () => {
     await write.commit();
     const outcome = await runMove(deps, transition, begun.move);
     return finishMove(deps, transition, begun.move, outcome, async (end) =>
@@ -128,7 +128,7 @@ async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
   await allInOrder([
     insertCard(trx, card),
     insertLinks(trx, cardId, repositoryIds),
-    input.labelIds && setCardLabels(trx, cardId, input.labelIds),
+    input.labelIds && setRelated(trx, "labels", cardId, input.labelIds),
     saveCardPages(trx, workspaceId, cardId, input),
     recordEvents(trx, [
       {

@@ -1,12 +1,14 @@
 import { busy, conflict, invalid } from "../../errors.ts";
+import { REPOSITORIES_CHANGED } from "../../flow/readiness.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import { insertLinks, listLinks, removeLinks, type Link } from "../../store/cards/links.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
+import { disarmCard } from "../moves/armed-move.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
-import { recheckIfBlocked, recheckSoon } from "../reconcile/recheck-soon.ts";
+import { recheckAfterEvent, recheckSoon } from "../reconcile/recheck-soon.ts";
 import type { Caller } from "../write.ts";
 
 /**
@@ -43,6 +45,7 @@ export async function relinkCard(
       data: { repositoryId },
     })),
   ]);
+  await disarmCard(trx, card.id, REPOSITORIES_CHANGED, caller.userId);
   if (added.length > 0) await catchUpSoon(trx, card.id);
   // The card may be blocked by a repository that was removed.
   if (card.blocked) await recheckSoon(trx, card.id);
@@ -71,7 +74,8 @@ export async function unlinkUnmerged(
     await removeLinks(trx, cardId, [repositoryId]);
     const of = { cardId, actor: { userId, login: null } };
     await recordEvents(trx, [unlinked(of, repositoryId, branchName)]);
-    await recheckIfBlocked(trx, cardId);
+    await disarmCard(trx, cardId, REPOSITORIES_CHANGED, userId);
+    await recheckAfterEvent(trx, cardId);
   }
 }
 

@@ -9,18 +9,19 @@ import {
   type CardHead,
 } from "../../store/cards/cards.ts";
 import { lockClaim } from "../../store/cards/claims.ts";
-import { setCardLabels } from "../../store/cards/labels.ts";
+import { setRelated } from "../../store/cards/card-relations.ts";
 import { countColumn } from "../../store/cards/placing.ts";
 import { lockProject } from "../../store/cards/projects.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { recordChange } from "../../store/events/feed.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
+import { disarmCard } from "../moves/armed-move.ts";
 import { abandonMove } from "../moves/start-move.ts";
 import { removeFromRelease } from "../releases/releases.ts";
-import { recheckFull } from "../reconcile/recheck-soon.ts";
+import { recheckCardsWaitingForRoom } from "../reconcile/recheck-soon.ts";
 import type { Write } from "../write.ts";
 import {
   lockGrouping,
@@ -31,13 +32,13 @@ import {
 } from "./card-relations.ts";
 import { relinkCard } from "./relink-card.ts";
 
-/** Sets the given fields, leaves the others, and answers with the whole card. */
+/** Sets the given fields, leaves the others, and returns the whole card. */
 export async function updateCard(
   deps: Deps,
   write: Write,
   card: CardHead,
   input: CardInput,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId, userId } = write;
   const { title, description, priority, dueDate, featureId } = input;
   const [, , , current, , relations] = await allInOrder([
@@ -62,32 +63,34 @@ export async function updateCard(
   const fields = Object.keys(ownFields).toSorted();
   const actor = { userId, login: null };
   const updated = { cardId: card.id, kind: "updated", actor, data: { fields } } as const;
-  const [, , , , { card: changed, columnToCount }] = await allInOrder([
-    input.labelIds && setCardLabels(trx, card.id, input.labelIds),
+  const [, , , , { card: changed, stageToRecount }] = await allInOrder([
+    input.labelIds && setRelated(trx, "labels", card.id, input.labelIds),
     saveCardPages(trx, workspaceId, card.id, input),
     (fields.length > 0 || isRelinked) && saveCardFields(trx, card.id, changes),
     fields.length > 0 && recordEvents(trx, [updated]),
     readChangedCard(trx, workspaceId, card.number),
   ]);
   const answer = await write.answer(changed);
-  if (columnToCount !== null) await countColumn(deps.db, columnToCount);
+  if (stageToRecount !== null) await countColumn(deps.db, stageToRecount);
   return answer;
 }
 
 /**
- * Hides a card; its branch and pull request stay on GitHub. Answers 204. Throws busy while the card
+ * Hides a card; its branch and pull request stay on GitHub. Returns 204. Throws busy while the card
  * is being moved or queued, and `conflict` if its release is frozen.
  */
-export async function deleteCard(write: Write, card: CardHead): Promise<StoredAnswer> {
+export async function deleteCard(write: Write, card: CardHead): Promise<StoredResponse> {
   const { trx } = write;
   // Writes under a claim lock it before the card, and the deletion of a card deletes its claim.
   await lockClaim(trx, card.id);
   if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
   const operation = await findOpenOperation(trx, card.id);
   if (operation) await abandonMove(trx, card, operation);
+  const why = { reason: "card_deleted", message: "The card was deleted." } as const;
+  await disarmCard(trx, card.id, why, write.userId);
   await removeFromRelease(trx, card);
   await markCardDeleted(trx, card.id);
-  await recheckFull(trx, card.stageId);
+  await recheckCardsWaitingForRoom(trx, card.stageId);
   const { id: cardId, projectId, stageId } = card;
   await recordChange(trx, write, {
     kind: "card_deleted",

@@ -4,15 +4,15 @@ import { readChangedCard, type CardHead } from "../../store/cards/cards.ts";
 import {
   countHeldClaims,
   endClaim,
-  holdClaim,
+  confirmClaim,
   lockClaim,
-  lockClaimsOf,
+  lockClaimsOfCredential,
   readClaim,
   readHeldClaim,
   renewClaim,
   takeClaim,
-  takeExpiredClaims,
-  takeNextFree,
+  markExpiredClaims,
+  takeNextFreeCard,
   type ClaimedWrite,
   type ClaimToken,
   type Expiry,
@@ -22,7 +22,7 @@ import { countColumn } from "../../store/cards/placing.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder, transaction } from "../../store/db/transaction.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 
@@ -35,16 +35,16 @@ interface ClaimInput {
 }
 
 /**
- * Claims a card for the credential. With the id of its claim, renews it; without, takes over the
- * claim of an earlier run of the same program. Throws `conflict` with the code `claimed`, `claim_lost` or
- * `claim_limit`.
+ * Claims a card for the credential. With `claimId`, renews that claim. Without it, a credential that
+ * has claimed the card gets a new generation of the claim, and an earlier run of the same program loses
+ * it. Throws `conflict` with the code `claimed`, `claim_lost` or `claim_limit`.
  */
 export async function claimCard(
   deps: Deps,
   write: Write,
   card: CardHead,
   { claimId, ...input }: ClaimInput & { readonly claimId?: string | undefined },
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, credentialId } = write;
   const claim = await lockClaim(trx, card.id);
   if (!claim) throw notFound(`There is no card ${card.number} on this board.`);
@@ -56,47 +56,47 @@ export async function claimCard(
   }
   if (claim.isHeld && !isOwn) throw await claimedByAnother(trx, card);
   if (!isOwn) {
-    await lockClaimsOf(trx, credentialId);
-    await requireRoom(deps, write);
+    await lockClaimsOfCredential(trx, credentialId);
+    await requireBelowClaimLimit(deps, write);
   }
   const [, held] = await allInOrder([
     takeClaim(trx, card.id, newClaim(deps, write, input)),
     readHeldClaim(trx, card.id),
   ]);
-  await recordClaimed(write, card.id, claim.unrecorded, held);
+  await recordClaimed(write, card.id, claim.unrecordedExpiry, held);
   return write.answer(held);
 }
 
 /**
- * Claims the next free card of the board and answers with both, or 204 if there is none. Throws
- * `conflict` with the code `claim_limit`.
+ * Claims the next free card of the board. Returns the card and its claim, or 204 if no card is
+ * free. Throws `conflict` with the code `claim_limit`.
  */
 export async function claimNext(
   deps: Deps,
   write: Write,
   { ttlSeconds, note, ...filter }: ClaimInput & FreeCardFilter,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
-  await lockClaimsOf(trx, write.credentialId);
-  await requireRoom(deps, write);
-  const taken = await takeNextFree(trx, workspaceId, filter, newClaim(deps, write, { ttlSeconds, note }));
+  await lockClaimsOfCredential(trx, write.credentialId);
+  await requireBelowClaimLimit(deps, write);
+  const taken = await takeNextFreeCard(trx, workspaceId, filter, newClaim(deps, write, { ttlSeconds, note }));
   if (!taken) return write.answer(null, 204);
-  const [claim, { card, columnToCount }] = await allInOrder([
+  const [claim, { card, stageToRecount }] = await allInOrder([
     readHeldClaim(trx, taken.cardId),
     readChangedCard(trx, workspaceId, taken.number),
   ]);
-  await recordClaimed(write, taken.cardId, taken.unrecorded, claim);
+  await recordClaimed(write, taken.cardId, taken.unrecordedExpiry, claim);
   const answer = await write.answer({ card, claim });
-  if (columnToCount !== null) await countColumn(deps.db, columnToCount);
+  if (stageToRecount !== null) await countColumn(deps.db, stageToRecount);
   return answer;
 }
 
-/** Releases the credential's claim of a card. Answers 204. Throws `conflict` with the code `claim_lost`. */
+/** Releases the credential's claim of a card. Returns 204. Throws `conflict` with the code `claim_lost`. */
 export async function releaseClaim(
   write: Write,
   card: CardHead,
   outcome: string | null,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, credentialId, userId } = write;
   const claim = await lockClaim(trx, card.id);
   if (!claim?.isHeld || claim.credentialId !== credentialId) throw await claimLost(trx, card);
@@ -108,22 +108,22 @@ export async function releaseClaim(
 }
 
 /**
- * Confirms and renews the claim under which a write is made, and keeps it from being taken over until
- * the write's transaction ends. Throws `conflict` with the code `claim_lost`.
+ * Checks and renews the claim that a write names in `X-Claim`, and locks it until the write's
+ * transaction ends. Throws `conflict` with the code `claim_lost`.
  */
 export async function requireClaim(trx: Trx, write: ClaimedWrite, token: ClaimToken): Promise<void> {
-  if (!(await holdClaim(trx, write, token))) throw await claimLost(trx, write);
+  if (!(await confirmClaim(trx, write, token))) throw await claimLost(trx, write);
 }
 
 export const RECORD_EXPIRED_CLAIMS = "record-expired-claims";
 
-const EXPIRED_AT_ONCE = 100;
+const EXPIRED_BATCH = 100;
 
-/** Records the ends of expired claims that no later claim of the card has recorded. */
+/** Records expired claims, except those that the next claim of the card has recorded. */
 export async function recordExpiredClaims({ db }: Pick<Deps, "db">): Promise<void> {
-  for (let count = EXPIRED_AT_ONCE; count === EXPIRED_AT_ONCE;) {
+  for (let count = EXPIRED_BATCH; count === EXPIRED_BATCH;) {
     count = await transaction(db, async (trx) => {
-      const expired = await takeExpiredClaims(trx, EXPIRED_AT_ONCE);
+      const expired = await markExpiredClaims(trx, EXPIRED_BATCH);
       await recordEvents(
         trx,
         expired.map(({ cardId, ...expiry }) => expiryOf(cardId, expiry)),
@@ -141,7 +141,7 @@ const newClaim = (deps: Deps, { credentialId, userId }: Write, { ttlSeconds, not
   note,
 });
 
-/** Records a new claim, and before it the expiry of the one before. */
+/** Records a new claim, after the expiry of the previous one if that is not recorded. */
 async function recordClaimed(
   { trx, userId }: Write,
   cardId: string,
@@ -164,13 +164,13 @@ const expiryOf = (cardId: string, { generation, userId, expiresAt }: Expiry): Ne
   naturalKey: `claim_expired:${generation}`,
 });
 
-/** Throws if the credential holds as many claims as it may. */
-async function requireRoom({ claimsPerCredential }: Deps, write: Write): Promise<void> {
-  const held = await countHeldClaims(write.trx, write);
-  if (held < claimsPerCredential) return;
+/** Throws `conflict` with the code `claim_limit` if the credential holds as many claims as it may. */
+async function requireBelowClaimLimit({ claimsPerCredential }: Deps, write: Write): Promise<void> {
+  const count = await countHeldClaims(write.trx, write);
+  if (count < claimsPerCredential) return;
   throw claimProblem(
     "claim_limit",
-    `This credential holds ${held} claims, and it may hold ${claimsPerCredential}. Release one, or wait until one expires.`,
+    `You already hold ${count} of at most ${claimsPerCredential} claims. Release one, or wait until one expires.`,
   );
 }
 

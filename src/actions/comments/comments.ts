@@ -13,7 +13,7 @@ import {
 } from "../../store/events/comment-mirrors.ts";
 import { changeComment, insertComment, readComment, type CommentHead } from "../../store/events/comments.ts";
 import type { Db } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { addJob } from "../../store/db/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
@@ -24,14 +24,14 @@ import { markOf, withoutMarks } from "./comment-mark.ts";
 
 /**
  * Writes a comment on a card and mirrors it to the card's open pull requests. Commits before the
- * first call to GitHub, and answers 201 whether or not GitHub does.
+ * first call to GitHub, and returns 201 whether or not GitHub does.
  */
 export async function commentOnCard(
   deps: Deps,
   write: Write,
   card: CardHead,
   body: string,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, userId: authorId, requestId } = write;
   const draft = { id: deps.newId(), cardId: card.id, authorId, body, requestId };
   const written = await insertComment(trx, draft);
@@ -49,7 +49,7 @@ export async function editComment(
   write: Write,
   comment: CommentHead,
   body: string,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   if (comment.login !== null) throw forbidden("This comment was written on GitHub. Edit it there.");
   if (comment.authorId !== write.userId) throw forbidden("Only the author of a comment can edit it.");
   const { trx } = write;
@@ -59,13 +59,13 @@ export async function editComment(
   return answerMirrored(deps, write, id, 200);
 }
 
-/** Commits the comment, mirrors it while the caller waits, and answers with it. */
+/** Commits the comment, mirrors it while the caller waits, and returns it. */
 async function answerMirrored(
   deps: Deps,
   write: Write,
   commentId: string,
   status: number,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   await mirrorLater(write.trx, commentId);
   await write.commit();
   await mirrorComment(deps, commentId, CALLER_WAITS_MS);

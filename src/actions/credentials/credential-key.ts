@@ -7,32 +7,47 @@ const CLIENT_ID_LENGTH = 12;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const KEY = new RegExp(
-  `^tlk_([0-9A-Za-z]{${CLIENT_ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
+  `^(tl[ks])_([0-9A-Za-z]{${CLIENT_ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
 );
 
-/** A new API key. `apiKey` is shown once; only the hash is stored. */
+/** What a key belongs to: `tlk` is an API key, `tls` the cookie of a session. */
+export type KeyPrefix = "tlk" | "tls";
+
+/** A new API key or cookie. `apiKey` is shown once; only the hash is stored. */
 interface CredentialKey {
   readonly clientId: string;
   readonly apiKey: string;
   readonly secretHash: Buffer;
 }
 
-/** Makes `tlk_<clientId>_<secret><checksum>`, for a new client or the named one. */
-export function makeCredentialKey(clientId = randomText(CLIENT_ID_LENGTH)): CredentialKey {
+/** Makes an API key, `tlk_<clientId>_<secret><checksum>`, for a new client or the named one. */
+export const makeCredentialKey = (clientId = randomText(CLIENT_ID_LENGTH)): CredentialKey =>
+  makeKey("tlk", clientId);
+
+/** Makes the cookie of a new session. */
+export const makeSessionKey = (): CredentialKey => makeKey("tls", randomText(CLIENT_ID_LENGTH));
+
+function makeKey(prefix: KeyPrefix, clientId: string): CredentialKey {
   const secret = randomText(SECRET_LENGTH);
   return {
     clientId,
-    apiKey: `tlk_${clientId}_${secret}${checksumOf(clientId, secret)}`,
+    apiKey: `${prefix}_${clientId}_${secret}${checksumOf(clientId, secret)}`,
     secretHash: hashSecret(secret),
   };
 }
 
+/** The public and the secret part of a key. */
+export interface KeyParts {
+  readonly clientId: string;
+  readonly secret: string;
+}
+
 /** The parts of a well-formed key, or null. */
-export function parseCredentialKey(apiKey: string): { clientId: string; secret: string } | null {
-  const [, clientId, secret, checksum] = KEY.exec(apiKey) ?? [];
+export function parseCredentialKey(apiKey: string, wanted: KeyPrefix = "tlk"): KeyParts | null {
+  const [, prefix, clientId, secret, checksum] = KEY.exec(apiKey) ?? [];
   if (clientId === undefined || secret === undefined || checksum !== checksumOf(clientId, secret))
     return null;
-  return { clientId, secret };
+  return prefix === wanted ? { clientId, secret } : null;
 }
 
 /** Whether a secret has one of these hashes. Takes the same time whichever it is. */
@@ -42,7 +57,7 @@ export function isSecret(secret: string, secretHashes: readonly Buffer[]): boole
 }
 
 /** A plain SHA-256 is enough for a random secret of 256 bits. */
-const hashSecret = (secret: string): Buffer => hash("sha256", secret, "buffer");
+export const hashSecret = (secret: string): Buffer => hash("sha256", secret, "buffer");
 
 /** CRC-32 in base 62, as in GitHub's tokens: it detects typing errors and is no secret. */
 function checksumOf(clientId: string, secret: string): string {

@@ -8,6 +8,7 @@ import {
   type Rotation,
   type Scope,
 } from "../../store/tenancy/credentials.ts";
+import type { Db } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { setMembership } from "../../store/tenancy/memberships.ts";
 import { insertMachineUser } from "../../store/tenancy/users.ts";
@@ -46,24 +47,25 @@ export async function issueCredential(
     if (!workspace) throw invalid(`There is no workspace ${workspaceId}.`);
     return { workspaceId, organizationId: workspace.organizationId, role };
   });
-  const key = makeCredentialKey();
-  const userId = deps.newId();
-  await transaction(deps.db, async (trx) => {
-    await insertMachineUser(trx, { id: userId, name: order.name });
-    for (const { workspaceId, role } of boards) await setMembership(trx, { workspaceId, userId, role });
-    await insertCredential(trx, {
-      id: deps.newId(),
-      clientId: key.clientId,
-      userId,
-      name: order.name,
-      scopes: order.scopes,
-      secretHash: key.secretHash,
-      expiresAt: order.expiresAt,
-      ownerId: order.ownerId ?? null,
-    });
-  });
-  const { clientId, apiKey } = key;
+  const { clientId, apiKey } = await transaction(deps.db, (trx) => issueKey(deps, trx, order));
   return { clientId, name: order.name, apiKey, scopes: order.scopes, boards, expiresAt: order.expiresAt };
+}
+
+/** Adds a credential and its user. `by` is the user who does it, null for the operator. */
+export async function issueKey(
+  { newId }: Pick<Deps, "newId">,
+  trx: Db,
+  { name, boards, scopes, expiresAt, ownerId = null }: CredentialOrder,
+  by: string | null = null,
+): Promise<{ readonly id: string; readonly clientId: string; readonly apiKey: string }> {
+  const { clientId, apiKey, secretHash } = makeCredentialKey();
+  const [id, userId] = [newId(), newId()];
+  await insertMachineUser(trx, { id: userId, name });
+  for (const { workspaceId, role } of boards) await setMembership(trx, { workspaceId, userId, role }, by);
+  const issuedFor = boards[0]?.workspaceId ?? null;
+  const credential = { id, clientId, userId, name, scopes, secretHash, expiresAt, ownerId, issuedFor };
+  await insertCredential(trx, credential);
+  return { id, clientId, apiKey };
 }
 
 /** The maximum time for which the previous key stays valid. */

@@ -2,13 +2,18 @@ import { checksState } from "../../flow/checks.ts";
 import type { CheckReported, ChecksFound } from "../../forge/events.ts";
 import { lockBranch, listBranchesAt, listOutcomes, saveCheckReport } from "../../store/forge/branches.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import { deleteAsks, listConversationsAt, recordAsk } from "../../store/events/conversations.ts";
+import {
+  deleteAwaitedReactions,
+  listConversationsAt,
+  recordAwaitedReaction,
+} from "../../store/events/conversations.ts";
 import { saveFoundReport } from "../../store/ops/reconciling.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-soon.ts";
+import { inspectIfArmed } from "../reconcile/inspect-soon.ts";
+import { recheckAfterEvent } from "../reconcile/recheck-soon.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
 /**
@@ -34,14 +39,18 @@ export async function handleChecks(
     const from = await stateNow();
     await saveReports(trx, repositoryId, event);
     const to = await stateNow();
-    await updateCheckAsks(trx, repositoryId, sha, at);
+    await updateAwaitedFixes(trx, repositoryId, sha, at);
     // Late, because it locks the account's row, which events of all repositories share.
     const actor = to === from ? null : await forgeActor(deps, trx, event.sender);
     for (const { cardId, branchName } of branches) {
-      if (actor === null || moved.has(cardId)) continue;
+      if (moved.has(cardId)) continue;
+      // A required check may be the last one although the state does not change.
+      if (!(await listOutcomes(trx, repositoryId, sha)).includes("pending"))
+        await inspectIfArmed(trx, cardId);
+      if (actor === null) continue;
       const data = { branchName, sha, from, to };
       await recordEvents(trx, [{ cardId, kind: "checks_changed", actor, repositoryId, data, at }]);
-      await recheckIfBlocked(trx, cardId);
+      await recheckAfterEvent(trx, cardId);
     }
   });
 }
@@ -62,8 +71,11 @@ async function saveReports(
   }
 }
 
-/** Failing checks ask the author of the commit for another one. */
-export async function updateCheckAsks(
+/**
+ * While checks fail at a commit, each conversation about it waits for the author's next commit.
+ * Otherwise none does.
+ */
+export async function updateAwaitedFixes(
   trx: Trx,
   repositoryId: string,
   sha: string,
@@ -72,7 +84,7 @@ export async function updateCheckAsks(
   const isFailing = checksState(await listOutcomes(trx, repositoryId, sha)) === "failing";
   const kind = "checks_failing";
   for (const conversation of await listConversationsAt(trx, repositoryId, sha)) {
-    if (isFailing) await recordAsk(trx, conversation, { kind, subject: sha, askedBy: null, at });
-    else await deleteAsks(trx, conversation, { kind });
+    if (isFailing) await recordAwaitedReaction(trx, conversation, { kind, subject: sha, askedBy: null, at });
+    else await deleteAwaitedReactions(trx, conversation, { kind });
   }
 }

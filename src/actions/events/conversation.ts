@@ -11,18 +11,18 @@ import {
 import { removeForgeComment, saveForgeComment } from "../../store/events/comments.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import {
-  deleteAsks,
+  deleteAwaitedReactions,
   findConversation,
-  recordAsk,
+  recordAwaitedReaction,
   recordReaction,
-  type Ask,
+  type AwaitedReaction,
   type Conversation,
 } from "../../store/events/conversations.ts";
 import { recordEvents, type Actor } from "../../store/events/timeline.ts";
 import { markedComment, storedBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 import { isAgentOn, isOurBot } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-soon.ts";
+import { recheckAfterEvent } from "../reconcile/recheck-soon.ts";
 import { recordGiveUp } from "./give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
@@ -47,7 +47,8 @@ export async function handleComment(
     if (!isDeleted)
       await recordReaction(trx, conversation, { userId: actor.userId, works: false, at: event.at });
     const question = { kind: "question", subject: String(commentId) } as const;
-    await setAsk(trx, conversation, { ...question, askedBy: actor.userId, at: writtenAt }, isAsked);
+    const awaited = { ...question, askedBy: actor.userId, at: writtenAt };
+    await setAwaitedReaction(trx, conversation, awaited, isAsked);
     if (isMirror) await recordMirror(trx, event, conversation);
     else {
       if (isOnCard) await recordComment(deps, trx, event, { conversation, actor });
@@ -71,7 +72,7 @@ async function recordComment(
     author: actor,
     body: storedBody(event.body),
     writtenAt: event.writtenAt,
-    heardAt: event.at,
+    eventAt: event.at,
   };
   if (event.action === "deleted") await removeForgeComment(trx, comment);
   else await saveForgeComment(trx, comment, event.action === "edited");
@@ -120,7 +121,7 @@ export async function handleReview(
         naturalKey: `review:${repository.id}:${event.reviewId}:${state}`,
       },
     ]);
-    await recheckIfBlocked(trx, card.id);
+    await recheckAfterEvent(trx, card.id);
   });
 }
 
@@ -133,11 +134,11 @@ export async function handleEditedReview(
   const isAsked = await isQuestionOf(deps, conversation, author, body);
   await transaction(deps.db, async (trx) => {
     await recordReaction(trx, conversation, { userId, works: false, at });
-    await setAsk(trx, conversation, reviewQuestion(reviewId, userId, at), isAsked);
+    await setAwaitedReaction(trx, conversation, reviewQuestion(reviewId, userId, at), isAsked);
   });
 }
 
-const reviewQuestion = (reviewId: number, askedBy: string | null, at: string | null): Ask => ({
+const reviewQuestion = (reviewId: number, askedBy: string | null, at: string | null): AwaitedReaction => ({
   kind: "question",
   subject: `review:${reviewId}`,
   askedBy,
@@ -153,16 +154,22 @@ async function recordReview(
   const subject = String(reviewId);
   const kind = "changes_requested";
   await recordReaction(trx, conversation, { userId: askedBy, works: false, at });
-  if (state === "changes_requested") await recordAsk(trx, conversation, { kind, subject, askedBy, at });
-  if (state === "approved") await deleteAsks(trx, conversation, { kind, askedBy });
-  if (state === "dismissed") await deleteAsks(trx, conversation, { kind, subject });
-  await setAsk(trx, conversation, reviewQuestion(reviewId, askedBy, at), isAsked);
+  if (state === "changes_requested")
+    await recordAwaitedReaction(trx, conversation, { kind, subject, askedBy, at });
+  if (state === "approved") await deleteAwaitedReactions(trx, conversation, { kind, askedBy });
+  if (state === "dismissed") await deleteAwaitedReactions(trx, conversation, { kind, subject });
+  await setAwaitedReaction(trx, conversation, reviewQuestion(reviewId, askedBy, at), isAsked);
 }
 
-async function setAsk(trx: Trx, conversation: Conversation, ask: Ask, isAsked: boolean): Promise<void> {
+async function setAwaitedReaction(
+  trx: Trx,
+  conversation: Conversation,
+  ask: AwaitedReaction,
+  isAsked: boolean,
+): Promise<void> {
   const { kind, subject } = ask;
-  if (isAsked) await recordAsk(trx, conversation, ask);
-  else await deleteAsks(trx, conversation, { kind, subject });
+  if (isAsked) await recordAwaitedReaction(trx, conversation, ask);
+  else await deleteAwaitedReactions(trx, conversation, { kind, subject });
 }
 
 /** Whether a text is a person's question. Our bot writes for people. */
@@ -189,5 +196,5 @@ export async function recordPullRequestTurn(
   const conversation = await findConversation(trx, repositoryId, number);
   if (!conversation) return;
   await recordReaction(trx, conversation, { userId, works: WORK.has(action), at });
-  if (action === "merged" || action === "closed") await deleteAsks(trx, conversation);
+  if (action === "merged" || action === "closed") await deleteAwaitedReactions(trx, conversation);
 }

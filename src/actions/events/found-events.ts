@@ -1,6 +1,10 @@
 import { checksState } from "../../flow/checks.ts";
 import type { ForgeEvent, PullRequestEvent, Pushed } from "../../forge/events.ts";
-import type { BranchAnswer, InspectedPullRequest, InspectedConversation } from "../../forge/pull-requests.ts";
+import type {
+  BranchInspection,
+  InspectedPullRequest,
+  InspectedConversation,
+} from "../../forge/pull-requests.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
 import { listOutcomes } from "../../store/forge/branches.ts";
 import { listUnrecorded, listCommentsNotShown, type KnownBranch } from "../../store/ops/reconciling.ts";
@@ -8,15 +12,15 @@ import { storedBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 
 /** A branch as GitHub shows it. */
-export type ShownBranch = Exclude<BranchAnswer, { readonly refusal: object }>;
+export type ShownBranch = Exclude<BranchInspection, { readonly refusal: object }>;
 
 /**
- * ISO 8601, by the database's clock. What was stored after `quietSince` is too recent to compare:
- * GitHub's answer may be older.
+ * ISO 8601, by the database's clock. What was stored after `changedBefore` is too recent to compare:
+ * GitHub's response may be older.
  */
 export interface InspectionTime {
   readonly askedAt: string;
-  readonly quietSince: string;
+  readonly changedBefore: string;
 }
 
 type Origin = Pick<Pushed, "installationId" | "repository" | "isFromComparison">;
@@ -116,21 +120,21 @@ async function* checksOf(
 async function* conversationOf(
   { db }: Deps,
   { cardId, repositoryId, branchName }: KnownBranch,
-  said: InspectedConversation,
+  conversation: InspectedConversation,
   origin: Origin,
 ): AsyncGenerator<ForgeEvent> {
-  const { number } = said;
+  const { number } = conversation;
   const unrecorded = await listUnrecorded(db, cardId, repositoryId, {
-    comments: said.comments.map(({ commentId, body }) => ({ commentId, body: storedBody(body) })),
-    reviews: said.reviews,
+    comments: conversation.comments.map(({ commentId, body }) => ({ commentId, body: storedBody(body) })),
+    reviews: conversation.reviews,
   });
-  for (const { changedAt: at, ...comment } of said.comments) {
+  for (const { changedAt: at, ...comment } of conversation.comments) {
     const difference = unrecorded.comments.get(comment.commentId);
     if (difference === undefined) continue;
     const action = difference === "changed" ? "edited" : "created";
     yield { type: "commented", ...origin, number, ...comment, action, sender: comment.author, at };
   }
-  for (const { author, ...review } of said.reviews) {
+  for (const { author, ...review } of conversation.reviews) {
     if (!unrecorded.reviews.has(review.reviewId)) continue;
     // GitHub does not show here who dismissed a review.
     const sender = review.state === "dismissed" ? null : author;
@@ -148,7 +152,7 @@ async function* deletionsOf(
   { cardId, repositoryId, ref }: KnownBranch,
   { number, comments, isAllComments }: InspectedConversation,
   origin: Origin,
-  { askedAt: at, quietSince }: InspectionTime,
+  { askedAt: at, changedBefore }: InspectionTime,
 ): AsyncGenerator<ForgeEvent> {
   const shown = comments.map(({ commentId }) => commentId);
   const from = isAllComments ? 0 : Math.min(...shown);
@@ -156,7 +160,7 @@ async function* deletionsOf(
     number,
     shown,
     from,
-    quietSince,
+    changedBefore,
   });
   for (const { commentId, isMirror } of unshown) {
     if (await deps.forge.hasComment(ref, commentId)) continue;

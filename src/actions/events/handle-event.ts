@@ -15,6 +15,7 @@ import {
   updateRepositoryNames,
   type Repository,
 } from "../../store/forge/repositories.ts";
+import { endSessionsOf } from "../../store/tenancy/sessions.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../installations/forge-accounts.ts";
 import { recordPushedTip } from "../reconcile/follow-trunk.ts";
@@ -23,7 +24,7 @@ import { handleChecks } from "./checks.ts";
 import { handleComment, handleEditedReview, handleReview } from "./conversation.ts";
 import { handleProposal } from "./proposal.ts";
 import { handlePullRequest, handleAnyPullRequest } from "./pull-request.ts";
-import { handlePushToCardBranch, handlePushForBackMerges } from "./push.ts";
+import { handlePushToCardBranch, handlePushToAnyBranch } from "./push.ts";
 import { handlePushToOtherBranch } from "./unassigned-branch.ts";
 
 /** A pull request whose deferred events may have to be replayed. */
@@ -41,6 +42,7 @@ interface HandledPullRequest {
 export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<HandledPullRequest | null> {
   if (event.type === "irrelevant") return null;
   if (event.type === "installation_changed") await syncInstallation(deps, event.installationId);
+  else if (event.type === "authorization_revoked") await endSessionsOf(deps.db, event.account.forgeId);
   else if (event.type === "repository_changed") await handleRepositoryChange(deps, event);
   else {
     const stored = await findRepositoryByForgeId(deps.db, event.repository.forgeId);
@@ -53,7 +55,7 @@ export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<Handle
 
 type RepositoryEvent = Exclude<
   ForgeEvent,
-  { readonly type: "irrelevant" | "installation_changed" | "repository_changed" }
+  { readonly type: "irrelevant" | "installation_changed" | "authorization_revoked" | "repository_changed" }
 >;
 
 /**
@@ -87,7 +89,7 @@ async function handleInRepository(
       await handleChecks(deps, event, repository);
       return null;
     case "pushed": {
-      await handlePushForBackMerges(deps, event, repository);
+      await handlePushToAnyBranch(deps, event, repository);
       const card = await findBranchOwner(deps.db, repository.id, event.branchName);
       if (!card) await handlePushToOtherBranch(deps, event, repository);
       else {

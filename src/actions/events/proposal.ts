@@ -43,20 +43,20 @@ export async function handleProposal(
       targetBranch,
       state: stateOf(event),
       headSha,
-      heardAt: event.at,
+      eventAt: event.at,
     });
     if (isNew) await addReplayJob(trx, repository.id, number);
     await recordPullRequestTurn(trx, repository.id, event, actor);
     const kind = KIND[event.action];
     if (isByAgent && kind) {
-      const sha = event.action === "merged" ? { sha: event.mergeSha } : { headBranch };
+      const commitOrBranch = event.action === "merged" ? { sha: event.mergeSha } : { headBranch };
       await recordEvents(trx, [
         {
           cardId: card.id,
           kind,
           actor: event.action === "merged" ? await forgeActor(deps, trx, event.mergedBy) : author,
           repositoryId: repository.id,
-          data: { prNumber: number, targetBranch, ...sha },
+          data: { prNumber: number, targetBranch, ...commitOrBranch },
           at: event.at,
           naturalKey: effectKey(kind, repository.id, number),
         },

@@ -1,6 +1,6 @@
 import type { PullRequestEvent } from "../../forge/events.ts";
 import type { InspectedPullRequest } from "../../forge/pull-requests.ts";
-import { completeMergedBackmerge } from "../../store/releases/release-cards.ts";
+import { completeMergedBackMerge } from "../../store/releases/release-cards.ts";
 import { branchKey, deleteInboxItems } from "../../store/inbox/stored-items.ts";
 import {
   findIntent,
@@ -24,7 +24,7 @@ import { recordEvents, hasEventSince } from "../../store/events/timeline.ts";
 import { backMergeSoon } from "../releases/back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-soon.ts";
+import { recheckAfterEvent } from "../reconcile/recheck-soon.ts";
 import { effectKey, intentKey } from "../moves/record-effects.ts";
 import { resumeQueuedSoon } from "../moves/resume-move.ts";
 import { recordPullRequestTurn } from "./conversation.ts";
@@ -48,7 +48,7 @@ export async function handleAnyPullRequest(
   { id: repositoryId, ref }: Repository,
 ): Promise<void> {
   if (action === "merged")
-    await completeMergedBackmerge(db, { repositoryId, targetBranch, prNumber: number });
+    await completeMergedBackMerge(db, { repositoryId, targetBranch, prNumber: number });
   if (action === "opened" && isDraft && ref?.lacks?.includes("drafts"))
     await recordMissingFeature(db, forgeId, "drafts", false);
 }
@@ -100,9 +100,9 @@ async function savePullRequestOf(
     headSha: event.headSha,
     headBranch: event.headBranch,
     mergeSha: event.mergeSha,
-    heardAt: event.at,
-    heardAction: event.action,
-    ...(shown && { ...rowOf(shown), heardAt: shown.updatedAt }),
+    eventAt: event.at,
+    eventAction: event.action,
+    ...(shown && { ...rowOf(shown), eventAt: shown.updatedAt }),
   });
   if (isNew) await addReplayJob(trx, repository.id, event.number);
 }
@@ -147,7 +147,7 @@ async function scheduleFollowUps(
     await recordQueueEvent(trx, intentKey(pull, "merge"), { removedFromQueue, at });
   }
   if (action === "merged" || action === "dequeued") await resumeQueuedSoon(trx, pull);
-  await recheckIfBlocked(trx, card.id);
+  await recheckAfterEvent(trx, card.id);
 }
 
 export const stateOf = (event: PullRequestEvent): "draft" | "open" | "merged" | "closed" => {
@@ -202,9 +202,9 @@ async function inspectIfUncertain(
 ): Promise<InspectedPullRequest | null> {
   if (event.isFromComparison || event.action === "merged" || !repository.ref) return null;
   const known = await findPullRequest(deps.db, repository.id, event.number);
-  const isAsOld = known !== null && event.at !== null && known.heardAt === event.at;
+  const isAsOld = known !== null && event.at !== null && known.eventAt === event.at;
   // Opening comes before everything else in the same second.
-  const isInOrder = event.action === "opened" || known?.heardAction === "opened";
+  const isInOrder = event.action === "opened" || known?.eventAction === "opened";
   const isAsKnown =
     known?.state === stateOf(event) &&
     known.headSha === event.headSha &&

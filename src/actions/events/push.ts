@@ -1,6 +1,6 @@
 import { checksState } from "../../flow/checks.ts";
 import type { Pushed } from "../../forge/events.ts";
-import { listCardsAwaitingBackmerge } from "../../store/releases/release-cards.ts";
+import { listCardsAwaitingBackMerge } from "../../store/releases/release-cards.ts";
 import {
   lockBranch,
   recordFoundChange,
@@ -25,8 +25,8 @@ import { backMergeSoon } from "../releases/back-merge.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
 import type { Deps } from "../deps.ts";
 import { isOurBot } from "../installations/forge-accounts.ts";
-import { recheckIfBlocked, recheckMissingBranches } from "../reconcile/recheck-soon.ts";
-import { updateCheckAsks } from "./checks.ts";
+import { recheckAfterEvent, recheckMissingBranches } from "../reconcile/recheck-soon.ts";
+import { updateAwaitedFixes } from "./checks.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
@@ -34,12 +34,12 @@ import { transaction } from "../../store/db/transaction.ts";
 const MAX_COMMITS = 20;
 
 /** A push to any branch may contain a back-merge, or create a branch that blocked cards need. */
-export async function handlePushForBackMerges(
+export async function handlePushToAnyBranch(
   { db }: Deps,
   { branchName, after }: Pushed,
   { id: repositoryId }: Repository,
 ): Promise<void> {
-  for (const cardId of await listCardsAwaitingBackmerge(db, repositoryId, branchName)) {
+  for (const cardId of await listCardsAwaitingBackMerge(db, repositoryId, branchName)) {
     await backMergeSoon(db, cardId);
   }
   if (after !== null) await recheckMissingBranches(db, [{ repositoryId, branchName }]);
@@ -79,7 +79,7 @@ export async function handlePushToCardBranch(
     if (event.after !== null && !isOurs) {
       const conversation = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
       if (reaction) await recordReaction(trx, { ...conversation, prNumber: 0 }, { ...reaction, works: true });
-      await updateCheckAsks(trx, repository.id, event.after, event.at);
+      await updateAwaitedFixes(trx, repository.id, event.after, event.at);
     }
     // Last, to keep the time between inserting a timeline item and committing it short.
     if (isNew) await recordPush(trx, event, context, { from: link.headSha, to: headSha });
@@ -111,7 +111,7 @@ async function recordPush(
   if (head.to !== null && head.to !== head.from)
     await recordEarlierChecks(trx, recorded, branchName, head.to);
   if (after !== null) await catchUpSoon(trx, card.id);
-  await recheckIfBlocked(trx, card.id);
+  await recheckAfterEvent(trx, card.id);
 }
 
 type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
@@ -169,7 +169,7 @@ const deletedBranchItem = (
 
 /**
  * Who pushed, and when. For a push found by a comparison this is the author of the newest commit,
- * if known here. It was pushed after it was committed, and before it was found.
+ * if known here. The time is that of the commit, but not later than the comparison.
  */
 async function reactionOf(
   deps: Deps,

@@ -17,7 +17,7 @@ import { isOurBot } from "../installations/forge-accounts.ts";
 
 export const SUGGEST_BRANCH = "suggest-branch";
 
-/** GitHub's reads may lag behind its writes for almost as long, in milliseconds. */
+/** The pause before the second check, in milliseconds; GitHub's reads lag behind its writes for less. */
 const CHECK_AGAIN_MS = 60_000;
 
 /** A branch that belongs to no card, and the account that pushed to it, if known. */

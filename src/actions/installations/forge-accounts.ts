@@ -4,11 +4,14 @@ import type { Role } from "../../flow/roles.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { Actor } from "../../store/events/timeline.ts";
-import { setMembership } from "../../store/tenancy/memberships.ts";
+import { transaction } from "../../store/db/transaction.ts";
+import { insertAgent, isRegisteredAgent } from "../../store/tenancy/agents.ts";
+import { lockMembers } from "../../store/tenancy/members.ts";
 import { findPerson } from "../../store/tenancy/people.ts";
-import { insertAgent, isRegisteredAgent, upsertForgeUser } from "../../store/tenancy/users.ts";
+import { upsertForgeUser } from "../../store/tenancy/users.ts";
 import { findWorkspace } from "../../store/tenancy/workspaces.ts";
 import type { Deps } from "../deps.ts";
+import { setRole } from "../members/members.ts";
 
 /** The account GitHub shows in place of one that was deleted (https://github.com/ghost). */
 const GHOST: ForgeAccount = { forgeId: 10_137, login: "ghost", avatarUrl: null, isBot: false };
@@ -52,8 +55,12 @@ export async function addMember(
   deps: MemberDeps,
   order: { readonly workspaceId: string; readonly login: string; readonly role: Role },
 ): Promise<ForgeUser> {
+  const { workspaceId, role } = order;
   const user = await userWithLogin(deps, order);
-  await setMembership(deps.db, { workspaceId: order.workspaceId, userId: user.id, role: order.role });
+  await transaction(deps.db, async (trx) => {
+    await lockMembers(trx, workspaceId);
+    await setRole(trx, { workspaceId, userId: user.id, role, by: null });
+  });
   return user;
 }
 
@@ -68,9 +75,21 @@ export async function registerAgent(
   const { workspaceId, login } = order;
   const owner = order.owner === undefined ? null : await findOwner(deps, { workspaceId, login: order.owner });
   const user = await userWithLogin(deps, { workspaceId, login });
-  if (user.id === owner?.id) throw invalid(`${user.login} cannot be its own owner. Name a person.`);
-  await insertAgent(deps.db, { workspaceId, userId: user.id, ownerId: owner?.id ?? null });
+  await recordAgent(deps.db, { workspaceId, user, ownerId: owner?.id ?? null });
   return { ...user, ...(owner && { owner: owner.login }) };
+}
+
+/** Registers a user as an agent. Without an owner, an agent that is registered keeps its own. */
+export async function recordAgent(
+  db: Db,
+  {
+    workspaceId,
+    user,
+    ownerId,
+  }: { readonly workspaceId: string; readonly user: ForgeUser; readonly ownerId: string | null },
+): Promise<void> {
+  if (user.id === ownerId) throw invalid(`${user.login} cannot be its own owner. Name a person.`);
+  await insertAgent(db, { workspaceId, userId: user.id, ownerId });
 }
 
 /**
@@ -88,14 +107,22 @@ export async function findOwner(
 
 type MemberDeps = Pick<Deps, "db" | "newId" | "forge">;
 
-async function userWithLogin(
+export async function userWithLogin(
   deps: MemberDeps,
   { workspaceId, login }: { readonly workspaceId: string; readonly login: string },
 ): Promise<ForgeUser> {
-  const workspace = await findWorkspace(deps.db, workspaceId);
-  if (!workspace) throw notFound(`There is no workspace ${workspaceId}. \`workspace list\` shows them.`);
-  const account = await deps.forge.account(login, workspace.installationId);
+  const account = await accountWithLogin(deps, { workspaceId, login });
   if (!account) throw notFound(`GitHub has no user or bot ${login}.`);
   const { userId } = await forgeActor(deps, deps.db, account);
   return { id: userId, login: account.login };
+}
+
+/** The account that has this login on GitHub now, or null. */
+export async function accountWithLogin(
+  { db, forge }: Pick<Deps, "db" | "forge">,
+  { workspaceId, login }: { readonly workspaceId: string; readonly login: string },
+): Promise<ForgeAccount | null> {
+  const workspace = await findWorkspace(db, workspaceId);
+  if (!workspace) throw notFound(`There is no workspace ${workspaceId}. \`workspace list\` shows them.`);
+  return forge.account(login, workspace.installationId);
 }

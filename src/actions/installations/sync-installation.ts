@@ -26,7 +26,7 @@ import { insertWorkspace, listWorkspacesOfOrganization } from "../../store/tenan
 import { copyFlow } from "../boards/projects.ts";
 import { unlinkUnmerged } from "../cards/relink-card.ts";
 import type { Deps } from "../deps.ts";
-import { followTrunksLater } from "../reconcile/follow-trunk.ts";
+import { followTrunksOfAccountLater } from "../reconcile/follow-trunk.ts";
 import { recheckForbidden, recheckSoon } from "../reconcile/recheck-soon.ts";
 import { reconcileLater } from "../reconcile/reconcile-later.ts";
 import { forgeActor } from "./forge-accounts.ts";
@@ -77,8 +77,8 @@ export async function storeInstallation(
     const projectId = await projectForNew(deps, trx, saved.id, installation.account.login);
     // GitHub does not show what a suspended or refused account grants.
     if (!granted) return;
-    const quietMs = await takeDeferredComparison(trx, saved.id);
-    if (quietMs !== null) await reconcileLater(trx, saved.id, quietMs, 0);
+    const minAgeMs = await takeDeferredComparison(trx, saved.id);
+    if (minAgeMs !== null) await reconcileLater(trx, saved.id, minAgeMs, 0);
     const forgeIds = granted.map(({ forgeId }) => forgeId);
     await unlinkTransferred(deps, trx, await detachFromOtherOrganizations(trx, saved.id, forgeIds, askedAt));
     const withIds = granted.map((repository) => ({ ...repository, newId: deps.newId() }));
@@ -86,7 +86,7 @@ export async function storeInstallation(
     if (projectId) await linkOnlyRepository(trx, projectId, added);
     if (!saved.isBetter && !isAnyBack) return;
     await recheckForbidden(trx, saved.id);
-    await followTrunksLater(trx, installation.installationId, 0);
+    await followTrunksOfAccountLater(trx, installation.installationId, 0);
   });
 }
 
@@ -137,7 +137,7 @@ export async function handleRepositoryChange(deps: Deps, event: RepositoryChange
   await syncInstallation(deps, event.installationId);
   const repository = await findRepositoryByForgeId(db, event.repository.forgeId);
   if (repository?.installationId !== event.installationId) return;
-  // Doubtful tips make the next move inspect the repository, which may be archived.
+  // Stale tips make the next move inspect the repository, which may be archived.
   await invalidateTips(db, repository.id);
   for (const cardId of await listBlockedCardsOfRepository(db, repository.id)) await recheckSoon(db, cardId);
 }

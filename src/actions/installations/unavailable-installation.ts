@@ -2,10 +2,10 @@ import type { UnavailableReason } from "../../forge/values.ts";
 import { markInstallationUnavailable } from "../../store/forge/installations.ts";
 import type { Deps } from "../deps.ts";
 
-/** The shortest time for which a repository's health shows that GitHub did not answer, in seconds. */
+/** The shortest time for which a repository's health shows that GitHub did not respond, in seconds. */
 const SHOWN_FOR_S = 60;
 
-/** Records for the health of repositories why GitHub did not answer. Never throws. */
+/** Records for the health of repositories why GitHub did not respond. Never throws. */
 export async function recordUnavailable(
   { db, log }: Deps,
   installationId: number,

@@ -1,5 +1,6 @@
 import { busy, conflict, invalid, notFound, type Problem } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
+import { inaccessibleMessage } from "../../flow/refusal.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { findCard, findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { insertLinks, listLinks } from "../../store/cards/links.ts";
@@ -17,7 +18,7 @@ import {
   lockInboxItem,
   type Suggestion,
 } from "../../store/inbox/stored-items.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { noInboxItem } from "../boards/dismiss-inbox-item.ts";
 import type { Deps } from "../deps.ts";
@@ -30,7 +31,7 @@ type SuggestedBranch = InspectedBranch & { readonly repository: Repository };
 
 /**
  * Gives a suggested branch to the card it is named for, or to the card `number`, in one transaction
- * and without writing on GitHub. Answers 204. Throws `conflict` if the item suggests no branch, the
+ * and without writing on GitHub. Returns 204. Throws `conflict` if the item suggests no branch, the
  * branch is gone or belongs to another card, or the card has a branch in the repository.
  */
 export async function adoptBranch(
@@ -38,7 +39,7 @@ export async function adoptBranch(
   write: Write,
   item: InboxItem,
   number: number | undefined,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   if (item.kind !== "branch_suggestion") throw noSuggestion(item);
   const { trx } = write;
   const suggestion = await findSuggestion(trx, item.id);
@@ -92,7 +93,8 @@ async function inspectBranch(
 ): Promise<SuggestedBranch> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   const { ref, fullName } = repository;
-  if (!project || !ref) throw conflict(`The App has no access to ${fullName} any more. Install it again.`);
+  if (!project) throw conflict("The project of the card was deleted.");
+  if (!ref) throw conflict(inaccessibleMessage(repository));
   const targetBranch = targetOf(project.flow, card.hotfix);
   const askedAt = await readClock(deps.db);
   const [answer] = await deps.forge.inspect([{ repository: ref, branchName: name, targetBranch }]);

@@ -16,7 +16,7 @@ import { adoptPullRequest } from "../../store/forge/pull-requests.ts";
 import { branchKey, deleteInboxItems } from "../../store/inbox/stored-items.ts";
 import { saveFoundReport } from "../../store/ops/reconciling.ts";
 import type { Deps } from "../deps.ts";
-import { recheckIfBlocked } from "../reconcile/recheck-soon.ts";
+import { recheckAfterEvent } from "../reconcile/recheck-soon.ts";
 
 interface NewBranch {
   readonly branchName: string;
@@ -29,8 +29,8 @@ interface NewBranch {
 type CreatedBranch = ForgeResult<{ readonly sha: string; readonly isTaken: boolean }>;
 
 /**
- * Creates a branch. If GitHub refuses a commit that the target has left, creates it at the target's
- * current commit; `onMoved` stores that commit first. Throws `ForgeUnavailable`.
+ * Creates a branch. If GitHub refuses a commit that is not on the target any more, creates it at
+ * the target's current commit; `onMoved` stores that commit first. Throws `ForgeUnavailable`.
  */
 export async function createBranchFrom(
   deps: Deps,
@@ -134,7 +134,7 @@ interface Relink {
  * list the earlier branch's pull requests for it.
  */
 type Readoption =
-  | { readonly state: "taken" }
+  | { readonly state: "readopted" }
   | { readonly state: "none"; readonly unusableName: string | null }
   | { readonly state: "refused"; readonly refusal: Refusal };
 
@@ -159,8 +159,8 @@ export async function readoptBranch(deps: Deps, relink: Relink): Promise<Readopt
     return { state: "none", unusableName: pullRequests.length > 0 ? name : null };
   }
   const openPullRequests = pullRequests.filter(({ state }) => state === "open");
-  const isTaken = await readopt(deps, relink, { name, headSha, openPullRequests, askedAt });
-  return isTaken ? { state: "taken" } : NONE;
+  const isReadopted = await readopt(deps, relink, { name, headSha, openPullRequests, askedAt });
+  return isReadopted ? { state: "readopted" } : NONE;
 }
 
 /** False if another card has the branch. */
@@ -177,7 +177,7 @@ async function readopt(
       if (!link || link.branchName !== null) return;
       const adopter = { cardId: card.id, actor: { userId: actorId, login: null }, repositoryId };
       if (!(await assignBranch(trx, adopter, branch))) throw new BranchOfAnotherCard();
-      await recheckIfBlocked(trx, card.id);
+      await recheckAfterEvent(trx, card.id);
     });
     return true;
   } catch (error) {

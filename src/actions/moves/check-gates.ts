@@ -1,14 +1,13 @@
 import { ruleRequires, type Stage } from "../../flow/flow.ts";
 import {
   entryRefusals,
-  gateReason,
   secondPersonRefusal,
   type BranchWork,
-  type LaterGates,
+  type RecheckedGates,
   type Contributor,
 } from "../../flow/gates.ts";
 import { currentPullRequest, type RepositoryState } from "../../flow/move.ts";
-import type { BlockedReason } from "../../flow/refusal.ts";
+import { blockedReason, isRefusal, type BlockedReason } from "../../flow/refusal.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import { countOtherCards, lockColumn } from "../../store/cards/placing.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
@@ -25,7 +24,7 @@ export interface Mover {
 }
 
 /** A card and a stage that it is about to enter. */
-interface Entry {
+interface StageEntry {
   readonly card: { readonly id: string; readonly workspaceId: string; readonly stageId: string };
   readonly stage: Stage;
   /** Absent if nobody moves the card. */
@@ -33,18 +32,22 @@ interface Entry {
 }
 
 /**
- * What the gates of a stage refuse before GitHub is asked. Every move passes here when it begins:
- * the lock on the column makes the limit hold, because a move that begins takes a place.
+ * Checks the gates that need no call to GitHub, when a move begins. Locks the stage's column if it
+ * has a limit: an unfinished move counts as a card of the stage, so two moves must not be counted
+ * at the same time.
  */
-export async function lockEntry(trx: Trx, entry: Entry, mover: Mover): Promise<BlockedReason[]> {
+export async function lockAndCheckGates(trx: Trx, entry: StageEntry, mover: Mover): Promise<BlockedReason[]> {
   if (entry.stage.gates && entry.stage.gates.wipLimit !== null) await lockColumn(trx, entry.stage.id);
-  return checkEntry(trx, entry, mover);
+  return checkGates(trx, entry, mover);
 }
 
-/** What the gates refuse before GitHub is asked. Without the lock, the limit is only likely. */
-export async function checkEntry(
+/**
+ * Checks the gates that need no call to GitHub. Does not lock the column, so a card may still take
+ * the last place.
+ */
+export async function checkGates(
   db: Db,
-  { card, stage }: Entry,
+  { card, stage }: StageEntry,
   { actorId, isHuman }: Mover,
 ): Promise<BlockedReason[]> {
   const { gates } = stage;
@@ -53,32 +56,32 @@ export async function checkEntry(
     gates.wipLimit === null ? 0 : countOtherCards(db, stage.id, card.id),
     gates.secondPerson ? findPerson(db, card.workspaceId, actorId) : null,
   ]);
-  return entryRefusals(stage, { isHuman, personId, otherCards }).map((refusal) => gateReason(refusal));
+  return entryRefusals(stage, { isHuman, personId, otherCards }).map((refusal) => blockedReason("", refusal));
 }
 
 /** Whether the commits of a card have to be read for a transition. */
-export const needsCommits = ({ card, stage, mover }: Entry): boolean =>
+export const needsCommits = ({ card, stage, mover }: StageEntry): boolean =>
   mover !== undefined && stage.gates?.secondPerson === true && card.stageId !== stage.id;
 
-/** What the gates refuse of an inspected card: also checked when a job resumes the move. */
-export async function checkInspected(
+/** The refusals by gates after an inspection. A job that resumes a move checks them again. */
+export async function checkInspectedGates(
   deps: Deps,
-  transition: Entry,
+  transition: StageEntry,
   repositories: readonly RepositoryState[],
 ): Promise<BlockedReason[]> {
   const { card, stage, mover } = transition;
   if (!mover) return [];
-  const refused = await checkEntry(deps.db, transition, mover);
+  const refused = await checkGates(deps.db, transition, mover);
   if (refused.length > 0 || !needsCommits(transition)) return refused;
   const personId = await findPerson(deps.db, card.workspaceId, mover.actorId);
   const reasons: BlockedReason[] = [];
   for (const state of repositories) {
     // The plan has this refusal if the rule needs Git.
-    if ("reason" in state.facts && !ruleRequires(stage.rule, "branch"))
-      reasons.push(gateReason(state.facts, state.fullName));
+    if (isRefusal(state.facts) && !ruleRequires(stage.rule, "branch"))
+      reasons.push(blockedReason(state.fullName, state.facts));
     const work = await workOf(deps.db, transition, state);
     const refusal = work && secondPersonRefusal(stage, personId, work);
-    if (refusal) reasons.push(gateReason(refusal, state.fullName));
+    if (refusal) reasons.push(blockedReason(state.fullName, refusal));
   }
   return reasons;
 }
@@ -86,10 +89,10 @@ export async function checkInspected(
 /** The commits that a card's branch would bring into its target. Null if there are none, or if GitHub decides. */
 async function workOf(
   db: Db,
-  { card }: Entry,
+  { card }: StageEntry,
   { repositoryId, fullName, branchName, facts }: RepositoryState,
 ): Promise<BranchWork | null> {
-  if (branchName === null || "reason" in facts || facts.headSha === null || facts.aheadBy === 0) return null;
+  if (branchName === null || isRefusal(facts) || facts.headSha === null || facts.aheadBy === 0) return null;
   const pull = currentPullRequest(facts);
   // A push removes a pull request from the merge queue, so its commits were checked before.
   if (pull?.state === "merged" || pull?.isInMergeQueue) return null;
@@ -140,9 +143,9 @@ function pushersOf(
 /** What decides whether the gates still refuse a blocked card. */
 export async function inspectGates(
   db: Db,
-  { id: cardId, workspaceId }: Entry["card"],
+  { id: cardId, workspaceId }: StageEntry["card"],
   stage: Stage,
-): Promise<LaterGates> {
+): Promise<RecheckedGates> {
   const links = await listLinks(db, cardId);
   const branches = links.map(async ({ repository: { id: repositoryId, fullName }, branchName, headSha }) => {
     const pushes = branchName ? await listPushes(db, { cardId, repositoryId, branchName }) : [];

@@ -1,14 +1,16 @@
 import { notFound } from "../../errors.ts";
+import type { Stage } from "../../flow/flow.ts";
 import { lockCard } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { finishOperation } from "../../store/ops/operations.ts";
+import { finishOperation, type Operation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { checkForbiddingInstallations } from "../installations/refused-installation.ts";
-import { recheckFull } from "../reconcile/recheck-soon.ts";
+import { recheckCardsWaitingForRoom } from "../reconcile/recheck-soon.ts";
+import { armCard, disarmRefused, endArmed } from "./armed-move.ts";
 import { refuseCard, type RefusedMove } from "./refuse-card.ts";
-import { beingMoved, enterStage, type MoveAttempt, type Transition } from "./start-move.ts";
-import type { MoveOutcome } from "./run-move.ts";
+import { beingMoved, enterStage, type RunningMove, type Transition } from "./start-move.ts";
+import type { MoveOutcome } from "./move-outcome.ts";
 
 interface Merges {
   readonly promoted: MoveOutcome["promoted"];
@@ -16,9 +18,9 @@ interface Merges {
   readonly alreadyMerged?: MoveOutcome["alreadyMerged"];
 }
 
-/** The answer to a finished move, or why the card stays where it is. */
-export type FinishedMove =
-  | { readonly state: "moved" | "queued"; readonly status: 200 | 202; readonly result: unknown }
+/** The response to a finished move, or why the card stays where it is. */
+export type StoredOutcome =
+  | { readonly state: "moved" | "queued" | "waiting"; readonly status: 200 | 202; readonly result: unknown }
   | RefusedMove;
 
 /**
@@ -28,9 +30,9 @@ export type FinishedMove =
 export async function finishMove<T>(
   deps: Deps,
   transition: Transition,
-  move: MoveAttempt,
+  move: RunningMove,
   outcome: MoveOutcome,
-  record: (trx: Trx, settled: FinishedMove) => Promise<T>,
+  record: (trx: Trx, settled: StoredOutcome) => Promise<T>,
 ): Promise<T> {
   const recorded = await transaction(deps.db, async (trx) =>
     record(trx, await writeOutcome(trx, transition, move, outcome)),
@@ -44,34 +46,52 @@ export async function finishMove<T>(
 async function writeOutcome(
   trx: Trx,
   { card: { id: cardId, number }, stage, project }: Transition,
-  move: MoveAttempt,
+  move: RunningMove,
   outcome: MoveOutcome,
-): Promise<FinishedMove> {
+): Promise<StoredOutcome> {
   const card = await lockCard(trx, cardId);
   if (!card) throw notFound(`There is no card ${number} on this board.`);
   const { promoted, alreadyMerged } = outcome;
   const merges: Merges = alreadyMerged.length > 0 ? { promoted, alreadyMerged } : { promoted };
-  const end = async (state: "done" | "refused" | "queued", result: unknown): Promise<void> => {
+  const end = async (state: Exclude<Operation["state"], "running">, result: unknown): Promise<void> => {
     if (!(await finishOperation(trx, move, state, result))) throw beingMoved(card);
   };
   // Another call may have put the card into the stage by now: then there is nothing to refuse.
   const isThere = card.stageId === stage.id;
+  if (outcome.state === "waiting" && !isThere) {
+    await end("abandoned", null);
+    const armed = await armCard(trx, { card, stage }, move, outcome);
+    await recheckWaitingForRoom(trx, stage);
+    const task = { number, statusId: card.stageId, blocked: card.blocked };
+    return { state: "waiting", status: 202, result: { task, ...merges, armed } };
+  }
   if (outcome.state === "refused" && !isThere) {
     await end("refused", null);
-    if (stage.gates?.wipLimit) await recheckFull(trx, stage.id);
+    await recheckWaitingForRoom(trx, stage);
     await checkForbiddingInstallations(trx, cardId, outcome.reasons);
     const blocked = await refuseCard(trx, { card, stage }, outcome, move.actorId);
+    await disarmRefused(trx, cardId, move, blocked);
     return { state: "refused", blocked, ...merges };
   }
   if (outcome.state === "queued") {
     const task = { number, statusId: card.stageId, blocked: card.blocked };
     const result = { task, ...merges, queued: outcome.queued };
     await end("queued", result);
+    await endArmed(trx, cardId, move);
     return { state: "queued", status: 202, result };
   }
   const task = { number, statusId: stage.id, blocked: isThere ? card.blocked : null };
   const result = { task, ...merges };
   await end("done", result);
+  await endArmed(trx, cardId, move);
   await enterStage(trx, { card, stage, project }, move.index, move.actorId);
   return { state: "moved", status: 200, result };
+}
+
+/**
+ * Rechecks the cards that wait for room in the stage, because an unfinished move counts as a card
+ * of its stage.
+ */
+async function recheckWaitingForRoom(trx: Trx, { id, gates }: Stage): Promise<void> {
+  if (gates?.wipLimit) await recheckCardsWaitingForRoom(trx, id);
 }

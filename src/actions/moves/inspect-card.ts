@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { brokenRefusal } from "../../flow/refusal.ts";
+import { connectionRefusal, isRefusal } from "../../flow/refusal.ts";
 import { targetOf, ruleRequires } from "../../flow/flow.ts";
 import { planMove, type MovePlan, type RepositoryState } from "../../flow/move.ts";
-import type { BranchAnswer } from "../../forge/pull-requests.ts";
+import type { BranchInspection, InspectOptions } from "../../forge/pull-requests.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { listBranchStarts } from "../../store/events/timeline.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
 import type { Transition } from "./start-move.ts";
-import { checkInspected, needsCommits } from "./check-gates.ts";
+import { checkInspectedGates, needsCommits } from "./check-gates.ts";
 import { intentKey, type CardPullRequest } from "./record-effects.ts";
 
 /** The state of a card's repositories, and the plan for entering a stage that follows from it. */
@@ -25,33 +25,69 @@ const MERGEABILITY_WAIT_MS = 15_000;
 const LANDING_WAIT_MS = 2_000;
 
 /**
- * Inspects all repositories of a card on GitHub. Branches without a pull request into a later target
- * are compared with the start of the flow by a second call.
+ * Inspects all repositories of a card on GitHub. A branch without a pull request may start from
+ * another target than the stage merges into. A second call compares such branches with the target
+ * that they started from.
  */
 export async function inspectCard(deps: Deps, transition: Transition): Promise<Inspection> {
-  const { card, project, stage } = transition;
-  const links = await listLinks(deps.db, card.id);
-  const start = targetOf(project.flow, card.hotfix);
-  const target = stage.rule.type === "merge" ? stage.rule.into : start;
-  const answers = await inspectLinks(deps, links, target, needsCommits(transition));
-  // Commits ahead of another target than the branch started from may not be the card's own.
-  const unshown = target === start ? [] : links.filter((link) => lacksPullRequest(answers.get(link)));
-  const fromStart = await inspectLinks(deps, unshown, start);
-  const repositories = links.map((link) => {
-    const answer = answers.get(link);
-    return {
-      repositoryId: link.repository.id,
-      fullName: link.repository.fullName,
-      branchName: link.branchName,
-      facts: answer ? (answer.refusal ?? answer) : brokenRefusal(link.repository.broken ?? "not_granted"),
-      isBehindWebhooks: isBehindWebhooks(link, answer),
-      isBare: isBare(fromStart.get(link)),
-    };
-  });
-  return planned(deps, transition, links, repositories);
+  const [inspection] = await inspectCards(deps, [transition]);
+  if (!inspection) throw new Error("a card that was not inspected");
+  return inspection;
 }
 
-async function planned(
+/** Inspects several cards with as many calls as one. */
+export async function inspectCards(deps: Deps, transitions: readonly Transition[]): Promise<Inspection[]> {
+  const cards = await Promise.all(
+    transitions.map(async (transition) => ({
+      transition,
+      links: await listLinks(deps.db, transition.card.id),
+    })),
+  );
+  const answers = await inspectLinks(
+    deps,
+    cards.flatMap(({ transition, links }) => links.map((link) => [link, targetIn(transition)] as const)),
+    {
+      includesCommits: transitions.some(needsCommits),
+      includesRules: transitions.some(({ mayWait }) => mayWait === true),
+    },
+  );
+  // If the branch started from another target, the commits that this target lacks may not be the
+  // card's.
+  const withoutPullRequest = cards.flatMap(({ transition, links }) => {
+    const start = startTargetOf(transition);
+    if (targetIn(transition) === start) return [];
+    return links.filter((link) => lacksPullRequest(answers.get(link))).map((link) => [link, start] as const);
+  });
+  const againstStart = await inspectLinks(deps, withoutPullRequest);
+  return Promise.all(
+    cards.map(({ transition, links }) => {
+      const repositories = links.map((link) => stateOf(link, answers.get(link), againstStart.get(link)));
+      return planInspected(deps, transition, links, repositories);
+    }),
+  );
+}
+
+const startTargetOf = ({ project, card }: Transition): string | null => targetOf(project.flow, card.hotfix);
+
+const targetIn = (transition: Transition): string | null => {
+  const { rule } = transition.stage;
+  return rule.type === "merge" ? rule.into : startTargetOf(transition);
+};
+
+const stateOf = (
+  link: Link,
+  answer: BranchInspection | undefined,
+  againstStart: BranchInspection | undefined,
+): RepositoryState => ({
+  repositoryId: link.repository.id,
+  fullName: link.repository.fullName,
+  branchName: link.branchName,
+  facts: answer ? (answer.refusal ?? answer) : connectionRefusal(link.repository.broken ?? "not_granted"),
+  isBehindWebhooks: isBehindWebhooks(link, answer),
+  hasNoCommits: hasNoCommits(againstStart),
+});
+
+async function planInspected(
   deps: Deps,
   transition: Transition,
   links: readonly Link[],
@@ -59,24 +95,24 @@ async function planned(
 ): Promise<Inspection> {
   const { card, project, stage, headShas = null } = transition;
   const plan = planMove({ flow: project.flow, stage, card, repositories, headShas });
-  const refused = await checkInspected(deps, transition, repositories);
+  const refused = await checkInspectedGates(deps, transition, repositories);
   if (refused.length === 0) return { links, repositories, plan };
   return { links, repositories, plan: { ...plan, steps: [], reasons: [...refused, ...plan.reasons] } };
 }
 
 async function inspectLinks(
   deps: Deps,
-  links: readonly Link[],
-  targetBranch: string | null,
-  includesCommits = false,
-): Promise<Map<Link, BranchAnswer>> {
-  const asked = links.flatMap((link) =>
-    link.repository.ref ? [{ link, repository: link.repository.ref, branchName: link.branchName }] : [],
-  );
+  links: readonly (readonly [link: Link, targetBranch: string | null])[],
+  options: Pick<InspectOptions, "includesCommits" | "includesRules"> = {},
+): Promise<Map<Link, BranchInspection>> {
+  const asked = links.flatMap(([link, targetBranch]) => {
+    const { ref: repository } = link.repository;
+    return repository ? [{ link, question: { repository, branchName: link.branchName, targetBranch } }] : [];
+  });
   if (asked.length === 0) return new Map();
   const answers = await deps.forge.inspect(
-    asked.map(({ repository, branchName }) => ({ repository, branchName, targetBranch })),
-    { includesCommits },
+    asked.map(({ question }) => question),
+    options,
   );
   return new Map(
     asked.flatMap(({ link }, at) => {
@@ -87,7 +123,7 @@ async function inspectLinks(
 }
 
 /** Whether webhooks have reported a newer pull request of the branch than GitHub shows. */
-function isBehindWebhooks({ branchName, pullRequests }: Link, answer: BranchAnswer | undefined): boolean {
+function isBehindWebhooks({ branchName, pullRequests }: Link, answer: BranchInspection | undefined): boolean {
   if (answer === undefined || answer.refusal !== undefined) return false;
   const shownUpTo = Math.max(0, ...answer.pullRequests.map(({ number }) => number));
   return pullRequests.some(
@@ -97,26 +133,27 @@ function isBehindWebhooks({ branchName, pullRequests }: Link, answer: BranchAnsw
 }
 
 /** Whether a branch has commits and never had a pull request. */
-const lacksPullRequest = (answer: BranchAnswer | undefined): boolean =>
+const lacksPullRequest = (answer: BranchInspection | undefined): boolean =>
   answer?.refusal === undefined && answer?.pullRequests.length === 0 && (answer.aheadBy ?? 0) > 0;
 
-const isBare = (answer: BranchAnswer | undefined): boolean =>
+const hasNoCommits = (answer: BranchInspection | undefined): boolean =>
   answer !== undefined && answer.refusal === undefined && answer.aheadBy === 0;
 
 /**
- * Inspects a card repeatedly, at growing intervals, while GitHub computes mergeability or shows a
- * pull request as open whose commits are all in its target: a merge changes the branch before it
- * changes the pull request. After the wait the last inspection counts; the merge call decides.
+ * Inspects a card at growing intervals until GitHub has computed mergeability, and has closed pull
+ * requests whose commits are all in the target (a merge updates the branch before the pull
+ * request). After the wait, returns the last inspection.
  */
 export async function inspectUntilDecided(deps: Deps, transition: Transition): Promise<Inspection> {
   const startedAt = performance.now();
   let inspection = await inspectCard(deps, transition);
-  // A slow first answer may be as old as the whole wait, and the merge finished since.
+  // If the first response took as long as the wait, the merge may have finished since, so this wait
+  // starts after it.
   const inspectedAt = performance.now();
   for (let pause = 250; ; pause *= 2) {
-    const { reasons, isUndecided, isLanding } = inspection.plan;
+    const { reasons, isUndecided, mayBeMerged } = inspection.plan;
     const mergeabilityWait = isUndecided && reasons.length === 0 ? MERGEABILITY_WAIT_MS : 0;
-    const until = isLanding ? inspectedAt + LANDING_WAIT_MS : startedAt + mergeabilityWait;
+    const until = mayBeMerged ? inspectedAt + LANDING_WAIT_MS : startedAt + mergeabilityWait;
     if (performance.now() + pause > until) return inspection;
     await sleep(pause);
     inspection = await inspectCard(deps, transition);
@@ -124,9 +161,9 @@ export async function inspectUntilDecided(deps: Deps, transition: Transition): P
 }
 
 /**
- * For a card that was refused: what the stages before the refusing one require and the card lacks,
- * its branch, or a draft pull request for a branch with commits that never had one. Null if it
- * lacks nothing, or if those stages would refuse it too.
+ * For a card that was refused: returns the steps that the stages before the refusing one still
+ * require. They create the branch, or open a draft pull request for a branch with commits that never
+ * had one. Null if there are none, or if those stages would refuse the card too.
  */
 export async function inspectEarlierStages(
   deps: Deps,
@@ -145,29 +182,27 @@ export async function inspectEarlierStages(
 }
 
 const lacksBranchOrDraft = ({ branchName, facts }: RepositoryState): boolean =>
-  !("reason" in facts) &&
-  (branchName === null || (facts.pullRequests.length === 0 && (facts.aheadBy ?? 0) > 0));
+  !isRefusal(facts) && (branchName === null || (facts.pullRequests.length === 0 && (facts.aheadBy ?? 0) > 0));
 
 /**
  * A cached inspection for a card without any branch: it needs only the trunk tips, which pushes
  * report. A stale tip is harmless, the branch then starts at an older commit. Null if GitHub has to
  * be asked.
  */
-export async function inspectStoredTips(deps: Deps, transition: Transition): Promise<Inspection | null> {
+export async function planFromStoredTips(deps: Deps, transition: Transition): Promise<Inspection | null> {
   if (ruleRequires(transition.stage.rule, "pull_request")) return null;
   const links = await listLinks(deps.db, transition.card.id);
   if (links.some(({ branchName }) => branchName !== null)) return null;
   const repositories = await Promise.all(links.map((link) => withoutBranch(deps, transition, link)));
   const known = repositories.filter((state) => state !== null);
-  return known.length < links.length ? null : planned(deps, transition, links, known);
+  return known.length < links.length ? null : planInspected(deps, transition, links, known);
 }
 
 /**
- * A cached inspection of what the card's stage requires and its branches lack: a branch that was
- * pushed to since it was created can get its pull request. Leaves out repositories that lack
- * nothing. Null if GitHub has to be asked.
+ * Plans the missing steps of the card's stage from stored state only: creating a branch, or opening
+ * the pull request of a branch with pushes. Leaves out repositories without a missing step. Null if GitHub has to be asked.
  */
-export async function inspectStoredState(deps: Deps, transition: Transition): Promise<Inspection | null> {
+export async function planFromStoredState(deps: Deps, transition: Transition): Promise<Inspection | null> {
   const { card, project, stage } = transition;
   const links = await listLinks(deps.db, card.id);
   const createdAt = await listBranchStarts(deps.db, card.id);
@@ -194,7 +229,7 @@ export async function inspectStoredState(deps: Deps, transition: Transition): Pr
     const facts = { target: { name, sha: firstSha }, headSha, aheadBy: null, pullRequests: [] };
     repositories.push({ repositoryId: repository.id, fullName: repository.fullName, branchName, facts });
   }
-  return planned(deps, transition, links, repositories);
+  return planInspected(deps, transition, links, repositories);
 }
 
 /** Null if the trunk's tip is not known, or the repository cannot be reached. */
@@ -220,7 +255,7 @@ interface LeftQueue extends Omit<CardPullRequest, "branchName" | "nodeId"> {
 export async function listOutOfQueue(deps: Deps, { repositories }: Inspection): Promise<LeftQueue[]> {
   const left: LeftQueue[] = [];
   for (const { repositoryId, fullName, facts } of repositories) {
-    if ("reason" in facts) continue;
+    if (isRefusal(facts)) continue;
     for (const { number: prNumber, state, isInMergeQueue, targetBranch, headSha } of facts.pullRequests) {
       if (state !== "open" || isInMergeQueue) continue;
       const intent = await findIntent(deps.db, intentKey({ repositoryId, prNumber }, "merge"));
@@ -237,6 +272,6 @@ export function isInQueue(
   { repositoryId, prNumber }: { readonly repositoryId: string; readonly prNumber: number },
 ): boolean {
   const facts = repositories.find((repository) => repository.repositoryId === repositoryId)?.facts;
-  if (!facts || "reason" in facts) return false;
+  if (!facts || isRefusal(facts)) return false;
   return facts.pullRequests.some(({ number, isInMergeQueue }) => number === prNumber && isInMergeQueue);
 }

@@ -3,12 +3,12 @@ import type { HeadShas } from "../../flow/move.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import type { Db } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import type { RefusedMove } from "./refuse-card.ts";
-import { startMove, lockTransition, runOrReleaseMove } from "./start-move.ts";
+import { startMove, lockTransition, runOrFreeMove } from "./start-move.ts";
 import { runMove } from "./run-move.ts";
 import { finishMove } from "./finish-move.ts";
 
@@ -17,26 +17,45 @@ interface MoveInput {
   readonly index: number;
   /** The heads that the card's branches must have, by the repository's full name. */
   readonly headShas?: Readonly<Record<string, string>> | undefined;
+  /** Wait for checks and reviews instead of being refused. */
+  readonly whenReady?:
+    | {
+        readonly expiresInHours?: number | undefined;
+        readonly headShas?: Readonly<Record<string, string>> | undefined;
+      }
+    | undefined;
 }
+
+/** How long an armed move waits by default. */
+export const DEFAULT_EXPIRY_HOURS = 24;
 
 /**
  * Moves a card into a stage of its project's flow, at `index` of the column, and runs on GitHub
- * what the stage requires. Answers 200 with the move result, or 202 when GitHub has queued the
- * merge. Throws `refused` (409) when GitHub or a gate refuses, busy while another call moves the card, and
+ * what the stage requires. Returns 200 with the move result, or 202 when GitHub has queued the
+ * merge or, with `whenReady`, the move is armed. Throws `refused` (409) when GitHub or a gate refuses, busy while another call moves the card, and
  * `unavailable` (503) when GitHub cannot be reached.
  */
 export async function moveCard(
   deps: Deps,
   write: Write,
   card: CardHead,
-  { statusId, index, headShas: named }: MoveInput,
-): Promise<StoredAnswer> {
+  input: MoveInput,
+): Promise<StoredResponse> {
+  const { statusId, index } = input;
+  const headsByName = namedHeads(input);
   const transition = await lockTransition(write.trx, card, statusId, write.requestId);
   if (!transition) throw noSuchStage("body.statusId");
   requireRoleFor(write, transition.stage);
   const { userId: actorId, isHuman, requestId } = write;
-  const headShas = named ? await byRepository(write.trx, card, named) : null;
-  const request = { index, actorId, isHuman, requestId, headShas };
+  const headShas = headsByName ? await headsByRepositoryId(write.trx, card, headsByName) : null;
+  const whenReady = input.whenReady
+    ? {
+        armedId: deps.newId(),
+        isArmed: false,
+        expiresInHours: input.whenReady.expiresInHours ?? DEFAULT_EXPIRY_HOURS,
+      }
+    : null;
+  const request = { index, actorId, isHuman, requestId, headShas, whenReady };
   const begun = await startMove(deps, write.trx, transition, request);
   if (begun.state === "moved") {
     const answer = await write.answer(begun.result);
@@ -48,7 +67,7 @@ export async function moveCard(
     throw refusedMove(begun);
   }
   const { move } = begun;
-  const settled = await runOrReleaseMove(deps, move, async () => {
+  const settled = await runOrFreeMove(deps, move, async () => {
     await write.commit();
     const outcome = await runMove(deps, transition, move);
     return finishMove(deps, transition, move, outcome, async (trx, settled) =>
@@ -59,20 +78,28 @@ export async function moveCard(
   throw refusedMove(settled);
 }
 
+function namedHeads({ headShas, whenReady }: MoveInput): MoveInput["headShas"] {
+  if (headShas && whenReady?.headShas) {
+    const message = "specify the heads once: here or in headShas";
+    throw invalid(`body.whenReady.headShas: ${message}`, [{ path: "body.whenReady.headShas", message }]);
+  }
+  return whenReady?.headShas ?? headShas;
+}
+
 function refusedMove(refused: RefusedMove): Problem {
   const { state: _, ...body } = refused;
   return new Problem("refused", body.blocked.message, { body });
 }
 
 /** The required heads by repository id, because a repository may be renamed before the move is resumed. */
-async function byRepository(
+async function headsByRepositoryId(
   db: Db,
   card: CardHead,
-  named: Readonly<Record<string, string>>,
+  headsByName: Readonly<Record<string, string>>,
 ): Promise<HeadShas> {
   const links = await listLinks(db, card.id);
   const ids = new Map(links.map(({ repository }) => [repository.fullName, repository.id]));
-  const issues = Object.keys(named)
+  const issues = Object.keys(headsByName)
     .filter((fullName) => !ids.has(fullName))
     .map((fullName) => ({
       path: `body.headShas.${fullName}`,
@@ -80,7 +107,7 @@ async function byRepository(
     }));
   const [first] = issues;
   if (first) throw invalid(`${first.path}: ${first.message}`, issues.slice(0, 50));
-  return Object.fromEntries(Object.entries(named).map(([fullName, sha]) => [ids.get(fullName), sha]));
+  return Object.fromEntries(Object.entries(headsByName).map(([fullName, sha]) => [ids.get(fullName), sha]));
 }
 
 export const noSuchStage = (path: "body.statusId" | "query.statusId"): Problem =>

@@ -7,12 +7,13 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Deps } from "../deps.ts";
-import { checkEntry, type Mover } from "./check-gates.ts";
+import { checkGates, type Mover } from "./check-gates.ts";
 import type { Transition } from "./start-move.ts";
-import { inspectCard, inspectEarlierStages } from "./inspect-card.ts";
+import { inspectCard, inspectEarlierStages, type Inspection } from "./inspect-card.ts";
 import { noSuchStage } from "./move-card.ts";
+import { readReadiness } from "./read-readiness.ts";
 
-/** `unknown` while GitHub computes mergeability, or if the move must write before it can tell. */
+/** `unknown` while GitHub computes mergeability, or if the move must write before that is known. */
 export const CERTAINTIES = ["certain", "likely", "unknown"] as const;
 
 export const STEP_ACTIONS = [
@@ -34,7 +35,16 @@ interface Preview {
   readonly certainty: (typeof CERTAINTIES)[number];
   readonly steps: readonly PreviewedStep[];
   readonly reasons: readonly BlockedReason[];
+  /** What a move with `whenReady` would do. */
+  readonly whenReady: {
+    readonly wouldArm: boolean;
+    /** `likely` if it waits: others may change the target, and GitHub decides in the end. */
+    readonly certainty: "certain" | "likely";
+    readonly waitingFor: readonly BlockedReason[];
+  };
 }
+
+const ARMS_NOTHING: Preview["whenReady"] = { wouldArm: false, certainty: "certain", waitingFor: [] };
 
 /**
  * Previews a move with the same inspection and planner as the move itself, and changes nothing.
@@ -55,7 +65,7 @@ export async function previewMove(
   const preview = await previewEntry(deps, { card, project, stage, mover });
   return mayAct(heldRole, requiredRole)
     ? { ...preview, ...roles }
-    : { ...preview, wouldMove: false, certainty: "certain", ...roles };
+    : { ...preview, wouldMove: false, certainty: "certain", whenReady: ARMS_NOTHING, ...roles };
 }
 
 async function previewEntry(
@@ -63,14 +73,25 @@ async function previewEntry(
   transition: Transition & { readonly mover: Mover },
 ): Promise<Preview> {
   const { card, stage, mover } = transition;
-  const reasons = await checkEntry(deps.db, transition, mover);
-  if (reasons.length > 0) return { wouldMove: false, certainty: "certain", steps: [], reasons };
-  if (needsGit(card.stageId, stage, await countLinks(deps.db, card.id))) return previewGit(deps, transition);
-  return { wouldMove: true, certainty: "certain", steps: [], reasons: [] };
+  const reasons = await checkGates(deps.db, transition, mover);
+  const withoutGit = { certainty: "certain", steps: [], whenReady: ARMS_NOTHING } as const;
+  if (reasons.length > 0) return { ...withoutGit, wouldMove: false, reasons };
+  if (!needsGit(card.stageId, stage, await countLinks(deps.db, card.id)))
+    return { ...withoutGit, wouldMove: true, reasons: [] };
+  const inspection = await inspectCard(deps, { ...transition, mayWait: stage.rule.type === "merge" });
+  const readiness = await readReadiness(deps.db, transition, inspection, null);
+  return {
+    ...(await previewGit(deps, transition, inspection)),
+    whenReady:
+      readiness.state === "waiting"
+        ? { wouldArm: true, certainty: "likely", waitingFor: readiness.waitingFor }
+        : ARMS_NOTHING,
+  };
 }
 
-async function previewGit(deps: Deps, transition: Transition): Promise<Preview> {
-  const inspection = await inspectCard(deps, transition);
+type MovePreview = Omit<Preview, "whenReady">;
+
+async function previewGit(deps: Deps, transition: Transition, inspection: Inspection): Promise<MovePreview> {
   const { reasons } = inspection.plan;
   if (reasons.length === 0) return previewOf(transition, inspection.plan);
   if (reasons.some(isGateReason)) return { wouldMove: false, certainty: "certain", steps: [], reasons };
@@ -79,13 +100,14 @@ async function previewGit(deps: Deps, transition: Transition): Promise<Preview> 
   return { wouldMove: false, certainty: "certain", steps, reasons };
 }
 
-function previewOf(transition: Transition, plan: MovePlan): Preview {
+function previewOf(transition: Transition, plan: MovePlan): MovePreview {
   const steps = stepsOf(transition, plan);
   if (plan.likelyRefusals.length > 0) {
-    // Several repositories: the move refuses a doubt itself. A single one: GitHub decides.
-    const isOurRule = steps.filter(({ action }) => action === "merge").length > 1;
-    const certainty = isOurRule ? "certain" : "likely";
-    return { wouldMove: false, certainty, steps: isOurRule ? [] : steps, reasons: plan.likelyRefusals };
+    // A move with several merges is refused for a likely refusal. With a single merge, GitHub
+    // decides.
+    const refusesItself = steps.filter(({ action }) => action === "merge").length > 1;
+    const certainty = refusesItself ? "certain" : "likely";
+    return { wouldMove: false, certainty, steps: refusesItself ? [] : steps, reasons: plan.likelyRefusals };
   }
   if (plan.isUndecided || plan.isBehindWebhooks || plan.needsReplan) {
     return { wouldMove: true, certainty: "unknown", steps, reasons: [] };

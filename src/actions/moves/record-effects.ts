@@ -1,6 +1,7 @@
 import type { PullRequestFacts } from "../../flow/facts.ts";
 import type { CardBranch } from "../../flow/merge-blockers.ts";
 import type { OfPullRequest, RepositoryState } from "../../flow/move.ts";
+import { isRefusal } from "../../flow/refusal.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
@@ -17,7 +18,7 @@ import {
   type OwnedMove,
   type IntentKey,
 } from "../../store/ops/intents.ts";
-import { recordPromotion, ownsOperation } from "../../store/ops/operations.ts";
+import { recordMerge, ownsOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { backMergeSoon } from "../releases/back-merge.ts";
 import { beingMoved } from "./start-move.ts";
@@ -36,7 +37,8 @@ export type CardPullRequest = CardBranch & OfPullRequest;
 
 /**
  * The natural key of a pull request's event: the same whether we record it after our own call or
- * after its webhook. Opening and merging happen once; other events carry their round.
+ * after its webhook. Opening and merging happen once. The keys of other events include the round of
+ * their intent.
  */
 export const effectKey = (kind: EventKind, repositoryId: string, prNumber: number, round?: number): string =>
   [kind, repositoryId, prNumber, ...(round === undefined ? [] : ["ours", round])].join(":");
@@ -74,11 +76,14 @@ export async function recordBranchRestored(
   await transaction(deps.db, async (trx) => {
     await setHeadSha(trx, context.card.id, intent.repositoryId, headSha);
     await completeIntent(trx, intent);
-    await requireOurs(trx, context);
+    await requireOwned(trx, context);
   });
 }
 
-/** `openedAt` is set if the pull request has ended since: then an existing row stays as it is. */
+/**
+ * `openedAt` is set if the pull request was closed or merged after it was opened. Then an existing
+ * row keeps its newer state.
+ */
 export async function recordOpened(
   deps: Deps,
   context: EffectContext,
@@ -87,7 +92,7 @@ export async function recordOpened(
   openedAt?: string | null,
 ): Promise<void> {
   const state = pull.isDraft ? "draft" : "open";
-  const opening = openedAt === undefined ? {} : { heardAt: openedAt, heardAction: "opened" };
+  const opening = openedAt === undefined ? {} : { eventAt: openedAt, eventAction: "opened" };
   await transaction(deps.db, async (trx) => {
     await save(trx, context, pull, { state, ...opening });
     await completeIntent(trx, intent);
@@ -119,7 +124,7 @@ export async function recordMerged(
   await transaction(deps.db, async (trx) => {
     await save(trx, context, pull, { state: "merged", mergeSha });
     await completeIntent(trx, intentKey(pull, "merge"));
-    await recordPromotion(trx, context.operation, { fullName, targetBranch, prNumber });
+    await recordMerge(trx, context.operation, { fullName, targetBranch, prNumber });
     await invalidateTip(trx, { repositoryId, branchName: targetBranch }, mergeSha);
     if (context.card.hotfix) await backMergeSoon(trx, context.card.id);
     await recordEvent(trx, context, eventOf("pull_request_merged", pull, { sha: mergeSha }));
@@ -144,45 +149,45 @@ async function save(
   trx: Trx,
   { card }: EffectContext,
   { repositoryId, prNumber, nodeId, branchName, targetBranch, headSha }: CardPullRequest,
-  now: Pick<PullRequestRow, "state" | "heardAt" | "heardAction"> & { readonly mergeSha?: string | null },
+  now: Pick<PullRequestRow, "state" | "eventAt" | "eventAction"> & { readonly mergeSha?: string | null },
 ): Promise<void> {
   const pull = { repositoryId, number: prNumber, cardId: card.id, nodeId, targetBranch, headSha };
   const isNew = await savePullRequest(trx, { mergeSha: null, ...pull, headBranch: branchName, ...now });
   if (isNew) await addReplayJob(trx, repositoryId, prNumber);
 }
 
-/** Ends the transaction that records an effect. */
+/** Records an effect on the timeline. Call it last in the transaction. */
 async function recordEvent(trx: Trx, context: EffectContext, event: EffectEvent): Promise<void> {
   const { card, actorId } = context;
   await recordEvents(trx, [{ cardId: card.id, actor: { userId: actorId, login: null }, ...event }]);
-  await requireOurs(trx, context);
+  await requireOwned(trx, context);
 }
 
 /**
- * Throws busy if another process has taken the move over: it inspects GitHub and records the effect
- * itself. Recorded while that process runs, the effect would look like somebody else's. Comes last,
- * because every transaction locks the card before the operation.
+ * Throws busy if another process has taken the move over. That process finds the effect on GitHub
+ * and records it; if this one recorded it too, that process would attribute it to somebody else.
+ * Call it last, because every transaction locks the card before the operation.
  */
-async function requireOurs(trx: Trx, { card, operation }: EffectContext): Promise<void> {
+async function requireOwned(trx: Trx, { card, operation }: EffectContext): Promise<void> {
   if (operation && !(await ownsOperation(trx, operation))) throw beingMoved(card);
 }
 
-/** Records effects of our intents that the process that caused them died before recording. */
+/** Records the effects of intents whose process died before it could record them. */
 export async function recordEarlierEffects(
   deps: Deps,
   context: MoveContext,
   repositories: readonly RepositoryState[],
 ): Promise<void> {
   for (const { repositoryId, fullName, branchName, facts } of repositories) {
-    if ("reason" in facts || branchName === null) continue;
+    if (isRefusal(facts) || branchName === null) continue;
     for (const shown of facts.pullRequests) {
       const pull = { ...shown, repositoryId, fullName, branchName, prNumber: shown.number };
-      await recordEarlierDeedsOn(deps, context, pull, shown);
+      await recordEarlierEffectsOn(deps, context, pull, shown);
     }
   }
 }
 
-async function recordEarlierDeedsOn(
+async function recordEarlierEffectsOn(
   deps: Deps,
   context: MoveContext,
   pull: CardPullRequest,

@@ -6,7 +6,7 @@ import type { Trx } from "../../store/db/connect.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { RecordedMerge } from "../../store/ops/operations.ts";
 
-/** The answer to a refused move. */
+/** The response to a refused move. */
 export interface RefusedMove {
   readonly state: "refused";
   readonly blocked: Blocked;

@@ -10,7 +10,7 @@ import { findIntent, findRepositoryOfPendingIntent } from "../../store/ops/inten
 import {
   countFailure,
   findOpenOperation,
-  listPromotions,
+  listRecordedMerges,
   listOrphanedOperations,
   finishOperation,
   takeOverOperation,
@@ -18,8 +18,9 @@ import {
 } from "../../store/ops/operations.ts";
 import { continueAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
-import { runOrReleaseMove, type MoveAttempt, type Transition } from "./start-move.ts";
-import { runMove, type MoveOutcome } from "./run-move.ts";
+import { runOrFreeMove, type RunningMove, type Transition } from "./start-move.ts";
+import type { MoveOutcome } from "./move-outcome.ts";
+import { runMove } from "./run-move.ts";
 import { intentKey } from "./record-effects.ts";
 import { finishMove } from "./finish-move.ts";
 
@@ -33,16 +34,19 @@ const REMOVED_PAUSES_MS = [1_000, 4_000, 16_000];
 
 /** How many unexpected errors abandon a move. */
 const MAX_FAILURES = 8;
-/** How many processes in a row may die while they run the same move, action or lane. */
-export const MAX_DEATHS = 5;
+/** After so many crashes in a row a move or action is abandoned and a delivery parked. */
+export const MAX_CRASHES = 5;
 
 /** How many moves one sweep resumes. */
 const BATCH = 20;
 
-/** Resumes moves that no process runs: their process died, or GitHub could not be reached. */
+/**
+ * Resumes moves that no process runs, because their process died or GitHub could not be reached,
+ * and moves that have been in GitHub's merge queue for five minutes.
+ */
 export async function resumeOrphanedMoves(deps: Deps): Promise<void> {
   for (const operation of await listOrphanedOperations(deps.db, BATCH)) {
-    await resumeMove(deps, operation, operation.state === "queued");
+    await resumeMove(deps, operation, { isOverdue: operation.state === "queued" });
   }
 }
 
@@ -52,7 +56,7 @@ interface QueuedPull {
   readonly repositoryId: string;
   readonly prNumber: number;
   /** How often the move was resumed after the removal from the queue. */
-  readonly looks?: number | undefined;
+  readonly inspections?: number | undefined;
 }
 
 /**
@@ -60,22 +64,22 @@ interface QueuedPull {
  * late and more than once.
  */
 export async function resumeQueuedMove(deps: Deps, pull: QueuedPull): Promise<void> {
-  const { looks = 0 } = pull;
+  const { inspections = 0 } = pull;
   const queued = await findOpenOperation(deps.db, pull.cardId);
   if (!queued) return;
-  if (!isRunning(queued)) await resumeMove(deps, queued, false);
+  if (!isRunning(queued)) await resumeMove(deps, queued, { isOverdue: false });
   const operation = await findOpenOperation(deps.db, pull.cardId);
   if (!operation) return;
   // The webhook came before the call that queued the pull request has stored that.
   if (isRunning(operation)) return resumeQueuedSoon(deps.db, pull, RUNNING_PAUSE_MS);
   // GitHub may still show a removed pull request in its queue, or it was queued again.
-  const pauseMs = REMOVED_PAUSES_MS[looks];
+  const pauseMs = REMOVED_PAUSES_MS[inspections];
   const intent = await findIntent(deps.db, intentKey(pull, "merge"));
   if (pauseMs === undefined || !intent?.removedFromQueue) return;
-  await resumeQueuedSoon(deps.db, { ...pull, looks: looks + 1 }, pauseMs);
+  await resumeQueuedSoon(deps.db, { ...pull, inspections: inspections + 1 }, pauseMs);
 }
 
-const isRunning = ({ state, isHeld }: Operation): boolean => state === "running" && isHeld;
+const isRunning = ({ state, hasLiveHolder }: Operation): boolean => state === "running" && hasLiveHolder;
 
 /** Schedules the job that resumes a card's queued move. */
 export const resumeQueuedSoon = (db: Db, pull: QueuedPull, delayMs = 0): Promise<void> =>
@@ -86,8 +90,12 @@ export const resumeQueuedSoon = (db: Db, pull: QueuedPull, delayMs = 0): Promise
     { key: `${RESUME_QUEUED_MOVE}:${pull.repositoryId}:${pull.prNumber}`, delayMs },
   );
 
-async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean): Promise<void> {
-  const { id, actorId, isHuman, index, headShas } = operation;
+async function resumeMove(
+  deps: Deps,
+  operation: Operation,
+  { isOverdue }: { readonly isOverdue: boolean },
+): Promise<void> {
+  const { id, actorId, isHuman, index, headShas, whenReady } = operation;
   const log = deps.log.child({ operation: id, cardId: operation.cardId });
   const transition = await transitionOf(deps, operation);
   if (!transition) {
@@ -96,21 +104,18 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
   }
   const taken = await takeOverOperation(deps.db, operation, { holder: deps.instanceId, requestId: null });
   if (!taken) return;
-  const { attempt, deaths } = taken;
-  const move = { id, attempt, actorId, isHuman, index, headShas, isResumed: true, isOverdue };
-  if (deaths >= MAX_DEATHS) {
-    const why = `The service ended ${deaths} times in a row while it ran this move.`;
+  const { generation, crashes } = taken;
+  const by = { actorId, isHuman, index, headShas, whenReady };
+  const move = { ...by, id, generation, isResumed: true, isOverdue };
+  if (crashes >= MAX_CRASHES) {
+    const why = `The service ended ${crashes} times in a row while it ran this move.`;
     await abandonAsRefused(deps, transition, move, why);
-    log.error({ attempt, deaths, isAbandoned: true }, "abandoned a move after repeated crashes");
+    log.error({ generation, crashes, isAbandoned: true }, "abandoned a move after repeated crashes");
     return;
   }
   try {
-    const state = await continueAttempt(deps, operation.attemptId, async (own) =>
-      runOrReleaseMove(own, move, async () => {
-        const outcome = await runMove(own, transition, move);
-        await finishMove(own, transition, move, outcome, storeNothing);
-        return outcome.state;
-      }),
+    const state = await continueAttempt(deps, operation.attemptId, (own) =>
+      runUnattended(own, transition, move),
     );
     log.info({ outcome: state }, "finished an unfinished move");
   } catch (error) {
@@ -121,37 +126,49 @@ async function resumeMove(deps: Deps, operation: Operation, isOverdue: boolean):
     // Failures are limited and do not stop the sweep. None is counted while the database is down.
     const failures = await countFailure(deps.db, move).catch(() => null);
     const isAbandoned = failures !== null && failures >= MAX_FAILURES;
-    log.error({ err: error, attempt, failures, isAbandoned }, "resuming a move failed");
+    log.error({ err: error, generation, failures, isAbandoned }, "resuming a move failed");
     const why = "This move failed repeatedly with an internal error.";
     if (isAbandoned) await abandonAsRefused(deps, transition, move, why);
   }
 }
 
-/** No caller waits for the answer, so none is stored. */
+/** Runs a move of this process to its end without a caller. Returns the state of its outcome. */
+export const runUnattended = (
+  deps: Deps,
+  transition: Transition,
+  move: RunningMove,
+): Promise<MoveOutcome["state"]> =>
+  runOrFreeMove(deps, move, async () => {
+    const outcome = await runMove(deps, transition, move);
+    await finishMove(deps, transition, move, outcome, storeNothing);
+    return outcome.state;
+  });
+
+/** No caller waits for the response, so none is stored. */
 const storeNothing = (): Promise<void> => Promise.resolve();
 
 /** Abandons a move and blocks its card with the reason, or only abandons it if that fails. */
 async function abandonAsRefused(
   deps: Deps,
   transition: Transition,
-  move: MoveAttempt,
+  move: RunningMove,
   why: string,
 ): Promise<void> {
   const { card } = transition;
   try {
     const links = await listLinks(deps.db, card.id);
-    const undone = await findRepositoryOfPendingIntent(deps.db, card.id);
-    const link = links.find(({ repository }) => repository.id === undone) ?? links[0];
+    const pendingRepositoryId = await findRepositoryOfPendingIntent(deps.db, card.id);
+    const link = links.find(({ repository }) => repository.id === pendingRepositoryId) ?? links[0];
     const refusal = {
       reason: "unknown",
       message: `${why} Its finished steps stay. Move the card again to continue.`,
-      details: { attempts: move.attempt },
+      details: { attempts: move.generation },
     } as const;
     const outcome: MoveOutcome = {
       state: "refused",
       reasons: [blockedReason(link?.repository.fullName ?? "", refusal)],
       headSha: link?.headSha ?? null,
-      promoted: await listPromotions(deps.db, move.id),
+      promoted: await listRecordedMerges(deps.db, move.id),
       alreadyMerged: [],
     };
     await finishMove(deps, transition, move, outcome, storeNothing);

@@ -1,46 +1,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BlockedReason, blockedReason, queueRejected } from "../../flow/refusal.ts";
+import { type BlockedReason, blockedReason, isRefusal, queueRejected } from "../../flow/refusal.ts";
 import type { MergedWork, MoveStep } from "../../flow/move.ts";
 import { isGateReason } from "../../flow/gates.ts";
+import { agreedWork } from "../../flow/readiness.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
+import { findArmed } from "../../store/cards/armed-moves.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops/intents.ts";
-import { listPromotions, type RecordedMerge } from "../../store/ops/operations.ts";
+import { listRecordedMerges, type RecordedMerge } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { addConflictingFiles } from "../reconcile/recheck-blocked.ts";
 import { unavailable } from "../unavailable.ts";
-import type { MoveAttempt, Transition } from "./start-move.ts";
+import type { RunningMove, Transition } from "./start-move.ts";
 import {
   inspectEarlierStages,
   inspectUntilDecided,
-  inspectStoredTips,
+  planFromStoredTips,
   isInQueue,
   listOutOfQueue,
   type Inspection,
 } from "./inspect-card.ts";
 import { intentKey, recordEarlierEffects, recordMerged } from "./record-effects.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
-import { declareIntent, intentOf, runStep, type StepContext } from "./run-step.ts";
+import type { MoveMerges, MoveOutcome } from "./move-outcome.ts";
+import { readReadiness } from "./read-readiness.ts";
+import { recordIntentOrThrow, intentOf, runStep, type StepContext } from "./run-step.ts";
 
-/** What the move has merged, and what was in the targets already. */
-interface MergeReport {
-  readonly promoted: readonly RecordedMerge[];
-  readonly alreadyMerged: readonly MergedWork[];
-}
-
-export type MoveOutcome = MergeReport &
-  (
-    | { readonly state: "moved" }
-    | {
-        readonly state: "refused";
-        readonly reasons: readonly BlockedReason[];
-        readonly headSha: string | null;
-      }
-    | { readonly state: "queued"; readonly queued: readonly RecordedMerge[] }
-  );
-
-interface Context extends StepContext {
-  readonly operation: MoveAttempt;
+interface MoveContext extends StepContext {
+  readonly operation: RunningMove;
 }
 type MergeStep = Extract<MoveStep, { action: "merge" }>;
 /** The result of one inspection and its plan. */
@@ -56,9 +43,9 @@ const MAX_INSPECTIONS = 5;
 /**
  * Runs on GitHub what the stage requires and is not done yet: creates branches, opens pull requests
  * and marks them ready in every repository, then merges one by one with pinned heads. Throws
- * `unavailable` (503) when GitHub does not answer; a later attempt does what is left.
+ * `unavailable` (503) when GitHub does not respond; a later attempt does what is left.
  */
-export async function runMove(deps: Deps, transition: Transition, move: MoveAttempt): Promise<MoveOutcome> {
+export async function runMove(deps: Deps, transition: Transition, move: RunningMove): Promise<MoveOutcome> {
   try {
     return await inspectAndRun(deps, transition, move);
   } catch (error) {
@@ -68,16 +55,20 @@ export async function runMove(deps: Deps, transition: Transition, move: MoveAtte
   }
 }
 
-async function inspectAndRun(all: Deps, entered: Transition, move: MoveAttempt): Promise<MoveOutcome> {
-  const deps: Deps = {
-    ...all,
-    forge: all.forge.withWriteGuard(() => mayEnter(all.db, move.actorId, entered)),
-  };
-  const transition: Transition = { ...entered, headShas: move.headShas, mover: move };
+async function inspectAndRun(
+  unguarded: Deps,
+  { card, project, stage }: Transition,
+  move: RunningMove,
+): Promise<MoveOutcome> {
+  const { headShas, whenReady } = move;
+  const mayWait = whenReady !== null && stage.rule.type === "merge";
+  const transition: Transition = { card, project, stage, headShas, mover: move, mayWait };
+  const isPermitted = (): Promise<boolean> => mayEnter(unguarded.db, move.actorId, transition);
+  const deps: Deps = { ...unguarded, forge: unguarded.forge.withWriteGuard(isPermitted) };
   const until = performance.now() + MERGE_WAIT_MS;
-  const context: Context = { ...transition, actorId: move.actorId, operation: move };
+  const context: MoveContext = { ...transition, actorId: move.actorId, operation: move };
   let inspection =
-    (await inspectStoredTips(deps, transition)) ?? (await inspectUntilDecided(deps, transition));
+    (await planFromStoredTips(deps, transition)) ?? (await inspectUntilDecided(deps, transition));
   for (let count = 1; ; count++) {
     if (count === 1 || move.isResumed) await recordEarlierEffects(deps, context, inspection.repositories);
     const afterQueue = move.isResumed ? await endIfOutOfQueue(deps, context, inspection, count === 1) : null;
@@ -96,7 +87,7 @@ async function inspectAndRun(all: Deps, entered: Transition, move: MoveAttempt):
  */
 async function endIfOutOfQueue(
   deps: Deps,
-  context: Context,
+  context: MoveContext,
   inspection: Inspection,
   isFirstInspection: boolean,
 ): Promise<RunResult | null> {
@@ -106,7 +97,11 @@ async function endIfOutOfQueue(
   if (removed.length === 0) {
     const queued = [...left, ...inspection.plan.steps.filter((step) => step.action === "merge")];
     const distinct = new Map(queued.map((pull) => [pull.repositoryId, mergeOf(pull)]));
-    return { state: "queued", queued: [...distinct.values()], ...(await report(deps, context, inspection)) };
+    return {
+      state: "queued",
+      queued: [...distinct.values()],
+      ...(await listMerges(deps, context, inspection)),
+    };
   }
   // Without a reported reason it may have been merged and not be shown as merged yet.
   if (isFirstInspection && removed.some(({ reason }) => reason === null)) return "inspect_again";
@@ -120,11 +115,15 @@ async function endIfOutOfQueue(
 /** Runs the plan of an inspection, as far as it can be run before the next inspection. */
 async function runPlan(
   deps: Deps,
-  context: Context,
+  context: MoveContext,
   inspection: Inspection,
   until: number,
 ): Promise<RunResult> {
   const { plan } = inspection;
+  if (context.mayWait) {
+    const outcome = await waitOrRefuse(deps, context, inspection);
+    if (outcome) return outcome;
+  }
   if (plan.reasons.some(isGateReason)) return refuse(deps, context, inspection, plan.reasons);
   if (plan.reasons.length > 0) return runEarlierStages(deps, context, inspection);
   if (plan.isBehindWebhooks) return "inspect_again";
@@ -133,15 +132,45 @@ async function runPlan(
   if (blocker) return refuse(deps, context, inspection, [blocker]);
   if (plan.needsReplan) return "inspect_again";
   const merges = plan.steps.filter((step) => step.action === "merge");
-  // GitHub may accept a merge that it will probably refuse, but not as one of several: the earlier
-  // ones could not be undone.
+  // A likely refusal does not stop a single merge, because GitHub may accept it. It stops several
+  // merges, because the first ones could not be undone.
   if (merges.length > 1 && plan.likelyRefusals.length > 0)
     return refuse(deps, context, inspection, plan.likelyRefusals);
   return mergeAll(deps, context, inspection, merges, until);
 }
 
+/**
+ * Decides about a move with `whenReady` after its inspection. Returns the outcome if the move
+ * waits, or if a likely refusal refuses it. Null if `runPlan` continues: it runs the move, or
+ * refuses it for the plan's reasons. Requested changes refuse it, although GitHub merges into an
+ * unprotected branch in spite of them.
+ */
+async function waitOrRefuse(
+  deps: Deps,
+  context: MoveContext,
+  inspection: Inspection,
+): Promise<MoveOutcome | null> {
+  const { card, stage, operation } = context;
+  const { plan } = inspection;
+  const armed = operation.whenReady?.isArmed ? await findArmed(deps.db, card.id) : null;
+  const readiness = await readReadiness(deps.db, { card, stage }, inspection, armed?.agreed ?? null);
+  const isLikely = (reason: BlockedReason): boolean => plan.likelyRefusals.includes(reason);
+  if (readiness.state === "refused" && readiness.reasons.some(isLikely))
+    return refuse(deps, context, inspection, readiness.reasons);
+  if (readiness.state === "refused" || readiness.state === "ready") return null;
+  // The inspection that follows disarms a move that has changed.
+  const waiting = readiness.state === "changed" ? { waitingFor: [], endsInMs: 0 } : readiness;
+  const { waitingFor, endsInMs } = waiting;
+  const agreed = agreedWork(inspection.repositories);
+  return { state: "waiting", waitingFor, endsInMs, agreed, ...(await listMerges(deps, context, inspection)) };
+}
+
 /** Refuses the card, but first runs the steps of the stages before this one. */
-async function runEarlierStages(deps: Deps, context: Context, inspection: Inspection): Promise<RunResult> {
+async function runEarlierStages(
+  deps: Deps,
+  context: MoveContext,
+  inspection: Inspection,
+): Promise<RunResult> {
   const { reasons } = inspection.plan;
   const earlier = await inspectEarlierStages(deps, context, inspection);
   if (earlier === null) return refuse(deps, context, inspection, reasons);
@@ -164,7 +193,7 @@ async function runEarlierStages(deps: Deps, context: Context, inspection: Inspec
 /** Runs all steps except merges. Null when all are done. */
 async function runSteps(
   deps: Deps,
-  context: Context,
+  context: MoveContext,
   inspection: Inspection,
 ): Promise<BlockedReason | "changed" | null> {
   for (const step of inspection.plan.steps) {
@@ -186,7 +215,7 @@ function linkOf({ links }: Inspection, step: MoveStep): Link {
 
 async function mergeAll(
   deps: Deps,
-  context: Context,
+  context: MoveContext,
   inspection: Inspection,
   merges: readonly MergeStep[],
   until: number,
@@ -205,7 +234,7 @@ async function mergeAll(
       return refuse(deps, context, inspection, [blockedReason(step.fullName, NO_LONGER_PERMITTED)]);
     // It left the queue, and the caller asks to queue it again.
     if (known?.queued) await withdrawIntent(deps.db, intent, context.operation);
-    await declareIntent(deps, context, intent);
+    await recordIntentOrThrow(deps, context, intent);
     const order = {
       number: step.prNumber,
       headSha: step.headSha,
@@ -233,8 +262,8 @@ async function mergeAll(
       queued.push(mergeOf(step));
     }
   }
-  const mergeReport = await report(deps, context, inspection);
-  return queued.length > 0 ? { state: "queued", queued, ...mergeReport } : { state: "moved", ...mergeReport };
+  const listed = await listMerges(deps, context, inspection);
+  return queued.length > 0 ? { state: "queued", queued, ...listed } : { state: "moved", ...listed };
 }
 
 /** The target that the merge has to check, unless `mark_ready` has just returned it. */
@@ -245,14 +274,14 @@ function targetToCheck({ plan }: Inspection, { repositoryId, targetBranch }: Mer
   return isMarked ? undefined : targetBranch;
 }
 
-async function report(deps: Deps, { operation }: Context, { plan }: Inspection): Promise<MergeReport> {
-  const promoted = await listPromotions(deps.db, operation.id);
+async function listMerges(deps: Deps, { operation }: MoveContext, { plan }: Inspection): Promise<MoveMerges> {
+  const promoted = await listRecordedMerges(deps.db, operation.id);
   const isOurs = ({ fullName, targetBranch, prNumber }: MergedWork): boolean =>
     promoted.some(
       (ours) =>
         ours.fullName === fullName && ours.targetBranch === targetBranch && ours.prNumber === prNumber,
     );
-  return { promoted, alreadyMerged: plan.mergedWork.filter((landed) => !isOurs(landed)) };
+  return { promoted, alreadyMerged: plan.mergedWork.filter((merge) => !isOurs(merge)) };
 }
 
 const mergeOf = ({ fullName, targetBranch, prNumber }: RecordedMerge): RecordedMerge => ({
@@ -263,13 +292,13 @@ const mergeOf = ({ fullName, targetBranch, prNumber }: RecordedMerge): RecordedM
 
 async function refuse(
   deps: Deps,
-  context: Context,
+  context: MoveContext,
   inspection: Inspection,
   reasons: readonly BlockedReason[],
   refusedSha?: string,
 ): Promise<MoveOutcome> {
   const state = inspection.repositories.find(({ fullName }) => fullName === reasons[0]?.repository);
-  const headSha = refusedSha ?? (state && !("reason" in state.facts) ? state.facts.headSha : null);
+  const headSha = refusedSha ?? (state && !isRefusal(state.facts) ? state.facts.headSha : null);
   const named = await addConflictingFiles(deps, inspection, reasons);
-  return { state: "refused", reasons: named, headSha, ...(await report(deps, context, inspection)) };
+  return { state: "refused", reasons: named, headSha, ...(await listMerges(deps, context, inspection)) };
 }

@@ -25,7 +25,10 @@ import {
   type EffectContext,
 } from "./record-effects.ts";
 
-/** The user a step is attributed to, and the move it belongs to; null if no move requires it. */
+/**
+ * A transition, the user its steps are attributed to, and the move that they belong to. `operation`
+ * is null for steps of the job `catchUpCard`.
+ */
 export interface StepContext extends Transition, EffectContext {
   readonly operation: OwnedMove | null;
 }
@@ -63,7 +66,7 @@ export async function runStep(
 }
 
 /** Stores an intent before the call to GitHub. Throws busy if the move was taken over. */
-export async function declareIntent(
+export async function recordIntentOrThrow(
   deps: Deps,
   context: StepContext,
   intent: Intent,
@@ -90,7 +93,7 @@ async function createBranch(
   const { repositoryId, fromSha: sha, targetBranch } = step;
   const earlier = await readoptBranch(deps, { card, project, repositoryId, repository, actorId });
   const unconfirmed = await findUnconfirmedBranch(deps.db, card.id, repositoryId);
-  if (earlier.state === "taken") return "changed";
+  if (earlier.state === "readopted") return "changed";
   if (earlier.state === "refused") return earlier.refusal;
   const names = Array.from({ length: MAX_NAMES }, (_, at) =>
     branchNameFor(project.flow.branchPattern, card.number, card.title, at + 1),
@@ -101,6 +104,8 @@ async function createBranch(
     const intent = intentOf(context, repositoryId, "create_branch", branchName);
     const declared = await recordBranchIntent(deps.db, intent, context.operation);
     if (declared === "not_held") throw beingMoved(card);
+    // The job `catchUpCard` and a move may have planned the branch at the same time.
+    if (declared === "has_branch") return "changed";
     if (declared === "taken") continue;
     const created = await createBranchFrom(deps, repository, { branchName, sha, targetBranch });
     // A branch at another commit is ours if an earlier attempt may have created it.
@@ -125,7 +130,7 @@ async function restoreBranch(
   step: Step<"restore_branch">,
 ): Promise<Refusal | null> {
   const intent = intentOf(context, step.repositoryId, "create_branch", step.branchName);
-  await declareIntent(deps, context, intent);
+  await recordIntentOrThrow(deps, context, intent);
   const created = await deps.forge.createBranch(repository, step.branchName, step.fromSha);
   if (!created.ok) {
     await withdrawIntent(deps.db, intent, context.operation);
@@ -146,12 +151,13 @@ async function openPullRequest(
   const { card } = context;
   const { repositoryId, branchName: headBranch, targetBranch } = step;
   const intent = intentOf(context, repositoryId, "open_pull_request", `${headBranch}:${targetBranch}`);
-  const { isRepeated, knownUpTo } = await declareIntent(deps, context, intent);
+  const { isRepeated, highestKnownNumber } = await recordIntentOrThrow(deps, context, intent);
   const branches = { repositoryId, headBranch, targetBranch };
   const opened = await deps.forge.openPullRequest(repository, {
     isRepeated,
-    knownUpTo,
-    isReported: async () => knownUpTo !== null && (await isRecentlySeen(deps.db, branches, knownUpTo)),
+    highestKnownNumber,
+    isReported: async () =>
+      highestKnownNumber !== null && (await isRecentlySeen(deps.db, branches, highestKnownNumber)),
     title: card.title,
     body: `${card.description}\n\n---\nCard ${card.number}`.trimStart(),
     headBranch,
@@ -181,7 +187,7 @@ async function markReady(
   step: Step<"mark_ready">,
 ): Promise<StepOutcome> {
   const intent = intentOf(context, step.repositoryId, "mark_ready", String(step.prNumber));
-  const { round } = await declareIntent(deps, context, intent);
+  const { round } = await recordIntentOrThrow(deps, context, intent);
   const marked = await deps.forge.markReady(repository, step.nodeId);
   if (!marked.ok) {
     await withdrawIntent(deps.db, intent, context.operation);

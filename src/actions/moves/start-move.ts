@@ -2,12 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { busy, notFound, type Problem } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { needsGit, type HeadShas } from "../../flow/move.ts";
+import type { ArmingRequest } from "../../flow/readiness.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
+import { findArmed, type ArmedMove } from "../../store/cards/armed-moves.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findCardAbove, findPlace, placeCard } from "../../store/cards/placing.ts";
-import { lockStage, findProject, type Project } from "../../store/cards/projects.ts";
+import { lockFlowOfStage, findProject, type Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { recordChange } from "../../store/events/feed.ts";
@@ -17,17 +19,19 @@ import {
   findOperationOfRequest,
   insertOperation,
   finishOperation,
+  freeOperation,
   takeOverOperation,
   type EarlierOperation,
   type Operation,
 } from "../../store/ops/operations.ts";
 import type { OwnedMove } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
-import { recheckFull } from "../reconcile/recheck-soon.ts";
-import { lockEntry, type Mover } from "./check-gates.ts";
+import { recheckCardsWaitingForRoom } from "../reconcile/recheck-soon.ts";
+import { disarm, deleteDisarmedItem, MOVED } from "./armed-move.ts";
+import { lockAndCheckGates, type Mover } from "./check-gates.ts";
 import { refuseCard, type RefusedMove } from "./refuse-card.ts";
 import { mayEnter } from "./may-enter.ts";
-import { releaseWithRetry } from "../write.ts";
+import { freeWithRetry } from "../write.ts";
 
 /** A card and the stage of its project's flow that it enters. */
 export interface Transition {
@@ -36,15 +40,19 @@ export interface Transition {
   readonly stage: Stage;
   /** The heads that the card's branches must have, or null. */
   readonly headShas?: HeadShas | null;
-  /** Whom the gates of the stage are checked for; absent if nobody is about to enter it. */
+  /** The card may wait until it is ready. Then the checks that its targets require are read too. */
+  readonly mayWait?: boolean;
+  /** The mover that the gates judge; absent if nobody moves the card. */
   readonly mover?: Mover;
 }
 
-/** A move that this process owns. `attempt` changes when another process takes the move over. */
-export interface MoveAttempt extends OwnedMove, Mover {
+/** A move that this process owns. `generation` changes when another process takes the move over. */
+export interface RunningMove extends OwnedMove, Mover {
   readonly index: number;
   /** The heads that the caller requires of the card's branches, or null. */
   readonly headShas: HeadShas | null;
+  /** Set if it may end with waiting instead of a refusal. */
+  readonly whenReady: ArmingRequest | null;
   /** A job runs it: a pull request that has left the merge queue is not queued again. */
   readonly isResumed?: boolean;
   /** It has been queued for so long that the webhook about its merge may be lost. */
@@ -58,12 +66,14 @@ interface LockedTransition extends Transition {
   readonly open: Operation | null;
   /** An earlier attempt of the same request to move the card into the stage, or null. */
   readonly earlier: EarlierOperation | null;
+  /** The card's move that waits until it is ready, or null. */
+  readonly armed: ArmedMove | null;
 }
 
 type StartedMove =
   /** This process owns the move and has to run it on GitHub. */
-  | { readonly state: "started"; readonly move: MoveAttempt }
-  /** The card has moved without Git, or by an earlier attempt. `result` is the answer. */
+  | { readonly state: "started"; readonly move: RunningMove }
+  /** The card has moved without Git, or by an earlier attempt. `result` is the response. */
   | { readonly state: "moved"; readonly result: unknown }
   /** A gate of the stage refuses the card. */
   | RefusedMove;
@@ -81,18 +91,19 @@ export async function lockTransition(
   requestId: string,
 ): Promise<LockedTransition | null> {
   const { id: cardId, workspaceId, projectId, number } = head;
-  const [card, , project, linkCount, open, earlier] = await allInOrder([
+  const [card, , project, linkCount, open, earlier, armed] = await allInOrder([
     lockCard(trx, cardId),
-    lockStage(trx, stageId),
+    lockFlowOfStage(trx, stageId),
     findProject(trx, workspaceId, projectId),
     countLinks(trx, cardId),
     findOpenOperation(trx, cardId),
     findOperationOfRequest(trx, { cardId, stageId, requestId }),
+    findArmed(trx, cardId),
   ]);
   if (!card) throw notFound(`There is no card ${number} on this board.`);
   if (!project) throw new Error(`card ${cardId} without its project`);
   const stage = stageOf(project.flow, stageId);
-  return stage ? { card, project, stage, linkCount, open, earlier } : null;
+  return stage ? { card, project, stage, linkCount, open, earlier, armed } : null;
 }
 
 /**
@@ -100,7 +111,8 @@ export async function lockTransition(
  * Any other move is owned by this process from then on: it takes over the card's unfinished move
  * into the same stage, or abandons one into another stage and inserts a new one. Throws busy while
  * another process moves the card. If a gate of the stage refuses the card, blocks it and changes
- * nothing else.
+ * nothing else. Disarms the card's armed move when the card enters another stage, unless this move has
+ * `whenReady` and needs Git.
  */
 export async function startMove(
   deps: Deps,
@@ -110,16 +122,20 @@ export async function startMove(
     readonly index: number;
     readonly requestId: string;
     readonly headShas?: HeadShas | null;
+    readonly whenReady?: ArmingRequest | null;
   },
 ): Promise<StartedMove> {
-  const { card, stage, linkCount, open, earlier } = transition;
-  const { index, requestId, headShas = null } = request;
+  const { card, stage, linkCount, open, earlier, armed } = transition;
+  const { index, requestId, headShas = null, whenReady = null } = request;
   if (earlier?.state === "done") return { state: "moved", result: earlier.result };
-  if (open?.isHeld) throw beingMoved(card);
+  if (open?.hasLiveHolder) throw beingMoved(card);
   const { actorId, isHuman } = await moverOf(trx, transition, request);
-  const reasons = await lockEntry(trx, transition, { actorId, isHuman });
+  const reasons = await lockAndCheckGates(trx, transition, { actorId, isHuman });
   if (reasons.length > 0) return refuseEntry(deps, trx, transition, reasons, actorId);
-  if (!needsGit(card.stageId, stage, linkCount)) {
+  const isWithGit = needsGit(card.stageId, stage, linkCount);
+  if (armed && card.stageId !== stage.id && !(isWithGit && whenReady))
+    await disarm(trx, armed, MOVED, request.actorId);
+  if (!isWithGit) {
     if (open && card.stageId !== stage.id) await abandonMove(trx, card, open);
     await enterStage(trx, transition, index, actorId);
     const blocked = card.stageId === stage.id ? card.blocked : null;
@@ -129,11 +145,14 @@ export async function startMove(
   if (open?.stageId === stage.id) {
     const isOtherHead = headShas !== null && !isDeepStrictEqual(headShas, open.headShas);
     if (open.state === "queued" && isOtherHead) throw inMergeQueue(card);
-    const by = { holder: deps.instanceId, requestId, headShas, actorId, isHuman };
+    const by = { holder: deps.instanceId, requestId, headShas, whenReady, actorId, isHuman };
     const taken = await takeOverOperation(trx, open, by);
     if (!taken) throw beingMoved(card);
-    const move = { id: open.id, attempt: taken.attempt, actorId, isHuman, index, headShas };
-    return { state: "started", move };
+    const { generation } = taken;
+    return {
+      state: "started",
+      move: { id: open.id, generation, actorId, isHuman, index, headShas, whenReady },
+    };
   }
   if (open) await abandonMove(trx, card, open);
   const id = deps.newId();
@@ -147,9 +166,10 @@ export async function startMove(
     isHuman,
     requestId,
     headShas,
+    whenReady,
     holder: deps.instanceId,
   });
-  return { state: "started", move: { id, attempt: 1, actorId, isHuman, index, headShas } };
+  return { state: "started", move: { id, generation: 1, actorId, isHuman, index, headShas, whenReady } };
 }
 
 /**
@@ -203,22 +223,23 @@ export async function enterStage(
     ]);
     return;
   }
-  if (stageOf(project.flow, stageId)?.gates?.wipLimit) await recheckFull(trx, stageId);
+  if (stageOf(project.flow, stageId)?.gates?.wipLimit) await recheckCardsWaitingForRoom(trx, stageId);
   const data = { from: stageId, to: stage.id, above };
   const actor = { userId: actorId, login: null };
   await allInOrder([
     placing,
     card.blocked && setBlocked(trx, cardId, null),
+    deleteDisarmedItem(trx, cardId),
     recordEvents(trx, [{ cardId, kind: "status_changed", actor, data }]),
   ]);
 }
 
-/** Runs a move. If that throws, releases the move, so that a retry or the job for orphaned moves resumes it. */
-export async function runOrReleaseMove<T>(deps: Deps, move: OwnedMove, run: () => Promise<T>): Promise<T> {
+/** Runs a move. If that throws, frees the move, so that a retry or the job for orphaned moves resumes it. */
+export async function runOrFreeMove<T>(deps: Deps, move: OwnedMove, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    await releaseWithRetry(deps.log, "a move", () => finishOperation(deps.db, move, "running"));
+    await freeWithRetry(deps.log, "a move", () => freeOperation(deps.db, move));
     throw error;
   }
 }
@@ -229,10 +250,10 @@ export async function abandonMove(
   card: { readonly number: number },
   open: Operation,
 ): Promise<void> {
-  if (open.isHeld) throw beingMoved(card);
+  if (open.hasLiveHolder) throw beingMoved(card);
   if (open.state === "queued") throw inMergeQueue(card);
   await finishOperation(trx, open, "abandoned");
-  await recheckFull(trx, open.stageId);
+  await recheckCardsWaitingForRoom(trx, open.stageId);
 }
 
 const inMergeQueue = (card: { readonly number: number }): Problem =>

@@ -3,7 +3,7 @@ import { freeSlug, pageSlugOf } from "../../flow/names.ts";
 import { wikiLinksOf } from "../../flow/wiki-links.ts";
 import { isSelfOrAncestor } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { recordChange } from "../../store/events/feed.ts";
 import { listSlugs, setPageLinks, takeSlug } from "../../store/cards/page-links.ts";
 import {
@@ -28,12 +28,12 @@ interface CreatePageInput {
   readonly parentId?: string | null | undefined;
 }
 
-/** Adds a page after the last child of its parent. Answers 201 with the page. */
+/** Adds a page after the last child of its parent. Returns 201 with the page. */
 export async function createPage(
   deps: Deps,
   write: Write,
   { title, body = "", parentId = null }: CreatePageInput,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId, userId } = write;
   const id = deps.newId();
   await lockPages(trx, workspaceId);
@@ -55,12 +55,12 @@ interface ChangePageInput {
   readonly position?: number | undefined;
 }
 
-/** Sets the given fields and answers with the whole page. A new title changes the slug. */
+/** Sets the given fields and returns the whole page. A new title changes the slug. */
 export async function changePage(
   write: Write,
   { id }: PageHead,
   input: ChangePageInput,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   await lockPages(trx, workspaceId);
   const page = requireFound(await findPage(trx, workspaceId, id), "page");
@@ -102,8 +102,8 @@ async function placeChanges(
   return { parentId, rank };
 }
 
-/** Deletes a page. Its children move up to its parent. Answers 204. */
-export async function deletePage(write: Write, { id }: PageHead): Promise<StoredAnswer> {
+/** Deletes a page. Its children move up to its parent. Returns 204. */
+export async function deletePage(write: Write, { id }: PageHead): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   await lockPages(trx, workspaceId);
   const page = requireFound(await findPage(trx, workspaceId, id), "page");

@@ -1,4 +1,5 @@
 import { mergesAfter, ruleRequires, stageOf } from "../../flow/flow.ts";
+import { isRefusal } from "../../flow/refusal.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import { findProject, type Project } from "../../store/cards/projects.ts";
@@ -11,7 +12,7 @@ import type { Deps } from "../deps.ts";
 import { forgeWhileLinked } from "../forge-while-linked.ts";
 import type { Transition } from "../moves/start-move.ts";
 import { readoptBranch } from "../moves/card-branch.ts";
-import { inspectCard, inspectStoredState } from "../moves/inspect-card.ts";
+import { inspectCard, planFromStoredState } from "../moves/inspect-card.ts";
 import { runStep } from "../moves/run-step.ts";
 
 export const CATCH_UP_CARD = "catch-up-card";
@@ -32,7 +33,8 @@ export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> 
 /**
  * Runs the steps of a card's stage that were not possible when the card entered it. Never merges.
  * - Creates the branch in a repository that was linked since.
- * - Opens the draft pull request of a branch that has got its first commits.
+ * - Opens the pull request of a branch that has got its first commits, as a draft unless the stage
+ *   requires one that is ready for review.
  * - Restores a branch that GitHub deleted after a merge, if a later stage merges it too.
  * - In any stage: gives the card its former branch in a repository it is linked to again.
  */
@@ -45,7 +47,7 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   const stage = project && stageOf(project.flow, card.stageId);
   if (!project || !stage) return;
-  await takeUpBranches(deps, card, project);
+  await readoptFormerBranches(deps, card, project);
   if (!ruleRequires(stage.rule, "branch")) return;
   const transition = { card, project, stage };
   const links = await listLinks(deps.db, cardId);
@@ -54,13 +56,14 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
     await restoreBranches(deps, { ...transition, stage: nextMerge });
   }
   if (links.some(({ branchName }) => branchName === null)) {
-    // The plan for a higher rule refuses a card without a branch, so branches are planned alone.
-    await runLateSteps(deps, { ...transition, stage: { ...stage, rule: { type: "branch", into: null } } });
+    // With the rules `pull_request` and `merge`, a plan refuses a card without a branch. So missing
+    // branches are planned first, with the rule `branch`.
+    await runMissingSteps(deps, { ...transition, stage: { ...stage, rule: { type: "branch", into: null } } });
   }
-  if (stage.rule.type !== "branch" && stage.rule.type !== "merge") await runLateSteps(deps, transition);
+  if (stage.rule.type !== "branch" && stage.rule.type !== "merge") await runMissingSteps(deps, transition);
 }
 
-async function takeUpBranches(deps: Deps, card: CardHead, project: Project): Promise<void> {
+async function readoptFormerBranches(deps: Deps, card: CardHead, project: Project): Promise<void> {
   for (const { branchName, repository } of await listLinks(deps.db, card.id)) {
     const { id: repositoryId, ref } = repository;
     if (branchName !== null || ref === null) continue;
@@ -78,7 +81,7 @@ async function restoreBranches(deps: Deps, transition: Transition): Promise<void
   const { card } = transition;
   const { links, repositories, plan } = await inspectCard(deps, transition);
   for (const { repositoryId, facts } of repositories) {
-    const headSha = "reason" in facts ? null : facts.headSha;
+    const headSha = isRefusal(facts) ? null : facts.headSha;
     if (headSha !== null) await setHeadSha(deps.db, card.id, repositoryId, headSha);
   }
   const actorId = (await findLastMover(deps.db, card.id)) ?? card.createdBy;
@@ -95,10 +98,10 @@ async function restoreBranches(deps: Deps, transition: Transition): Promise<void
 }
 
 /** Branches are attributed to the user who linked the repository, other steps to the last mover. */
-async function runLateSteps(deps: Deps, transition: Transition): Promise<void> {
+async function runMissingSteps(deps: Deps, transition: Transition): Promise<void> {
   const { card } = transition;
   const { links, plan } =
-    (await inspectStoredState(deps, transition)) ?? (await inspectCard(deps, transition));
+    (await planFromStoredState(deps, transition)) ?? (await inspectCard(deps, transition));
   if (plan.isBehindWebhooks) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
   const moverId = (await findLastMover(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {

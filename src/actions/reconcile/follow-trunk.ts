@@ -1,6 +1,6 @@
 import { landingsOf, type LineCommit } from "../../flow/landings.ts";
 import type { Pushed } from "../../forge/events.ts";
-import { type BranchAnswer } from "../../forge/pull-requests.ts";
+import { type BranchInspection } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";
@@ -21,15 +21,15 @@ import type { Deps } from "../deps.ts";
 import { recheckMissingBranches } from "./recheck-soon.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
-export const FOLLOW_TRUNKS = "follow-trunks";
+export const FOLLOW_ALL_TRUNKS = "follow-all-trunks";
 
 /** How much history is read when a branch becomes a trunk: a leap year. */
 const FIRST_READ_MS = 366 * 24 * 3_600_000;
 /** How many pages of up to 1,000 commits one job reads. Older commits are not read. */
 const MAX_PAGES = 50;
 /** How long GitHub may need until it shows which pull request a commit belongs to. */
-const SETTLES_MS = 10 * 60_000;
-/** The minimum pause before an account that did not answer is asked again. */
+const ATTRIBUTED_AFTER_MS = 10 * 60_000;
+/** The minimum pause before an account that did not respond is asked again. */
 const RETRY_AFTER_S = 60;
 /** How many branches one call inspects. */
 const PER_CALL = 25;
@@ -61,16 +61,16 @@ export async function recordPushedTip(
 /** Reads what has landed on a trunk since the last read. */
 export async function followTrunk(deps: Deps, repositoryId: string, branchName: string): Promise<void> {
   const trunk = await findTrunk(deps.db, repositoryId, branchName);
-  if (trunk) await readNew(deps, trunk, "head");
+  if (trunk) await readNewCommits(deps, trunk, "head");
 }
 
 /** Schedules the job for one account, under another key than the job for all accounts. */
-export const followTrunksLater = (db: Db, installationId: number, seconds: number): Promise<void> =>
+export const followTrunksOfAccountLater = (db: Db, installationId: number, seconds: number): Promise<void> =>
   addJob(
     db,
-    FOLLOW_TRUNKS,
+    FOLLOW_ALL_TRUNKS,
     { installationId },
-    { key: `${FOLLOW_TRUNKS}:${installationId}`, delayMs: seconds * 1_000 },
+    { key: `${FOLLOW_ALL_TRUNKS}:${installationId}`, delayMs: seconds * 1_000 },
   );
 
 /**
@@ -79,25 +79,25 @@ export const followTrunksLater = (db: Db, installationId: number, seconds: numbe
  * rechecked. An account or branch that cannot be read does not stop the others and is tried again
  * later; for an account that refuses the App, `syncInstallation` does that.
  */
-export async function followTrunks(deps: Deps, installationId: number | null = null): Promise<void> {
+export async function followAllTrunks(deps: Deps, installationId: number | null = null): Promise<void> {
   const trunks = await listTrunks(deps.db, installationId);
   for (const id of new Set(trunks.map(({ ref }) => ref.installationId))) {
     const group = trunks.filter(({ ref }) => ref.installationId === id);
     const waits: number[] = [];
     for (let start = 0; start < group.length; start += PER_CALL) {
       const some = group.slice(start, start + PER_CALL);
-      const wait = await unlessUnavailable(deps, { installationId: id }, async () => {
-        waits.push(...(await followSome(deps, some)));
+      const wait = await retryAfterOf(deps, { installationId: id }, async () => {
+        waits.push(...(await compareTips(deps, some)));
       });
       if (wait !== null) waits.push(wait);
     }
     if (waits.length === 0 || (await isInstallationRefused(deps.db, id))) continue;
-    await followTrunksLater(deps.db, id, Math.max(...waits, RETRY_AFTER_S));
+    await followTrunksOfAccountLater(deps.db, id, Math.max(...waits, RETRY_AFTER_S));
   }
 }
 
 /** Returns, for each trunk that could not be read, the seconds until GitHub may be asked again. */
-async function followSome(deps: Deps, trunks: readonly ListedTrunk[]): Promise<number[]> {
+async function compareTips(deps: Deps, trunks: readonly ListedTrunk[]): Promise<number[]> {
   const questions = trunks.map(({ ref, branchName }) => ({
     repository: ref,
     branchName: null,
@@ -114,27 +114,23 @@ async function followSome(deps: Deps, trunks: readonly ListedTrunk[]): Promise<n
       throw new ForgeUnavailable(answer.refusal.message);
     const tip = tipIn(answer);
     if (tip === null) continue;
-    if (tip === trunk.headSha && tip === trunk.settledSha) {
-      await confirmTip(deps.db, trunk, { heard: trunk.tipSha, shown: tip, isLater: false });
+    if (tip === trunk.headSha && tip === trunk.attributedSha) {
+      await confirmTip(deps.db, trunk, { reported: trunk.tipSha, shown: tip, includesReported: false });
       continue;
     }
     const { repositoryId, branchName } = trunk;
     const about = { repositoryId, branchName };
-    const wait = await unlessUnavailable(deps, about, () => readNew(deps, trunk, "settled"));
+    const wait = await retryAfterOf(deps, about, () => readNewCommits(deps, trunk, "attributed"));
     if (wait !== null) waits.push(wait);
   }
   return waits;
 }
 
-const tipIn = (answer: BranchAnswer | undefined): string | null =>
+const tipIn = (answer: BranchInspection | undefined): string | null =>
   answer && !answer.refusal ? answer.target.sha : null;
 
 /** Null when done, else the seconds until GitHub may be asked again. */
-async function unlessUnavailable(
-  deps: Deps,
-  about: object,
-  read: () => Promise<void>,
-): Promise<number | null> {
+async function retryAfterOf(deps: Deps, about: object, read: () => Promise<void>): Promise<number | null> {
   try {
     await read();
     return null;
@@ -146,49 +142,49 @@ async function unlessUnavailable(
 }
 
 /**
- * Reads the history after the known head, or after the settled commit: up to there, GitHub has
- * shown the pull requests of all commits.
+ * Reads the history after the stored head (`head`), or after the newest commit up to which GitHub
+ * has returned the pull request of every commit (`attributed`).
  */
-async function readNew(deps: Deps, trunk: Trunk, from: "head" | "settled"): Promise<void> {
+async function readNewCommits(deps: Deps, trunk: Trunk, from: "head" | "attributed"): Promise<void> {
   const known = await findKnownTrunk(deps.db, trunk);
   const since = known?.knownSince ?? new Date(Date.now() - FIRST_READ_MS);
-  const after = known && (from === "head" ? known.headSha : known.settledSha);
+  const after = known && (from === "head" ? known.headSha : known.attributedSha);
   const read = await readHistory(deps, trunk, after, since);
   if (!read) return;
-  const { commits, isJoined, knownSince } = read;
-  const shown = commits[0]?.sha ?? (isJoined ? after : null);
+  const { commits, reachesAfter, knownSince } = read;
+  const shown = commits[0]?.sha ?? (reachesAfter ? after : null);
   if (shown === null) return;
-  const heard = known?.tipSha ?? null;
-  const isLater = heard === after || commits.some(({ sha }) => sha === heard);
-  const settledSha =
-    isJoined && from === "head"
-      ? known && known.settledSha
-      : (settledIn(commits) ?? (isJoined ? after : null));
+  const reported = known?.tipSha ?? null;
+  const includesReported = reported === after || commits.some(({ sha }) => sha === reported);
+  const attributedSha =
+    reachesAfter && from === "head"
+      ? known && known.attributedSha
+      : (newestAttributed(commits) ?? (reachesAfter ? after : null));
   const isSaved = await transaction(deps.db, async (trx) => {
     const isUnchanged =
       commits.length === 0 ||
       (await saveHistory(trx, trunk, known, {
         headSha: shown,
-        settledSha,
+        attributedSha,
         knownSince,
         landings: landingsOf(commits),
         shas: commits.map(({ sha }) => sha),
-        replacesAll: !isJoined,
+        replacesAll: !reachesAfter,
       }));
-    if (isUnchanged) await confirmTip(trx, trunk, { heard, shown, isLater });
+    if (isUnchanged) await confirmTip(trx, trunk, { reported, shown, includesReported });
     return isUnchanged;
   });
   if (!isSaved) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
 }
 
-const settledIn = (commits: readonly LineCommit[]): string | undefined =>
-  commits.find(({ committedAt }) => Date.parse(committedAt) < Date.now() - SETTLES_MS)?.sha;
+const newestAttributed = (commits: readonly LineCommit[]): string | undefined =>
+  commits.find(({ committedAt }) => Date.parse(committedAt) < Date.now() - ATTRIBUTED_AFTER_MS)?.sha;
 
 interface History {
   /** Newest first. */
   readonly commits: readonly LineCommit[];
   /** False if it does not reach the known commits: the branch is new, or was force-pushed. */
-  readonly isJoined: boolean;
+  readonly reachesAfter: boolean;
   readonly knownSince: Date;
 }
 
@@ -205,11 +201,11 @@ async function readHistory(
     const page = await deps.forge.landedCommits(ref, question);
     if (page === null) return null;
     commits.push(...page.commits);
-    const { isJoined, next } = page;
-    if (isJoined || next === null) return { commits, isJoined, knownSince: since };
+    const { reachesAfter, next } = page;
+    if (reachesAfter || next === null) return { commits, reachesAfter, knownSince: since };
     if (pages === MAX_PAGES) {
       const oldest = commits.at(-1);
-      return { commits, isJoined, knownSince: oldest ? new Date(oldest.committedAt) : since };
+      return { commits, reachesAfter, knownSince: oldest ? new Date(oldest.committedAt) : since };
     }
     from = next;
   }

@@ -1,7 +1,7 @@
-import type { Blocked, BlockedReason } from "../../flow/refusal.ts";
+import { isRefusal, type Blocked, type BlockedReason } from "../../flow/refusal.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { gateStillRefuses, isGateReason } from "../../flow/gates.ts";
-import { areSameReasons, remainingReasons, type LaterInspection } from "../../flow/remaining-reasons.ts";
+import { areSameReasons, remainingReasons, type RecheckedCard } from "../../flow/remaining-reasons.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { findProject, type Project } from "../../store/cards/projects.ts";
@@ -19,42 +19,43 @@ const PAUSE_MS = 500;
 const LAG_PAUSE_MS = 5_000;
 
 /**
- * Inspects a blocked card and removes the reasons that no longer hold. `permittedAfter` is the time
- * of a refusal for a permission that the account may have granted since.
+ * Inspects a blocked card and removes the reasons that no longer hold. `refusedAt` is set when the
+ * account has granted more permissions: the time of the refusal that a missing permission caused.
  */
 export async function recheckBlocked(
   deps: Deps,
   cardId: string,
-  permittedAfter: string | null = null,
+  refusedAt: string | null = null,
 ): Promise<void> {
-  const later = (pauseMs: number): Promise<void> =>
-    permittedAfter === null
+  const recheckLater = (pauseMs: number): Promise<void> =>
+    refusedAt === null
       ? recheckSoon(deps.db, cardId, pauseMs)
-      : recheckPermitted(deps.db, cardId, permittedAfter, pauseMs);
+      : recheckPermitted(deps.db, cardId, refusedAt, pauseMs);
   const moving = await findOpenOperation(deps.db, cardId);
-  if (moving?.state === "running" && moving.isHeld) return later(PAUSE_MS);
+  if (moving?.state === "running" && moving.hasLiveHolder) return recheckLater(PAUSE_MS);
   const card = await findCardById(deps.db, cardId);
   const project = card?.blocked && (await findProject(deps.db, card.workspaceId, card.projectId));
   if (!card?.blocked || !project) return;
   const { blocked } = card;
   const stage = stageOf(project.flow, blocked.statusId);
   if (!stage) return changeBlocked(deps, cardId, blocked, []);
-  const gated = await remainingGateReasons(deps.db, card, stage, blocked.reasons.filter(isGateReason));
+  const gateReasons = await remainingGateReasons(deps.db, card, stage, blocked.reasons.filter(isGateReason));
   const others = blocked.reasons.filter((each) => !isGateReason(each));
   if (others.length === 0) {
-    if (!areSameReasons(gated, blocked.reasons)) await changeBlocked(deps, cardId, blocked, gated);
+    if (!areSameReasons(gateReasons, blocked.reasons))
+      await changeBlocked(deps, cardId, blocked, gateReasons);
     return;
   }
   const inspection = await inspectUntilDecided(deps, { card, project, stage });
-  if (inspection.plan.isBehindWebhooks) return later(LAG_PAUSE_MS);
-  const isPermitted = permittedAfter === blocked.at;
-  const look = laterLook(blocked, project, inspection, isPermitted);
-  const left = [...gated, ...remainingReasons({ ...blocked, reasons: others }, look)];
-  if (areSameReasons(left, blocked.reasons)) return;
-  await changeBlocked(deps, cardId, blocked, await addConflictingFiles(deps, inspection, left));
+  if (inspection.plan.isBehindWebhooks) return recheckLater(LAG_PAUSE_MS);
+  const hasNewPermissions = refusedAt === blocked.at;
+  const rechecked = recheckedCard(blocked, project, inspection, hasNewPermissions);
+  const remaining = [...gateReasons, ...remainingReasons({ ...blocked, reasons: others }, rechecked)];
+  if (areSameReasons(remaining, blocked.reasons)) return;
+  await changeBlocked(deps, cardId, blocked, await addConflictingFiles(deps, inspection, remaining));
 }
 
-/** Asks only the database. */
+/** Does not call GitHub. */
 async function remainingGateReasons(
   db: Db,
   card: CardHead,
@@ -66,14 +67,14 @@ async function remainingGateReasons(
   return reasons.filter((each) => gateStillRefuses(each, gates));
 }
 
-function laterLook(
+function recheckedCard(
   blocked: Blocked,
   { flow }: Project,
   inspection: Inspection,
-  isPermitted: boolean,
-): LaterInspection {
+  hasNewPermissions: boolean,
+): RecheckedCard {
   const shown = inspection.repositories.flatMap(({ fullName, facts }) =>
-    !("reason" in facts) ? [{ fullName, ...facts }] : [],
+    !isRefusal(facts) ? [{ fullName, ...facts }] : [],
   );
   const queued = shown.filter(({ pullRequests }) =>
     pullRequests.some(({ isInMergeQueue }) => isInMergeQueue),
@@ -83,7 +84,7 @@ function laterLook(
     headSha: shown.find(({ fullName }) => fullName === blocked.repository)?.headSha,
     queuedIn: queued.map(({ fullName }) => fullName),
     mergeMethod: flow.mergeMethod,
-    isPermitted,
+    hasNewPermissions,
   };
 }
 
@@ -132,7 +133,7 @@ async function filesIn(
 ): Promise<{ files?: readonly string[] }> {
   const ref = links.find(({ repository }) => repository.fullName === fullName)?.repository.ref;
   const facts = repositories.find((repository) => repository.fullName === fullName)?.facts;
-  if (!ref || !facts || "reason" in facts || facts.headSha === null) return {};
+  if (!ref || !facts || isRefusal(facts) || facts.headSha === null) return {};
   const files = await deps.forge.changedOnBothSides(ref, facts.target.name, facts.headSha);
   return files.length === 0 ? {} : { files };
 }

@@ -1,11 +1,12 @@
 import {
-  listCardsLacking,
-  listCardsWaitingFor,
+  listCardsMissingBranches,
+  listCardsWaitingForRoom,
   listForbiddenCards,
   mayBeBlocked,
 } from "../../store/cards/blocked-cards.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";
+import { inspectArmedWaitingForRoom, inspectIfArmed } from "./inspect-soon.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
@@ -13,9 +14,13 @@ export const RECHECK_BLOCKED = "recheck-blocked";
 export const recheckSoon = (db: Db, cardId: string, delayMs = 200): Promise<void> =>
   addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs });
 
-/** Schedules the recheck for a card that is blocked, or may be blocked by a move that is running. */
-export async function recheckIfBlocked(db: Db, cardId: string): Promise<void> {
+/**
+ * Schedules, after an event about a card, the recheck if it is blocked or may be blocked by a move
+ * that is running, and the inspection if its move waits.
+ */
+export async function recheckAfterEvent(db: Db, cardId: string): Promise<void> {
   if (await mayBeBlocked(db, cardId)) await recheckSoon(db, cardId);
+  await inspectIfArmed(db, cardId);
 }
 
 /** Schedules the recheck for cards that were refused because one of these branches was missing. */
@@ -23,30 +28,26 @@ export async function recheckMissingBranches(
   db: Db,
   branches: readonly { readonly repositoryId: string; readonly branchName: string }[],
 ): Promise<void> {
-  for (const cardId of await listCardsLacking(db, branches)) await recheckSoon(db, cardId);
+  for (const cardId of await listCardsMissingBranches(db, branches)) await recheckSoon(db, cardId);
 }
 
-/** Schedules the recheck for cards that were refused for a permission, after an account has granted more. */
+/** Schedules the recheck of cards that lacked a permission, after their account has granted it. */
 export async function recheckForbidden(trx: Trx, organizationId: string): Promise<void> {
   for (const { cardId, at } of await listForbiddenCards(trx, organizationId))
     await recheckPermitted(trx, cardId, at, 0);
 }
 
-/** Has a separate key, because `recheckSoon` would replace the job and lose `permittedAfter`. */
-export const recheckPermitted = (
-  db: Db,
-  cardId: string,
-  permittedAfter: string,
-  delayMs: number,
-): Promise<void> =>
+/** Has a separate key, because `recheckSoon` would replace the job and lose `refusedAt`. */
+export const recheckPermitted = (db: Db, cardId: string, refusedAt: string, delayMs: number): Promise<void> =>
   addJob(
     db,
     RECHECK_BLOCKED,
-    { cardId, permittedAfter },
+    { cardId, refusedAt },
     { key: `${RECHECK_BLOCKED}:permitted:${cardId}`, delayMs },
   );
 
-/** Schedules the recheck for cards that a limit keeps out of a stage, after it may have got room. */
-export async function recheckFull(db: Db, stageId: string): Promise<void> {
-  for (const cardId of await listCardsWaitingFor(db, stageId)) await recheckSoon(db, cardId);
+/** Schedules the recheck of cards that a stage's limit kept out, after a card may have left it. */
+export async function recheckCardsWaitingForRoom(db: Db, stageId: string): Promise<void> {
+  for (const cardId of await listCardsWaitingForRoom(db, stageId)) await recheckSoon(db, cardId);
+  await inspectArmedWaitingForRoom(db, stageId);
 }

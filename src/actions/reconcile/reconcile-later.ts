@@ -7,12 +7,12 @@ export const RECONCILE = "reconcile";
 export const reconcileLater = (
   db: Db,
   organizationId: string,
-  quietMs: number,
+  minAgeMs: number,
   seconds: number,
 ): Promise<void> =>
   addJob(
     db,
     RECONCILE,
-    { organizationId, quietMs },
+    { organizationId, minAgeMs },
     { key: `${RECONCILE}:${organizationId}`, delayMs: seconds * 1_000 },
   );

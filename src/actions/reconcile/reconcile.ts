@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { BROKEN_MESSAGES } from "../../flow/refusal.ts";
+import { CONNECTION_MESSAGES } from "../../flow/refusal.ts";
 import { type InspectedPullRequest } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { findCardById } from "../../store/cards/cards.ts";
@@ -12,7 +12,7 @@ import {
   listUnconfirmedBranches,
   listOrganizationsToCompare,
   markReconciled,
-  deferComparison,
+  deferIfUnreachable,
   type ComparisonPlace,
   type KnownBranch,
 } from "../../store/ops/reconciling.ts";
@@ -25,13 +25,16 @@ import { recheckSoon } from "./recheck-soon.ts";
 import { reconcileLater } from "./reconcile-later.ts";
 
 interface Pace {
-  /** More recent changes are left to their webhooks: GitHub's reads may be older. */
-  readonly quietMs: number;
+  /**
+   * The minimum age of a change in milliseconds. Newer changes are not compared, because GitHub's
+   * reads may lag behind its webhooks.
+   */
+  readonly minAgeMs: number;
   /** The pause between two calls to GitHub. */
   readonly pauseMs: number;
 }
 
-const PACE: Pace = { quietMs: 60_000, pauseMs: 1_000 };
+const PACE: Pace = { minAgeMs: 60_000, pauseMs: 1_000 };
 
 /**
  * How many branches one call inspects. GitHub charges one point per 100 lists, and gives an
@@ -42,9 +45,9 @@ const PER_CALL = 25;
 const PULL_REQUESTS = 5;
 /** 1,000 branches: 80 points, less than 2 % of an hour's. The next run compares the others. */
 const MAX_CALLS = 40;
-/** How many unconfirmed branches one run looks up, with a call for each. */
+/** How many unconfirmed branches one run looks up. Each needs a call. */
 const UNCONFIRMED_PER_RUN = 25;
-/** The minimum pause before an account that did not answer is asked again. */
+/** The minimum pause before an account that did not respond is asked again. */
 const RETRY_AFTER_S = 60;
 
 /**
@@ -56,22 +59,22 @@ const RETRY_AFTER_S = 60;
 export async function reconcile(
   deps: Deps,
   {
-    quietMs = PACE.quietMs,
+    minAgeMs = PACE.minAgeMs,
     pauseMs = PACE.pauseMs,
     organizationId,
   }: {
-    readonly quietMs?: number | undefined;
+    readonly minAgeMs?: number | undefined;
     readonly pauseMs?: number;
     readonly organizationId?: string | undefined;
   } = {},
 ): Promise<void> {
-  const pace = { quietMs, pauseMs };
+  const pace = { minAgeMs, pauseMs };
   for (const { id, from, isReachable } of await listOrganizationsToCompare(deps.db, organizationId ?? null)) {
     const retryAfter = isReachable ? await tryToReconcile(deps, id, from, pace) : 0;
     if (retryAfter === null) continue;
     // An account that refuses the App is compared when it accepts the App again.
-    const isAskable = await deferComparison(deps.db, id, quietMs);
-    if (isAskable) await reconcileLater(deps.db, id, quietMs, Math.max(retryAfter, RETRY_AFTER_S));
+    const isAcceptedAgain = !(await deferIfUnreachable(deps.db, id, minAgeMs));
+    if (isAcceptedAgain) await reconcileLater(deps.db, id, minAgeMs, Math.max(retryAfter, RETRY_AFTER_S));
   }
 }
 
@@ -83,7 +86,7 @@ async function tryToReconcile(
   pace: Pace,
 ): Promise<number | null> {
   try {
-    await recordUnconfirmedBranches(deps, organizationId, pace.quietMs);
+    await recordUnconfirmedBranches(deps, organizationId, pace.minAgeMs);
     await reconcileOrganization(deps, organizationId, from, pace);
     return null;
   } catch (error) {
@@ -97,12 +100,16 @@ async function tryToReconcile(
  * Gives cards the branches that were created for them without a confirmation, except while a move
  * of the card runs. Throws `ForgeUnavailable`.
  */
-async function recordUnconfirmedBranches(deps: Deps, organizationId: string, quietMs: number): Promise<void> {
+async function recordUnconfirmedBranches(
+  deps: Deps,
+  organizationId: string,
+  minAgeMs: number,
+): Promise<void> {
   const unconfirmed = await listUnconfirmedBranches(deps.db, organizationId, {
-    quietMs,
+    minAgeMs,
     limit: UNCONFIRMED_PER_RUN,
   });
-  if (!unconfirmed) throw new ForgeUnavailable(BROKEN_MESSAGES.refused);
+  if (!unconfirmed) throw new ForgeUnavailable(CONNECTION_MESSAGES.refused);
   for (const { cardId, actorId, repositoryId, ref, branchName } of unconfirmed) {
     const headSha = await deps.forge.branchHead(ref, branchName);
     const card = headSha === null ? null : await findCardById(deps.db, cardId);
@@ -119,15 +126,15 @@ async function reconcileOrganization(
   deps: Deps,
   organizationId: string,
   from: ComparisonPlace | null,
-  { quietMs, pauseMs }: Pace,
+  { minAgeMs, pauseMs }: Pace,
 ): Promise<void> {
   let place = from;
   for (let calls = 0; calls < MAX_CALLS; calls++) {
     if (calls > 0) await sleep(pauseMs);
-    const limits = { quietMs, limit: PER_CALL };
+    const limits = { minAgeMs, limit: PER_CALL };
     const branches = await listBranchesToCompare(deps.db, organizationId, place, limits);
-    if (!branches) throw new ForgeUnavailable(BROKEN_MESSAGES.refused);
-    if (branches.length > 0) await compare(deps, branches, quietMs);
+    if (!branches) throw new ForgeUnavailable(CONNECTION_MESSAGES.refused);
+    if (branches.length > 0) await compare(deps, branches, minAgeMs);
     const last = branches.length < PER_CALL ? undefined : branches.at(-1);
     place = last ? { repositoryId: last.repositoryId, branchName: last.branchName } : null;
     await saveComparisonPlace(deps.db, organizationId, place);
@@ -135,9 +142,9 @@ async function reconcileOrganization(
   }
 }
 
-async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: number): Promise<void> {
+async function compare(deps: Deps, branches: readonly KnownBranch[], minAgeMs: number): Promise<void> {
   const now = Date.parse(await readClock(deps.db));
-  const [askedAt, quietSince] = [new Date(now).toISOString(), new Date(now - quietMs).toISOString()];
+  const [askedAt, changedBefore] = [new Date(now).toISOString(), new Date(now - minAgeMs).toISOString()];
   const questions = branches.map(({ ref, branchName }) => ({
     repository: ref,
     branchName,
@@ -159,7 +166,7 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], quietMs: nu
       deps.log.warn(about, "a branch could not be compared with GitHub");
     }
     if (!answer || answer.refusal) continue;
-    await handleDifferences(deps, known, answer, { askedAt, quietSince });
+    await handleDifferences(deps, known, answer, { askedAt, changedBefore });
     seen.add(known.repositoryId);
   }
   await markReconciled(deps.db, [...seen]);

@@ -1,6 +1,6 @@
 import { slugOf } from "../../flow/names.ts";
 import { earlierTargetsOf, targetOf, type Flow } from "../../flow/flow.ts";
-import type { Refusal } from "../../flow/refusal.ts";
+import { isRefusal, type Refusal } from "../../flow/refusal.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
@@ -19,13 +19,13 @@ import {
 } from "../../store/ops/intents.ts";
 import { findLastMover } from "../../store/ops/operations.ts";
 import {
-  completeBackmerge,
-  listCardsWithUncheckedBackmerge,
-  listOpenBackmerges,
-  recordBackmerge,
-  saveBackmergeCheck,
-  saveBackmergeOpened,
-  type Backmerge,
+  completeBackMerge,
+  listCardsWithUncheckedBackMerge,
+  listOpenBackMerges,
+  recordBackMerge,
+  saveBackMergeCheck,
+  saveBackMergeOpened,
+  type BackMerge,
 } from "../../store/releases/release-cards.ts";
 import type { Deps } from "../deps.ts";
 import { forgeWhileLinked } from "../forge-while-linked.ts";
@@ -43,9 +43,9 @@ export function backMergeSoon(db: Db, cardId: string): Promise<void> {
   return addJob(db, BACK_MERGE, { cardId }, { key, queue: key, delayMs: 200 });
 }
 
-/** Checks pending back-merges that no webhook has reported on for a while: it may be lost. */
+/** Checks open back-merges that were not checked for an hour, in case their webhook was lost. */
 export async function sweepBackMerges(deps: Deps): Promise<void> {
-  for (const cardId of await listCardsWithUncheckedBackmerge(deps.db, BATCH))
+  for (const cardId of await listCardsWithUncheckedBackMerge(deps.db, BATCH))
     await backMergeSoon(deps.db, cardId);
 }
 
@@ -61,21 +61,21 @@ export async function backMergeCard(deps: Deps, cardId: string): Promise<void> {
   if (!card || !project) return;
   const links = await listLinks(deps.db, cardId);
   const actorId = (await findLastMover(deps.db, cardId)) ?? card.createdBy;
-  if (card.hotfix) for (const link of links) await planBackmerges(deps, card, project.flow, link, actorId);
-  for (const backmerge of await listOpenBackmerges(deps.db, cardId)) {
-    const link = links.find(({ repository }) => repository.id === backmerge.repositoryId);
+  if (card.hotfix) for (const link of links) await planBackMerges(deps, card, project.flow, link, actorId);
+  for (const backMerge of await listOpenBackMerges(deps.db, cardId)) {
+    const link = links.find(({ repository }) => repository.id === backMerge.repositoryId);
     if (!link?.repository.ref) continue;
-    await runBackmerge(
-      forgeWhileLinked(deps, cardId, backmerge.repositoryId),
+    await runBackMerge(
+      forgeWhileLinked(deps, cardId, backMerge.repositoryId),
       card,
       link,
       link.repository.ref,
-      backmerge,
+      backMerge,
     );
   }
 }
 
-async function planBackmerges(
+async function planBackMerges(
   deps: Deps,
   card: CardHead,
   flow: Flow,
@@ -88,33 +88,34 @@ async function planBackmerges(
   for (const target of earlierTargetsOf(flow)) {
     const targetBranch = target ?? repository.defaultBranch;
     if (targetBranch === lastTarget) continue;
-    const backmerge = { repositoryId: repository.id, targetBranch, sha: merged.headSha, actorId };
-    await recordBackmerge(deps.db, { cardId: card.id, ...backmerge });
+    const backMerge = { repositoryId: repository.id, targetBranch, sha: merged.headSha, actorId };
+    await recordBackMerge(deps.db, { cardId: card.id, ...backMerge });
   }
 }
 
-async function runBackmerge(
+async function runBackMerge(
   deps: Deps,
   card: CardHead,
   { pullRequests }: Link,
   repository: RepositoryRef,
-  backmerge: Backmerge,
+  backMerge: BackMerge,
 ): Promise<void> {
-  const key = { ...backmerge, cardId: card.id };
+  const key = { ...backMerge, cardId: card.id };
   const isMerged = ({ state, targetBranch }: LinkedPullRequest): boolean =>
-    state === "merged" && targetBranch === backmerge.targetBranch;
-  if (!card.hotfix && pullRequests.some(isMerged)) return completeBackmerge(deps.db, key);
-  const contained = await deps.forge.contains(repository, backmerge.targetBranch, backmerge.sha);
+    state === "merged" && targetBranch === backMerge.targetBranch;
+  if (!card.hotfix && pullRequests.some(isMerged)) return completeBackMerge(deps.db, key);
+  const contained = await deps.forge.contains(repository, backMerge.targetBranch, backMerge.sha);
   // A branch that does not exist needs no back-merge.
-  const isDone = contained ?? (await deps.forge.branchHead(repository, backmerge.targetBranch)) === null;
-  if (isDone) return completeBackmerge(deps.db, key);
-  if (backmerge.prNumber !== null || !card.hotfix) return saveBackmergeCheck(deps.db, key, null);
-  const branch = await createBranch(deps, card, repository, backmerge);
-  const refusal =
-    "reason" in branch ? branch : await openPullRequest(deps, card, repository, backmerge, branch.name);
+  const isDone = contained ?? (await deps.forge.branchHead(repository, backMerge.targetBranch)) === null;
+  if (isDone) return completeBackMerge(deps.db, key);
+  if (backMerge.prNumber !== null || !card.hotfix) return saveBackMergeCheck(deps.db, key, null);
+  const branch = await createBranch(deps, card, repository, backMerge);
+  const refusal = isRefusal(branch)
+    ? branch
+    : await openPullRequest(deps, card, repository, backMerge, branch.name);
   if (!refusal) return;
   deps.log.warn({ cardId: card.id, reason: refusal.reason }, "a hotfix could not be back-merged");
-  await saveBackmergeCheck(deps.db, key, refusal.message);
+  await saveBackMergeCheck(deps.db, key, refusal.message);
 }
 
 /** Creates a separate branch at the merged commit: conflicts must not change the card's branch. */
@@ -122,7 +123,7 @@ async function createBranch(
   deps: Deps,
   card: CardHead,
   repository: RepositoryRef,
-  { repositoryId, targetBranch, sha, actorId }: Backmerge,
+  { repositoryId, targetBranch, sha, actorId }: BackMerge,
 ): Promise<{ readonly name: string } | Refusal> {
   const plain = `backmerge/${card.number}-${slugOf(targetBranch) || "target"}`;
   for (let attempt = 1; attempt <= MAX_NAMES; attempt++) {
@@ -131,7 +132,8 @@ async function createBranch(
     const earlier = await findIntent(deps.db, intent);
     await recordIntent(deps.db, intent);
     const created = await deps.forge.createBranch(repository, name, sha);
-    // Ours at another commit: its creation is recorded, and somebody has pushed to it since.
+    // A branch at another commit is ours if we have recorded its creation and it contains the
+    // merged commit.
     const isOurs =
       created.ok &&
       (!("taken" in created.value) ||
@@ -150,16 +152,16 @@ async function openPullRequest(
   deps: Deps,
   card: CardHead,
   repository: RepositoryRef,
-  backmerge: Backmerge,
+  backMerge: BackMerge,
   branchName: string,
 ): Promise<Refusal | null> {
-  const { repositoryId, targetBranch, actorId } = backmerge;
+  const { repositoryId, targetBranch, actorId } = backMerge;
   const subject = `${branchName}:${targetBranch}`;
   const intent: Intent = { repositoryId, kind: "open_pull_request", subject, cardId: card.id, actorId };
   const recorded = await recordIntent(deps.db, intent);
   const opened = await deps.forge.openPullRequest(repository, {
     isRepeated: recorded?.isRepeated ?? false,
-    knownUpTo: recorded?.knownUpTo ?? null,
+    highestKnownNumber: recorded?.highestKnownNumber ?? null,
     // Webhooks about it are not stored, because it belongs to no card.
     isReported: () => Promise.resolve(false),
     title: `Bring hotfix ${card.number} to ${targetBranch}: ${card.title}`,
@@ -175,7 +177,7 @@ async function openPullRequest(
   const { number: prNumber } = opened.value;
   await transaction(deps.db, async (trx) => {
     await completeIntent(trx, intent);
-    await saveBackmergeOpened(trx, { ...backmerge, cardId: card.id }, { branchName, prNumber });
+    await saveBackMergeOpened(trx, { ...backMerge, cardId: card.id }, { branchName, prNumber });
     await recordEvents(trx, [
       {
         cardId: card.id,

@@ -2,7 +2,7 @@ import { conflict, notFound, type Problem } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { findAction, markCancelled, type ReleaseAction } from "../../store/releases/release-actions.ts";
 import type { ChangedBy } from "../../store/events/feed.ts";
 import { readPromotion, type PromotionOutcome } from "../../store/releases/release-promotions.ts";
@@ -27,10 +27,10 @@ export async function findReleaseAction(
 }
 
 /**
- * Cancels a promotion: a card that is being moved finishes, and the others are skipped. Answers 200
+ * Cancels a promotion: a card that is being moved finishes, and the others are skipped. Returns 200
  * with the results so far. Throws `conflict` for another kind of action and for one that has ended.
  */
-export async function cancelPromotion(write: Write, action: ReleaseAction): Promise<StoredAnswer> {
+export async function cancelPromotion(write: Write, action: ReleaseAction): Promise<StoredResponse> {
   const stage = await findTargetStage(write.trx, action);
   if (stage) requireRoleFor(write, stage);
   return write.answer(await cancelAction(write.trx, write, action));
@@ -43,7 +43,8 @@ export async function cancelAction(
   action: ReleaseAction,
 ): Promise<PromotionOutcome> {
   const { id: operationId, kind, workspaceId, releaseId } = action;
-  if (kind !== "promote") throw conflict(`Only a promotion can be cancelled. This operation is a ${kind}.`);
+  if (kind !== "promote")
+    throw conflict(`Only a promotion can be cancelled. The kind of this operation is ${kind}.`);
   const marked = await markCancelled(trx, action.id);
   if (!marked) throw conflict("The promotion has ended.");
   const release = await findRelease(trx, workspaceId, releaseId);

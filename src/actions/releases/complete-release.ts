@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { conflict, invalid, type Issue } from "../../errors.ts";
 import { isTagName } from "../../flow/names.ts";
-import { releaseNotes, type ReleaseNotesCard } from "../../flow/releases.ts";
+import { isMissing, releaseNotes, type ReleaseNotesCard } from "../../flow/releases.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { MAX_TAGS_PER_CALL } from "../../forge/releasing.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
-import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
+import { listReleaseRepositories, type ReleaseRepository } from "../../store/releases/release-branches.ts";
 import {
-  completeScope,
+  markCompleted,
   listReleasedCards,
   listReleaseTags,
   saveReleaseTag,
@@ -18,34 +18,34 @@ import {
 import { listBoardRepositories } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
-import { plannedTag, planTags, tagTaken, type PlannedTag } from "./plan-tags.ts";
+import { plannedTag, planTags, tagTakenMessage, type PlannedTag } from "./plan-tags.ts";
 import type { Write } from "../write.ts";
 import {
   actOnRelease,
   recordIfOwned,
   requireOwned,
   lacksBranch,
-  notInstalled,
+  unusableMessage,
   saveActionProgress,
   type ReleaseContext,
   type ReleaseOutcome,
 } from "./release-action.ts";
 import { recordRelease } from "./releases.ts";
 
-const versionOf = plannedTag.omit({ sha: true });
-type Version = z.infer<typeof versionOf>;
+const versionSchema = plannedTag.omit({ sha: true });
+type Version = z.infer<typeof versionSchema>;
 
 /**
  * Completes a release: writes a tag and a GitHub release in each repository that gets a version, at
  * the release's branch if it is frozen, else at the target of the flow's last merge stage. All
- * versions are checked before the first write. Answers with the release.
+ * versions are checked before the first write. Returns the release.
  */
 export const completeRelease = (
   deps: Deps,
   write: Write,
   release: ReleaseHead,
   versions: readonly Version[],
-): Promise<StoredAnswer> =>
+): Promise<StoredResponse> =>
   actOnRelease(
     deps,
     write,
@@ -110,13 +110,13 @@ async function requireSameTags(
   }
 }
 
-const inputOf = z.object({ versions: z.array(versionOf) });
+const inputSchema = z.object({ versions: z.array(versionSchema) });
 
 /**
- * `plan` is saved before the first tag, so that no retry tags another commit. `tried` is a tag at
- * the last known tip that may have been written without an inspection.
+ * `plan` is saved before the first tag, so that a retry tags the same commits. `tried` is a tag
+ * that an earlier attempt may have written without inspecting GitHub first.
  */
-const progressOf = z.object({ plan: z.array(plannedTag).optional(), tried: plannedTag.optional() });
+const progressSchema = z.object({ plan: z.array(plannedTag).optional(), tried: plannedTag.optional() });
 
 interface Tagged extends PlannedTag {
   readonly fullName: string;
@@ -129,14 +129,14 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
   if (stop !== null) return { state: "refused", message: stop };
   const known = await listBoardRepositories(deps.db, release.workspaceId);
   const repositories = new Map(known.map((repository) => [repository.id, repository]));
-  let { plan, tried } = progressOf.parse(action.progress);
+  let { plan, tried } = progressSchema.parse(action.progress);
   const save = (): Promise<void> => saveActionProgress(deps, context, { plan, tried });
   if (!plan) {
     const onTry = async (trying: PlannedTag): Promise<void> => {
       tried = trying;
       await save();
     };
-    const { versions } = inputOf.parse(action.input);
+    const { versions } = inputSchema.parse(action.input);
     const planned = await planTags(deps, context, { versions, repositories, tried, onTry });
     if ("message" in planned) return { state: "refused", ...planned };
     plan = planned;
@@ -145,7 +145,7 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
   const toTag: Tagged[] = [];
   for (const each of plan) {
     const repository = repositories.get(each.repositoryId);
-    if (!repository?.ref) return { state: "refused", message: notInstalled(repository) };
+    if (!repository?.ref) return { state: "refused", message: unusableMessage(repository) };
     toTag.push({ ...each, fullName: repository.fullName, ref: repository.ref });
   }
   const cards = await listReleasedCards(deps.db, release.id);
@@ -158,8 +158,8 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
 }
 
 /**
- * Writes all tags before the first release is published, because GitHub's rules may refuse a tag.
- * Publishing must not write the tag: it would use one that somebody else has just written.
+ * Writes all tags before it publishes the first GitHub release, because GitHub may refuse a tag.
+ * Publishing does not create tags: GitHub would silently use an existing tag at another commit.
  */
 async function tagAll(
   deps: Deps,
@@ -182,7 +182,7 @@ async function tagAll(
       if ("taken" in created.value) {
         // The inspection may not have shown our own tag.
         if (tried?.repositoryId !== repositoryId || tried.sha !== created.value.taken)
-          return { message: tagTaken(fullName, tagName) };
+          return { message: tagTakenMessage(fullName, tagName) };
         ({ sha } = tried);
       }
       const tag = { repositoryId, tagName, sha, url: null };
@@ -231,9 +231,7 @@ async function publishAll(
   const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
   for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
     if (written.get(repositoryId)?.url) continue;
-    const noted = cards.map((card) => notedIn(card, repositoryId));
-    const references = noted.flatMap(({ pullRequests }) => pullRequests.map(({ number }) => number));
-    const notes = { tagName, sha, name: release.name, body: releaseNotes(noted), references };
+    const notes = { tagName, sha, name: release.name, ...notesIn(repositoryId, cards) };
     await requireOwned(deps, context);
     const published = await deps.forge.publishRelease(ref, notes);
     if (!published.ok) return `${fullName}: ${published.refusal.message}`;
@@ -243,12 +241,37 @@ async function publishAll(
   return null;
 }
 
-function notedIn(
+/** The notes of the GitHub release in a repository, and the pull requests that they refer to. */
+export function notesIn(
+  repositoryId: string,
+  cards: readonly ReleasedCard[],
+): { readonly body: string; readonly references: readonly number[] } {
+  const notesCards = cards.map((card) => notesCardIn(card, repositoryId));
+  const references = notesCards.flatMap(({ pullRequests }) => pullRequests.map(({ number }) => number));
+  return { body: releaseNotes(notesCards), references };
+}
+
+/** The cards that the notes mark as not in the release; none if it has no repositories. */
+export const missingCards = (
+  cards: readonly ReleasedCard[],
+  repositories: readonly ReleaseRepository[],
+): number[] =>
+  cards
+    .filter(
+      (card) =>
+        repositories.length > 0 && repositoryIdsOf(card).some((place) => isMissing(notesCardIn(card, place))),
+    )
+    .map(({ number }) => number);
+
+const repositoryIdsOf = ({ pullRequests }: ReleasedCard): readonly string[] =>
+  pullRequests.length === 0 ? [""] : pullRequests.map(({ repositoryId }) => repositoryId);
+
+function notesCardIn(
   { number, title, isDone, pullRequests }: ReleasedCard,
   repositoryId: string,
 ): ReleaseNotesCard {
   const there = pullRequests.filter((pull) => pull.repositoryId === repositoryId);
-  return { number, title, pullRequests: there, isUndone: !isDone && pullRequests.length === 0 };
+  return { number, title, pullRequests: there, hasNoWork: !isDone && pullRequests.length === 0 };
 }
 
 async function record(
@@ -259,7 +282,7 @@ async function record(
   tagged: readonly Tagged[],
 ): Promise<void> {
   const { id, name, workspaceId } = release;
-  await completeScope(trx, id);
+  await markCompleted(trx, id, missingCards(cards, await listReleaseRepositories(trx, id)));
   const by = { workspaceId, userId: action.actorId };
   await recordRelease(trx, by, release, { from: release.frozenAt ? "frozen" : "open", to: "completed" });
   const tags = tagged.map(({ fullName, tagName, sha }) => ({ fullName, tagName, sha }));

@@ -1,17 +1,19 @@
 import { z } from "zod";
 import { conflict } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
+import type { Project } from "../../store/cards/projects.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import {
   listReleaseBranches,
   planReleaseBranch,
   replanReleaseBranch,
+  removeAllReleaseBranches,
   removeReleaseBranches,
   setReleaseBranchHead,
   type ReleaseBranch,
 } from "../../store/releases/release-branches.ts";
-import { freezeScope, unfreezeScope, type ReleaseHead } from "../../store/releases/releases.ts";
+import { markFrozen, markUnfrozen, type ReleaseHead } from "../../store/releases/releases.ts";
 import { listProjectRepositories, type Repository } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { createBranchFrom } from "../moves/card-branch.ts";
@@ -21,7 +23,7 @@ import {
   actOnRelease,
   recordIfOwned,
   requireOwned,
-  notInstalled,
+  unusableMessage,
   saveActionProgress,
   type ReleaseContext,
   type ReleaseOutcome,
@@ -31,9 +33,9 @@ import { recordRelease } from "./releases.ts";
 /**
  * Freezes a release: fixes its scope and creates `release/{slug}` in every repository of its
  * project, from the target of the flow's first merge stage. Freezing again creates missing
- * branches. If GitHub refuses one, the new branches are removed. Answers with the release.
+ * branches. If GitHub refuses one, the new branches are removed. Returns the release.
  */
-export const freezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
+export const freezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredResponse> =>
   actOnRelease(deps, write, release, { kind: "freeze", input: {} }, runFreeze, lacksBranches);
 
 async function lacksBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
@@ -67,11 +69,19 @@ export async function runFreeze(deps: Deps, context: ReleaseContext): Promise<Re
   return {
     state: "done",
     record: async (trx) => {
-      await freezeScope(trx, release.id);
+      await markFrozen(trx, release.id);
       if (!release.frozenAt) await recordRelease(trx, by, release, { from: "open", to: "frozen" });
     },
   };
 }
+
+export const releaseBranchName = ({ slug }: Pick<ReleaseHead, "slug">): string => `release/${slug}`;
+
+/** The branch from which the release's branch is created in a repository. */
+export const startBranchOf = (
+  { flow }: Pick<Project, "flow">,
+  { defaultBranch }: Pick<Repository, "defaultBranch">,
+): string => targetOf(flow, false) ?? defaultBranch;
 
 /** Creates the release's branch in a repository. Null when it exists, else why it does not. */
 async function createBranch(
@@ -81,29 +91,29 @@ async function createBranch(
 ): Promise<string | null> {
   const { release, project } = context;
   const { id: repositoryId, fullName, ref } = repository;
-  if (!ref) return notInstalled(repository);
-  const branchName = `release/${release.slug}`;
+  if (!ref) return unusableMessage(repository);
+  const branchName = releaseBranchName(release);
   const earlier = (await listReleaseBranches(deps.db, release.id)).find(
     (branch) => branch.repositoryId === repositoryId,
   );
-  const target = targetOf(project.flow, false) ?? repository.defaultBranch;
+  const target = startBranchOf(project, repository);
   const tip = await findTip(deps.db, { repositoryId, branchName: target });
-  const sha = earlier?.cutSha ?? tip ?? (await deps.forge.branchHead(ref, target));
+  const sha = earlier?.startSha ?? tip ?? (await deps.forge.branchHead(ref, target));
   if (sha === null) return `${fullName} has no branch ${target} to create ${branchName} from.`;
   const branch = { releaseId: release.id, repositoryId, branchName };
-  const plan = { ...branch, cutSha: sha };
-  let cutSha = await recordIfOwned(deps, context, (trx) => planReleaseBranch(trx, plan));
-  const request = { branchName, sha: cutSha, targetBranch: target };
+  const plan = { ...branch, startSha: sha };
+  let startSha = await recordIfOwned(deps, context, (trx) => planReleaseBranch(trx, plan));
+  const request = { branchName, sha: startSha, targetBranch: target };
   const created = await createBranchFrom(deps, ref, request, async (newSha) => {
-    await recordIfOwned(deps, context, (trx) => replanReleaseBranch(trx, { ...branch, cutSha: newSha }));
-    cutSha = newSha;
+    await recordIfOwned(deps, context, (trx) => replanReleaseBranch(trx, { ...branch, startSha: newSha }));
+    startSha = newSha;
   });
   if (!created.ok) return `${fullName}: ${created.refusal.message}`;
   // If an earlier attempt has created it, somebody has pushed to it since.
   if (created.value.isTaken && !earlier) {
     return `${fullName} has a branch ${branchName} already, at another commit. Delete or rename it, then freeze again.`;
   }
-  await recordIfOwned(deps, context, (trx) => setReleaseBranchHead(trx, release.id, repositoryId, cutSha));
+  await recordIfOwned(deps, context, (trx) => setReleaseBranchHead(trx, release.id, repositoryId, startSha));
   return null;
 }
 
@@ -112,10 +122,10 @@ async function undo(deps: Deps, context: ReleaseContext, message: string): Promi
   const { release } = context;
   const branches = await listReleaseBranches(deps.db, release.id);
   const undone = branches.filter((branch) => !release.frozenAt || branch.headSha === null);
-  for (const { ref, branchName, headSha, cutSha } of undone) {
+  for (const { ref, branchName, headSha, startSha } of undone) {
     if (headSha === null || !ref) continue;
     await requireOwned(deps, context);
-    await deps.forge.deleteBranch(ref, branchName, cutSha);
+    await deps.forge.deleteBranch(ref, branchName, startSha);
   }
   const ids = undone.map(({ repositoryId }) => repositoryId);
   return { state: "refused", message, record: (trx) => removeReleaseBranches(trx, release.id, ids) };
@@ -123,22 +133,24 @@ async function undo(deps: Deps, context: ReleaseContext, message: string): Promi
 
 /**
  * Unfreezes a release: removes all of its branches, or none. Throws `conflict` if a branch has
- * picked or pushed commits. Answers with the release.
+ * picked or pushed commits. Returns the release.
  */
-export const unfreezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredAnswer> =>
+export const unfreezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredResponse> =>
   actOnRelease(deps, write, release, { kind: "unfreeze", input: {} }, runUnfreeze, hasBranches);
 
 async function hasBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   const branches = await listReleaseBranches(trx, release.id);
-  const picked = branches.find(({ headSha, cutSha }) => headSha !== null && headSha !== cutSha);
-  if (picked) throw conflict(notRemovable(picked));
+  const picked = branches.find(({ headSha, startSha }) => headSha !== null && headSha !== startSha);
+  if (picked) throw conflict(notRemovableMessage(picked));
   return release.frozenAt !== null || branches.length > 0;
 }
 
-const notRemovable = ({ branchName, fullName }: ReleaseBranch): string =>
+const notRemovableMessage = ({ branchName, fullName }: ReleaseBranch): string =>
   `The branch ${branchName} in ${fullName} has commits that were picked or pushed onto it, so it is not removed. The release stays frozen.`;
 
-/** Set before the first removal: this action has removed the branches that are missing then. */
+/**
+ * Set before the first branch is removed. If it is set, this action removed the missing branches.
+ */
 const unfreezeProgress = z.object({ isRemoving: z.boolean().default(false) });
 
 export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
@@ -151,18 +163,17 @@ export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<
   for (const branch of branches) {
     if (!branch.ref) continue;
     await requireOwned(deps, context);
-    const deleted = await deps.forge.deleteBranch(branch.ref, branch.branchName, branch.cutSha);
+    const deleted = await deps.forge.deleteBranch(branch.ref, branch.branchName, branch.startSha);
     if (!deleted.ok) {
       return restore(deps, context, branches, `${branch.fullName}: ${deleted.refusal.message}`, true);
     }
-    if ("moved" in deleted.value) return restore(deps, context, branches, notRemovable(branch), true);
+    if ("moved" in deleted.value) return restore(deps, context, branches, notRemovableMessage(branch), true);
   }
   return {
     state: "done",
     record: async (trx) => {
-      const repositoryIds = branches.map(({ repositoryId }) => repositoryId);
-      await removeReleaseBranches(trx, release.id, repositoryIds);
-      await unfreezeScope(trx, release.id);
+      await removeAllReleaseBranches(trx, release.id);
+      await markUnfrozen(trx, release.id);
       const by = { workspaceId: release.workspaceId, userId: context.action.actorId };
       await recordRelease(trx, by, release, { from: "frozen", to: "open" });
     },
@@ -172,9 +183,9 @@ export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<
 /** Why the branches cannot all be removed, or null. */
 async function findObstacle(deps: Deps, branches: readonly ReleaseBranch[]): Promise<string | null> {
   for (const branch of branches) {
-    if (!branch.ref) return notInstalled(branch);
+    if (!branch.ref) return unusableMessage(branch);
     const head = await deps.forge.branchHead(branch.ref, branch.branchName);
-    if (head !== null && head !== branch.cutSha) return notRemovable(branch);
+    if (head !== null && head !== branch.startSha) return notRemovableMessage(branch);
   }
   return null;
 }
@@ -187,10 +198,10 @@ async function restore(
   message: string,
   isRemoving: boolean,
 ): Promise<ReleaseOutcome> {
-  for (const { ref, branchName, cutSha } of isRemoving ? branches : []) {
+  for (const { ref, branchName, startSha } of isRemoving ? branches : []) {
     if (!ref) continue;
     await requireOwned(deps, context);
-    await deps.forge.createBranch(ref, branchName, cutSha);
+    await deps.forge.createBranch(ref, branchName, startSha);
   }
   return { state: "refused", message };
 }

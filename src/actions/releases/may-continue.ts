@@ -22,6 +22,6 @@ export async function mayContinue(
   return role !== null && mayAct(role, ROLE_OF_ACTION[kind]);
 }
 
-/** Why an action is undone whose user may not go on with it. */
+/** The message when an action is undone because its user may not continue it. */
 export const NO_LONGER_ALLOWED =
-  "The credential that started this was revoked, or its role no longer suffices. Start it again with a valid one.";
+  "Whoever started this has lost their access, or their role no longer suffices. Start it again.";

@@ -2,7 +2,7 @@ import { conflict, invalid, notFound } from "../../errors.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { pickBranch } from "../../forge/releasing.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import {
   deletePickBranches,
   listLeftoverPickBranches,
@@ -20,7 +20,7 @@ import { requireInNoOtherRelease } from "./releases.ts";
 /**
  * Adds a card to a frozen release: picks its merged commits onto the release's branch in each of
  * its repositories, in all of them or in none. Commits that a branch contains are not picked again.
- * Answers with the release. Throws `not_found` for a number that no card of the board has, and
+ * Returns the release. Throws `not_found` for a number that no card of the board has, and
  * `refused` for a card that is not merged or conflicts.
  */
 export async function pickCard(
@@ -28,7 +28,7 @@ export async function pickCard(
   write: Write,
   release: ReleaseHead,
   taskNumber: number,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   // Every transaction locks the project first, then cards, then releases.
   await lockProject(write.trx, release.projectId, "share");
   const [card] = await lockCards(write.trx, write.workspaceId, [taskNumber]);

@@ -4,7 +4,7 @@ import { pickedMerges } from "../../flow/releases.ts";
 import type { Link } from "../../store/cards/links.ts";
 import { lacksBranch, type ReleaseContext } from "./release-action.ts";
 
-const preparedOf = z.object({
+const preparedSchema = z.object({
   state: z.literal("prepared"),
   sha: z.string(),
   commits: z.array(z.string()).readonly(),
@@ -20,16 +20,16 @@ export const repositoryPick = z.object({
   missingFrom: z.string().nullable(),
   /** The tip of the release's branch that the pick is prepared on; null before. */
   expectedTip: z.string().nullable().default(null),
-  prepared: preparedOf.nullable().default(null),
+  prepared: preparedSchema.nullable().default(null),
   /** The tip that contains the commits; null before. */
-  landed: z.string().nullable().default(null),
+  pickedTip: z.string().nullable().default(null),
   /** The picked commits; empty before, or if the branch contained them. */
   commits: z.array(z.string()).readonly().default([]),
   tries: z.int().default(0),
 });
 export type RepositoryPick = z.infer<typeof repositoryPick>;
 
-/** `body` has further fields of the answer. */
+/** `body` has further fields of the response. */
 export interface PickRefused {
   readonly message: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -40,6 +40,8 @@ export const refusedIn = (repository: string, message: string, details = {}): Pi
   body: { repository, ...details },
 });
 
+const MERGE_FIRST = "Merge its work, then pick the card, or complete the release without it.";
+
 /** Refuses a card with unmerged pull requests, or with nothing merged. */
 export function planPick(
   { release, project }: ReleaseContext,
@@ -49,12 +51,16 @@ export function planPick(
 ): RepositoryPick[] | PickRefused {
   const picks: RepositoryPick[] = [];
   for (const { repository, pullRequests } of links) {
-    const { id: repositoryId, fullName, defaultBranch } = repository;
+    const { id: repositoryId, fullName, defaultBranch, broken } = repository;
     const trunk = targetOf(project.flow, false) ?? defaultBranch;
     const merges = pickedMerges(pullRequests, trunk);
     if ("waitsFor" in merges) {
       if (merges.waitsFor === null) continue;
-      const message = `Pull request #${merges.waitsFor} of card ${number} is not merged yet in ${fullName}.`;
+      const message = `Pull request #${merges.waitsFor} of card ${number} is not merged yet in ${fullName}. ${MERGE_FIRST}`;
+      return refusedIn(fullName, message);
+    }
+    if (broken === "other_project") {
+      const message = `${fullName} does not belong to the project any more. Unlink it from card ${number}, then pick the card again.`;
       return refusedIn(fullName, message);
     }
     if (!branches.has(repositoryId)) return refusedIn(fullName, lacksBranch(release, fullName));
@@ -62,7 +68,7 @@ export function planPick(
     picks.push(repositoryPick.parse({ repositoryId, pullRequests: merges.merged, missingFrom }));
   }
   if (links.length > 0 && picks.length === 0) {
-    return { message: `Card ${number} has nothing merged yet.`, body: {} };
+    return { message: `Card ${number} has nothing merged yet. ${MERGE_FIRST}`, body: {} };
   }
   return picks;
 }

@@ -2,11 +2,12 @@ import { z } from "zod";
 import { targetOf } from "../../flow/flow.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { listReleaseBranches } from "../../store/releases/release-branches.ts";
-import { listReleaseTags, saveReleaseTag } from "../../store/releases/releases.ts";
+import type { Project } from "../../store/cards/projects.ts";
+import { listReleaseTags, saveReleaseTag, type ReleaseHead } from "../../store/releases/releases.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
-import { notInstalled, recordIfOwned, requireOwned, type ReleaseContext } from "./release-action.ts";
+import { unusableMessage, recordIfOwned, requireOwned, type ReleaseContext } from "./release-action.ts";
 
 export const plannedTag = z.object({ repositoryId: z.string(), tagName: z.string(), sha: z.string() });
 export type PlannedTag = z.infer<typeof plannedTag>;
@@ -46,7 +47,7 @@ export async function planTags(
   const { versions, onTry } = planning;
   const written = await listReleaseTags(deps.db, context.release.id);
   const shas = new Map(written.map(({ repositoryId, sha }) => [repositoryId, sha]));
-  const planned = (): PlannedTag[] =>
+  const plannedTags = (): PlannedTag[] =>
     versions.map((version) => ({ ...version, sha: shas.get(version.repositoryId) ?? "" }));
   const left = versions.filter(({ repositoryId }) => !shas.has(repositoryId));
   const toTag = await branchesToTag(deps, context, planning.repositories, left);
@@ -59,17 +60,17 @@ export async function planTags(
     tried = { repositoryId, tagName, sha };
     await onTry(tried);
     await requireOwned(deps, context);
-    if (await deps.forge.tagTip(repository, { branchName, tagName, sha })) {
+    if (await deps.forge.tagBranchTip(repository, { branchName, tagName, sha })) {
       const tag = { ...tried, url: null };
       await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, context.release.id, tag));
       shas.set(repositoryId, sha);
-      return planned();
+      return plannedTags();
     }
   }
   const found = await inspect(deps, toTag, tried);
   if ("message" in found) return found;
   for (const { repositoryId, sha } of found) shas.set(repositoryId, sha);
-  return planned();
+  return plannedTags();
 }
 
 async function branchesToTag(
@@ -82,15 +83,23 @@ async function branchesToTag(
   const toTag: TagRequest[] = [];
   for (const { repositoryId, tagName } of versions) {
     const known = repositories.get(repositoryId);
-    if (!known?.ref) return { message: notInstalled(known) };
-    const { fullName, ref: repository, defaultBranch } = known;
+    if (!known?.ref) return { message: unusableMessage(known) };
+    const { fullName, ref: repository } = known;
     const ofRelease = branches.find((branch) => branch.repositoryId === repositoryId)?.branchName;
-    const branchName = release.frozenAt ? ofRelease : (targetOf(project.flow, true) ?? defaultBranch);
-    if (branchName === undefined) return { message: `${fullName} has no branch of the release to tag.` };
+    const branchName = branchToTag(release, project, known, ofRelease ?? null);
+    if (branchName === null) return { message: `${fullName} has no branch of the release to tag.` };
     toTag.push({ repositoryId, fullName, repository, tagName, branchName });
   }
   return toTag;
 }
+
+/** The branch of a repository whose tip gets the tag; null if a frozen release has no branch there. */
+export const branchToTag = (
+  { frozenAt }: Pick<ReleaseHead, "frozenAt">,
+  { flow }: Pick<Project, "flow">,
+  { defaultBranch }: Pick<Repository, "defaultBranch">,
+  ofRelease: string | null,
+): string | null => (frozenAt ? ofRelease : (targetOf(flow, true) ?? defaultBranch));
 
 /** The last known tip of a branch, from a push or from our own write. */
 async function knownTip(
@@ -112,17 +121,17 @@ async function inspect(
   const planned: PlannedTag[] = [];
   for (const [at, { repositoryId, fullName, branchName, tagName }] of toTag.entries()) {
     const found = answers[at];
-    if (!found) throw new Error("a question without an answer");
+    if (!found) throw new Error("GitHub did not return a repository");
     if (found.refusal) return { message: `${fullName}: ${found.refusal.message}` };
     const { branchSha, tagSha } = found;
     const isTried = tagSha !== null && tried?.repositoryId === repositoryId && tried.sha === tagSha;
     const sha = isTried ? tagSha : branchSha;
     if (sha === null) return { message: `${fullName} has no branch ${branchName} to tag.` };
-    if (tagSha !== null && tagSha !== sha) return { message: tagTaken(fullName, tagName) };
+    if (tagSha !== null && tagSha !== sha) return { message: tagTakenMessage(fullName, tagName) };
     planned.push({ repositoryId, tagName, sha });
   }
   return planned;
 }
 
-export const tagTaken = (fullName: string, tagName: string): string =>
+export const tagTakenMessage = (fullName: string, tagName: string): string =>
   `${fullName} has a tag ${tagName} already, at another commit. Choose another name.`;

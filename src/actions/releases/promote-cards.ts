@@ -17,34 +17,34 @@ import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { mayEnter } from "../moves/may-enter.ts";
 import {
-  type MoveAttempt,
+  type RunningMove,
   type Transition,
   lockTransition,
-  runOrReleaseMove,
+  runOrFreeMove,
   startMove,
 } from "../moves/start-move.ts";
 import { runMove } from "../moves/run-move.ts";
 import type { Deps } from "../deps.ts";
-import { finishMove, type FinishedMove } from "../moves/finish-move.ts";
+import { finishMove, type StoredOutcome } from "../moves/finish-move.ts";
 import { requireOwned, busyRelease, type RunningAction } from "./release-action.ts";
 
-/** How often a card that another call is moving is tried, and the pause before each try. */
+/** How often a card that another call is moving is tried, and the pause before each further try. */
 const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;
 
 export const promotionInput = z.object({ statusId: z.string() });
 
-/** The parts of a move's answer that a promotion shows. */
-const movedOf = z.object({
+/** The parts of a move's response that a promotion shows. */
+const movedSchema = z.object({
   task: z.object({ statusId: z.string() }),
   promoted: z.unknown(),
   alreadyMerged: z.unknown().optional(),
 });
 
 /**
- * Moves the pending cards of a promotion one by one until `until` (on `performance.now`). True when
- * none is left. After a cancellation, only a card whose move has begun is still moved. Throws
- * `unavailable` when GitHub cannot be reached.
+ * Moves the pending cards of a promotion one by one until the deadline `until`, a value of
+ * `performance.now`. True when none is left. After a cancellation, only a card whose move has begun
+ * is still moved. Throws `unavailable` when GitHub cannot be reached.
  */
 export async function promoteCards(
   deps: Deps,
@@ -78,7 +78,7 @@ async function promoteCard(
     const begun = await beginPromotion(deps, action, next, statusId, finish);
     if (!begun) return;
     const { transition, move } = begun;
-    await runOrReleaseMove(deps, move, async () => {
+    await runOrFreeMove(deps, move, async () => {
       const outcome = await runMove(deps, transition, move);
       await finishMove(deps, transition, move, outcome, (trx, settled) => finish(trx, resultOf(settled)));
     });
@@ -99,10 +99,10 @@ async function beginPromotion(
   next: PendingPromotion,
   stageId: string,
   finish: (trx: Trx, end: PromotionResult) => Promise<void>,
-): Promise<{ readonly transition: Transition; readonly move: MoveAttempt } | null> {
+): Promise<{ readonly transition: Transition; readonly move: RunningMove } | null> {
   const { actorId, isHuman } = action;
   const requestId = promotionRequestId(action.id, next.position);
-  let move: MoveAttempt | undefined;
+  let move: RunningMove | undefined;
   try {
     return await transaction(deps.db, async (trx) => {
       const finished = async (end: PromotionResult): Promise<null> => finish(trx, end).then(() => null);
@@ -124,19 +124,19 @@ async function beginPromotion(
     });
   } catch (error) {
     // PostgreSQL may have committed the move without a confirmation.
-    if (move) await runOrReleaseMove(deps, move, () => Promise.reject(error));
+    if (move) await runOrFreeMove(deps, move, () => Promise.reject(error));
     throw error;
   }
 }
 
 function promoted(result: unknown): PromotionResult {
-  const { task, promoted: merges, alreadyMerged } = movedOf.parse(result);
+  const { task, promoted: merges, alreadyMerged } = movedSchema.parse(result);
   return { state: "promoted", detail: { statusId: task.statusId, promoted: merges, alreadyMerged } };
 }
 
 const skipped = (reason: string): PromotionResult => ({ state: "skipped", detail: { reason } });
 
-function resultOf(settled: FinishedMove): PromotionResult {
+function resultOf(settled: StoredOutcome): PromotionResult {
   if (settled.state !== "refused") {
     return settled.state === "queued" ? { state: "queued", detail: {} } : promoted(settled.result);
   }

@@ -3,7 +3,7 @@ import { invalid, Problem, requireFound } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { ForgeLimited } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import { findAction, freeAction, finishAction } from "../../store/releases/release-actions.ts";
 import { listCardNumbers, mapReleaseCards } from "../../store/releases/release-cards.ts";
@@ -13,7 +13,7 @@ import { transaction } from "../../store/db/transaction.ts";
 import { requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import { promoteCards } from "./promote-cards.ts";
-import { releaseWithRetry, type Caller, type Write } from "../write.ts";
+import { freeWithRetry, type Caller, type Write } from "../write.ts";
 import {
   startReleaseAction,
   commitAction,
@@ -23,10 +23,10 @@ import {
 } from "./release-action.ts";
 import { requireKnown } from "./releases.ts";
 
-/** Cards that are not moved by then are answered as pending; a job moves them. */
-const ANSWER_WITHIN_MS = 55_000;
+/** Cards that are not moved by then are returned as pending; a job moves them. */
+const RESPOND_WITHIN_MS = 55_000;
 /** How long one job runs. */
-const SLICE_MS = 20_000;
+const JOB_RUN_MS = 20_000;
 /** How often a call checks whether the promotion that another call runs has ended. */
 const CHECK_EVERY_MS = 250;
 
@@ -38,7 +38,7 @@ interface PromoteInput {
 
 /**
  * Moves cards of a release into a stage, each as a separate move; refused cards stay where they
- * are. Answers 200 with the state of each card. Throws `not_found` for a number that no card of the
+ * are. Returns 200 with the state of each card. Throws `not_found` for a number that no card of the
  * board has and `invalid` for a card that is not in the release, before any card is moved.
  */
 export async function promoteRelease(
@@ -46,25 +46,25 @@ export async function promoteRelease(
   write: Write,
   release: ReleaseHead,
   input: PromoteInput,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   requireRoleFor(write, await findStage(write.trx, release, input.statusId));
-  const until = performance.now() + ANSWER_WITHIN_MS;
+  const until = performance.now() + RESPOND_WITHIN_MS;
   const begun = await beginPromotion(deps, write, release, input);
-  if (begun.state === "needless") throw new Error("a promotion is always needed");
-  if (begun.state === "held") {
+  if (begun.state === "not_needed") throw new Error("a promotion is always needed");
+  if (begun.state === "started") {
     await commitAction(deps, write, begun.action);
     const promoting = promoteUntil(deps, release, begun.action, until);
     const isInTime = await Promise.race([
       promoting.then(() => true),
       sleep(until - performance.now(), false, { ref: false }),
     ]);
-    // The answer does not wait for the card that is being moved.
+    // The response does not wait for the card that is being moved.
     if (!isInTime) promoting.catch((error: unknown) => deps.log.error({ err: error }, "a promotion failed"));
   } else {
     await write.commit();
-    if (begun.state === "under_way") await waitForEnd(deps, write, begun.actionId, until);
+    if (begun.state === "running_elsewhere") await waitForEnd(deps, write, begun.actionId, until);
   }
-  const actionId = begun.state === "held" ? begun.action.id : begun.actionId;
+  const actionId = begun.state === "started" ? begun.action.id : begun.actionId;
   return transaction(deps.db, async (trx) => write.answerIn(trx, await readPromotion(trx, actionId)));
 }
 
@@ -96,7 +96,7 @@ async function beginPromotion(
     cardIds = cardIdsOf(current, cards, taskNumbers);
     return true;
   });
-  if (begun.state === "held" && cardIds) await insertPromotions(trx, begun.action.id, cardIds);
+  if (begun.state === "started" && cardIds) await insertPromotions(trx, begun.action.id, cardIds);
   return begun;
 }
 
@@ -128,19 +128,19 @@ async function promoteUntil(
       await finishAction(deps.db, action, "done");
       return;
     }
-    await releaseAction(deps, action, { hasFailed: false, retryAfter: 0 });
+    await freeAndResumeSoon(deps, action, { hasFailed: false, retryAfter: 0 });
   } catch (error) {
     const isOutage = error instanceof Problem && error.kind === "unavailable";
     const retryAfter = isOutage ? (error.retryAfter ?? 5) : 1;
     const hasFailed = !(isOutage && error.cause instanceof ForgeLimited);
-    const free = () => releaseAction(deps, action, { hasFailed, retryAfter });
-    await releaseWithRetry(deps.log, "a promotion", free);
+    const free = () => freeAndResumeSoon(deps, action, { hasFailed, retryAfter });
+    await freeWithRetry(deps.log, "a promotion", free);
     if (!isOutage) throw error;
     deps.log.warn({ releaseAction: action.id, detail: error.detail }, "a promotion waits for GitHub");
   }
 }
 
-async function releaseAction(
+async function freeAndResumeSoon(
   deps: Deps,
   action: RunningAction,
   { hasFailed, retryAfter }: { readonly hasFailed: boolean; readonly retryAfter: number },
@@ -152,7 +152,7 @@ async function releaseAction(
 }
 
 export const resumePromotion = (deps: Deps, release: ReleaseHead, action: RunningAction): Promise<void> =>
-  promoteUntil(deps, release, action, performance.now() + SLICE_MS);
+  promoteUntil(deps, release, action, performance.now() + JOB_RUN_MS);
 
 /** Waits for the end of a promotion that another call or a job runs. */
 async function waitForEnd(deps: Deps, caller: Caller, actionId: string, until: number): Promise<void> {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { busy, conflict, Problem, requireFound } from "../../errors.ts";
+import { inaccessibleMessage } from "../../flow/refusal.ts";
 import { ForgeLimited, ForgeUnavailable } from "../../forge/values.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { addJob } from "../../store/db/jobs.ts";
 import { findProject, lockProject, type Project } from "../../store/cards/projects.ts";
 import {
@@ -25,9 +26,10 @@ import {
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
+import { belongToProject, listProjectRepositories, type Repository } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
 import { unavailable } from "../unavailable.ts";
-import { releaseWithRetry, type Write } from "../write.ts";
+import { freeWithRetry, type Write } from "../write.ts";
 import { mayContinue, NO_LONGER_ALLOWED } from "./may-continue.ts";
 
 /**
@@ -47,10 +49,10 @@ export type RunningAction = OwnedAction &
   Pick<ReleaseAction, "kind" | "actorId" | "isHuman" | "input" | "progress">;
 
 export type StartedAction =
-  | { readonly state: "held"; readonly action: RunningAction }
+  | { readonly state: "started"; readonly action: RunningAction }
   /** An earlier attempt of the same request has finished, or another process runs it. */
-  | { readonly state: "finished" | "under_way"; readonly actionId: string }
-  | { readonly state: "needless" };
+  | { readonly state: "finished" | "running_elsewhere"; readonly actionId: string }
+  | { readonly state: "not_needed" };
 
 interface ReleaseActionRequest extends Pick<
   ReleaseAction,
@@ -76,14 +78,24 @@ export async function startReleaseAction(
   if (earlier?.state === "done") return { state: "finished", actionId: earlier.id };
   const current = await lockOpenRelease(trx, release);
   const open = await findOpenAction(trx, current.id);
-  if (open?.isHeld && open.requestId === request.requestId) return { state: "under_way", actionId: open.id };
-  if (open) return { state: "held", action: await takeOverSame(deps, trx, current, open, request) };
-  if (!(await isNeeded(current))) return { state: "needless" };
+  if (open?.hasLiveHolder && open.requestId === request.requestId)
+    return { state: "running_elsewhere", actionId: open.id };
+  if (open) return { state: "started", action: await takeOverSame(deps, trx, current, open, request) };
+  if (!(await isNeeded(current))) return { state: "not_needed" };
   const id = deps.newId();
   const { kind, input, cardId = null, actorId, isHuman, requestId } = request;
-  const of = { workspaceId: current.workspaceId, releaseId: current.id, cardId };
-  await insertAction(trx, { id, ...of, kind, input, actorId, isHuman, requestId, holder: deps.instanceId });
-  return { state: "held", action: { id, attempt: 1, kind, actorId, isHuman, input, progress: {} } };
+  const place = { workspaceId: current.workspaceId, releaseId: current.id, cardId };
+  await insertAction(trx, {
+    id,
+    ...place,
+    kind,
+    input,
+    actorId,
+    isHuman,
+    requestId,
+    holder: deps.instanceId,
+  });
+  return { state: "started", action: { id, generation: 1, kind, actorId, isHuman, input, progress: {} } };
 }
 
 async function takeOverSame(
@@ -95,13 +107,13 @@ async function takeOverSame(
 ): Promise<RunningAction> {
   const isSame = open.kind === kind && isDeepStrictEqual(open.input, input);
   const isNewAfterCancel = open.isCancelled && open.requestId !== requestId;
-  if (open.isHeld || !isSame || isNewAfterCancel) throw busyRelease(release, open);
-  // A revoked user's unfinished action goes on as that of the caller who repeats it.
+  if (open.hasLiveHolder || !isSame || isNewAfterCancel) throw busyRelease(release, open);
+  // A revoked user's unfinished action continues as that of the caller who repeats it.
   const { actorId, isHuman } = (await mayContinue(trx, release, open)) ? open : caller;
   const by = { holder: deps.instanceId, requestId, actorId, isHuman };
   const taken = await takeOverAction(trx, open, by);
   if (!taken) throw busyRelease(release, open);
-  return { ...open, actorId, isHuman, attempt: taken.attempt };
+  return { ...open, actorId, isHuman, generation: taken.generation };
 }
 
 const ONGOING: Readonly<Record<ReleaseActionKind, string>> = {
@@ -110,6 +122,14 @@ const ONGOING: Readonly<Record<ReleaseActionKind, string>> = {
   pick: "is having a card picked",
   promote: "is being promoted",
   complete: "is being completed",
+};
+
+const UNFINISHED: Readonly<Record<ReleaseActionKind, string>> = {
+  freeze: "freezing the release",
+  unfreeze: "unfreezing the release",
+  pick: "picking the card",
+  promote: "promoting the release",
+  complete: "completing the release",
 };
 
 export const busyRelease = (
@@ -127,7 +147,10 @@ export interface ReleaseContext {
   readonly release: ReleaseHead;
   readonly project: Project;
   readonly action: RunningAction;
-  /** Why the action must be undone and refused; null while its user may go on with it. */
+  /**
+   * The message of the refusal if the action's user has lost the right to it: then the action is
+   * undone. Null otherwise.
+   */
   readonly stop: string | null;
 }
 
@@ -143,12 +166,12 @@ export type ReleaseOutcome =
 
 /**
  * Runs what is left of an action on GitHub. Every write is stored before it is made and can be
- * repeated. Throws `ForgeUnavailable` when GitHub does not answer; a later attempt continues.
+ * repeated. Throws `ForgeUnavailable` when GitHub does not respond; a later attempt continues.
  */
 export type RunAction = (deps: Deps, context: ReleaseContext) => Promise<ReleaseOutcome>;
 
 /**
- * Runs an action on a release and answers 200 with the release. Throws `refused` (409) when GitHub
+ * Runs an action on a release and returns 200 with the release. Throws `refused` (409) when GitHub
  * refuses, busy during another action on the release, and `unavailable` (503) when GitHub cannot be
  * reached: a job or the same call continues the action then.
  */
@@ -159,14 +182,14 @@ export async function actOnRelease(
   request: Pick<ReleaseActionRequest, "kind" | "input" | "cardId">,
   run: RunAction,
   isNeeded: (trx: Trx, current: ReleaseHead) => Promise<boolean>,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, userId: actorId, isHuman, requestId } = write;
   const by = { actorId, isHuman, requestId };
   const begun = await startReleaseAction(deps, trx, release, { ...request, ...by }, (current) =>
     isNeeded(trx, current),
   );
-  if (begun.state === "under_way") throw busyRelease(release, request);
-  if (begun.state !== "held") return write.answer(await readRelease(trx, release.id));
+  if (begun.state === "running_elsewhere") throw busyRelease(release, request);
+  if (begun.state !== "started") return write.answer(await readRelease(trx, release.id));
   await commitAction(deps, write, begun.action);
   const ended = await runAndFinish(deps, release, begun.action, run, async (end) =>
     write.answerIn(end, await readRelease(end, release.id)),
@@ -180,7 +203,7 @@ export async function commitAction(deps: Deps, write: Write, action: RunningActi
   try {
     await write.commit();
   } catch (error) {
-    await releaseWithRetry(deps.log, "an action on a release", () => freeAction(deps.db, action, false));
+    await freeWithRetry(deps.log, "an action on a release", () => freeAction(deps.db, action, false));
     throw error;
   }
 }
@@ -201,9 +224,14 @@ export async function runAndFinish<T>(
     const project = await findProject(deps.db, head.workspaceId, head.projectId);
     if (!project) throw new Error(`release ${head.id} without its project`);
     const isAllowed = () => mayContinue(deps.db, head, action);
-    // What is undone is no effect of the user.
     const stop = (await isAllowed()) ? null : NO_LONGER_ALLOWED;
-    const forge = stop === null ? deps.forge.withWriteGuard(isAllowed) : deps.forge;
+    const repositoryIds = (await listProjectRepositories(deps.db, project.id)).map(({ id }) => id);
+    // The guard does not check the user while an action is undone. It stops the action after a
+    // repository has left the project; the action is then resumed without that repository.
+    const forge = deps.forge.withWriteGuard(
+      async () =>
+        (stop !== null || (await isAllowed())) && (await belongToProject(deps.db, project.id, repositoryIds)),
+    );
     const outcome = await run({ ...deps, forge }, { release: head, project, action, stop });
     return await transaction(deps.db, async (trx) => {
       const release = await lockOpenRelease(trx, head);
@@ -218,9 +246,9 @@ export async function runAndFinish<T>(
     });
   } catch (error) {
     const hasFailed = !(error instanceof ForgeLimited);
-    await releaseWithRetry(deps.log, "an action on a release", () => freeAction(deps.db, action, hasFailed));
+    await freeWithRetry(deps.log, "an action on a release", () => freeAction(deps.db, action, hasFailed));
     if (!(error instanceof ForgeUnavailable)) throw error;
-    throw unavailable(error, "this");
+    throw unavailable(error, UNFINISHED[action.kind]);
   }
 }
 
@@ -261,5 +289,8 @@ export async function saveActionProgress(
 export const lacksBranch = ({ name }: { readonly name: string }, fullName: string): string =>
   `The release ${name} has no branch in ${fullName}. Freeze it again to create one there.`;
 
-export const notInstalled = (repository: { readonly fullName: string } | undefined): string =>
-  `The App is not installed on the account of ${repository?.fullName ?? "a repository"} any more. Install it again.`;
+/** Why a repository of a release cannot be used; undefined if it has left the project. */
+export const unusableMessage = (repository: Pick<Repository, "fullName" | "broken"> | undefined): string =>
+  repository
+    ? inaccessibleMessage(repository)
+    : "A repository of the release does not belong to its project any more. Add it again.";

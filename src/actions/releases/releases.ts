@@ -2,7 +2,7 @@ import { busy, conflict, invalid, notFound, requireFound } from "../../errors.ts
 import { freeSlug, slugOf } from "../../flow/names.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { lockProject, type Project } from "../../store/cards/projects.ts";
 import { findRunningPick } from "../../store/releases/release-actions.ts";
 import {
@@ -28,13 +28,13 @@ import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import { lockOpenRelease, requireIdle } from "./release-action.ts";
 
-/** Adds an empty release to a project; its slug names its branches. Answers 201. */
+/** Adds an empty release to a project; its slug names its branches. Returns 201. */
 export async function createRelease(
   deps: Deps,
   write: Write,
   project: Project,
   name: string,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const id = deps.newId();
   const { trx } = write;
   requireFound(await lockProject(trx, project.id, "no key update"), "project");
@@ -46,10 +46,10 @@ export async function createRelease(
 }
 
 /**
- * Deletes a release; its cards stay. Answers 204. Throws `conflict` for a release that is frozen,
+ * Deletes a release; its cards stay. Returns 204. Throws `conflict` for a release that is frozen,
  * tagged or completed.
  */
-export async function deleteRelease(write: Write, release: ReleaseHead): Promise<StoredAnswer> {
+export async function deleteRelease(write: Write, release: ReleaseHead): Promise<StoredResponse> {
   const { trx } = write;
   const current = await lockOpenRelease(trx, release);
   if (current.frozenAt) {
@@ -70,7 +70,7 @@ export async function deleteRelease(write: Write, release: ReleaseHead): Promise
 }
 
 /**
- * Replaces the cards of a release. Answers 204. Throws `not_found` for a number that no card of the
+ * Replaces the cards of a release. Returns 204. Throws `not_found` for a number that no card of the
  * board has, `invalid` for a card of another project, and `conflict` if a card is in another open
  * release or the release is frozen.
  */
@@ -78,7 +78,7 @@ export async function setReleaseCards(
   write: Write,
   release: ReleaseHead,
   taskNumbers: readonly number[],
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx } = write;
   const cards = await lockCards(trx, write.workspaceId, taskNumbers);
   requireOfProject(release, cards, taskNumbers);
@@ -118,7 +118,10 @@ interface OperationState {
   readonly state: "running" | "cancelled";
 }
 
-/** Records the new state of a release, null before it exists and after it is deleted, or of an operation. */
+/**
+ * Records the new state of a release or of its operation. A release has the state null before it
+ * exists and after it is deleted.
+ */
 export const recordRelease = (
   trx: Trx,
   by: ChangedBy,
@@ -158,7 +161,7 @@ export async function requireInNoOtherRelease(
   const taken = scopes.filter(({ releaseId }) => releaseId !== release.id);
   const [first] = taken;
   if (!first) return;
-  const more = taken.length > 1 ? ` (${taken.length - 1} more are in other releases)` : "";
+  const more = taken.length > 1 ? ` (of the others, ${taken.length - 1} are in open releases, too)` : "";
   throw conflict(
     `Card ${first.number} is in the open release ${first.releaseName}. Remove it from that release first${more}.`,
   );

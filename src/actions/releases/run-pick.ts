@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { pickBranch, type PickOrder, type PreparedPick } from "../../forge/releasing.ts";
-import { recordBackmerge, isInRelease, pickReleaseCard } from "../../store/releases/release-cards.ts";
+import { recordBackMerge, isInRelease, pickReleaseCard } from "../../store/releases/release-cards.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { listLinks } from "../../store/cards/links.ts";
@@ -28,7 +28,7 @@ import {
 /** How often a pick is prepared again because the branch has moved. */
 const MAX_TRIES = 3;
 
-const progressOf = z.object({
+const progressSchema = z.object({
   inRepositories: z.array(repositoryPick).optional(),
   /** Set while the pick is being undone. */
   refused: z.object({ message: z.string(), body: z.record(z.string(), z.unknown()) }).optional(),
@@ -47,7 +47,7 @@ interface PickRun {
 /** Plans the pick, prepares the commits in every repository, and then moves the branches. */
 export async function runPick(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
   const { cardId } = z.object({ cardId: z.string() }).parse(context.action.input);
-  const progress = progressOf.parse(context.action.progress);
+  const progress = progressSchema.parse(context.action.progress);
   const card = await findCardById(deps.db, cardId);
   if (!card) return { state: "refused", message: "The card was deleted." };
   const branches = await listReleaseBranches(deps.db, context.release.id);
@@ -62,7 +62,7 @@ export async function runPick(deps: Deps, context: ReleaseContext): Promise<Rele
     progress.inRepositories ?? planPick(context, await listLinks(deps.db, cardId), known, card.number);
   if ("message" in planned) return { state: "refused", ...planned };
   const run: PickRun = { deps, context, branches: known, picks: [...planned] };
-  const stopped = stop === null ? null : { message: stop, body: {} };
+  const stopped = stop === null ? findUnreachable(run) : { message: stop, body: {} };
   const refused = progress.refused ?? stopped ?? (await prepareAll(run)) ?? (await moveBranches(run));
   if (refused) return undo(run, refused);
   return {
@@ -80,6 +80,13 @@ function branchOf({ branches }: PickRun, { repositoryId }: RepositoryPick): Reac
   if (!branch) throw new Error("a pick in a repository without a branch of the release");
   return branch;
 }
+
+/** Why a resumed pick cannot continue in all of its repositories, or null. */
+const findUnreachable = ({ picks, branches }: PickRun): PickRefused | null =>
+  picks.every(({ repositoryId }) => branches.has(repositoryId)) ? null : { message: UNREACHABLE, body: {} };
+
+const UNREACHABLE =
+  "A repository of the card has left the project, or the App is not installed there any more. Pick the card again.";
 
 const orderOf = (run: PickRun, pick: RepositoryPick): PickOrder => ({
   branchName: branchOf(run, pick).branchName,
@@ -101,10 +108,10 @@ async function prepare(run: PickRun, at: number): Promise<PickRefused | null> {
   const { deps, context } = run;
   for (;;) {
     const pick = run.picks[at];
-    if (!pick || pick.prepared || pick.landed !== null) return null;
+    if (!pick || pick.prepared || pick.pickedTip !== null) return null;
     const branch = branchOf(run, pick);
     const { ref, branchName, fullName, headSha } = branch;
-    // Starts with the last known tip; if the branch has moved, the answer contains the new one.
+    // Starts with the last known tip; if the branch has moved, the response contains the new one.
     const expectedTip = pick.expectedTip ?? headSha ?? "";
     const begun = { ...pick, expectedTip };
     run.picks[at] = begun;
@@ -119,19 +126,19 @@ async function prepare(run: PickRun, at: number): Promise<PickRefused | null> {
     if (value.state === "moved") {
       if (pick.tries === MAX_TRIES) return keepsMoving(branch);
       if (value.sha === null)
-        return refusedIn(fullName, `The branch ${branchName} is gone from ${fullName}. Restore it there.`);
+        return refusedIn(fullName, `The branch ${branchName} no longer exists in ${fullName}. Restore it.`);
       run.picks[at] = { ...begun, expectedTip: value.sha, tries: pick.tries + 1 };
       continue;
     }
     if (value.state === "prepared") run.picks[at] = { ...begun, prepared: value };
-    else if (value.state === "contained") run.picks[at] = { ...begun, landed: expectedTip };
-    else run.picks[at] = { ...begun, landed: value.sha, commits: value.commits };
+    else if (value.state === "contained") run.picks[at] = { ...begun, pickedTip: expectedTip };
+    else run.picks[at] = { ...begun, pickedTip: value.sha, commits: value.commits };
     await save(run);
   }
 }
 
 const keepsMoving = ({ branchName, fullName }: ReachableBranch): PickRefused =>
-  refusedIn(fullName, `The branch ${branchName} in ${fullName} keeps moving. Try again.`);
+  refusedIn(fullName, `Somebody keeps pushing to ${branchName} in ${fullName}. Try again later.`);
 
 function conflictMessage(
   fullName: string,
@@ -148,19 +155,19 @@ async function moveBranches(run: PickRun): Promise<PickRefused | null> {
   for (const at of run.picks.keys()) {
     for (;;) {
       const pick = run.picks[at];
-      if (!pick?.prepared || pick.landed !== null) break;
+      if (!pick?.prepared || pick.pickedTip !== null) break;
       const branch = branchOf(run, pick);
       const order = orderOf(run, pick);
       await requireOwned(deps, context);
-      const landed = await deps.forge.landPick(branch.ref, order, pick.prepared);
-      if (!landed.ok) return refusedIn(branch.fullName, `${branch.fullName}: ${landed.refusal.message}`);
-      if (landed.value.state === "picked") {
-        run.picks[at] = { ...pick, landed: landed.value.sha, commits: pick.prepared.commits };
+      const applied = await deps.forge.applyPick(branch.ref, order, pick.prepared);
+      if (!applied.ok) return refusedIn(branch.fullName, `${branch.fullName}: ${applied.refusal.message}`);
+      if (applied.value.state === "picked") {
+        run.picks[at] = { ...pick, pickedTip: applied.value.sha, commits: pick.prepared.commits };
         await save(run);
         continue;
       }
-      await drop(run, pick, pick.prepared);
-      const expectedTip = landed.value.state === "moved" ? landed.value.sha : null;
+      await discardPrepared(run, pick, pick.prepared);
+      const expectedTip = applied.value.state === "moved" ? applied.value.sha : null;
       run.picks[at] = { ...pick, expectedTip, prepared: null, tries: pick.tries + 1 };
       if (pick.tries === MAX_TRIES) return keepsMoving(branch);
       const refused = await prepare(run, at);
@@ -170,11 +177,11 @@ async function moveBranches(run: PickRun): Promise<PickRefused | null> {
   return null;
 }
 
-/** Removes the temporary branch of prepared commits; if that fails, the sweep does. */
-async function drop(run: PickRun, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
+/** Removes the temporary branch of prepared commits; if that fails, `sweepPickBranches` does. */
+async function discardPrepared(run: PickRun, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
   const { deps, context } = run;
   await requireOwned(deps, context);
-  if (await deps.forge.dropPick(branchOf(run, pick).ref, orderOf(run, pick), prepared))
+  if (await deps.forge.discardPick(branchOf(run, pick).ref, orderOf(run, pick), prepared))
     await deletePickBranches(deps.db, [context.action.id], pick.repositoryId);
 }
 
@@ -184,14 +191,15 @@ async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome>
   await save(run, refused);
   const kept: string[] = [];
   for (const pick of run.picks) {
-    const { ref, branchName, fullName } = branchOf(run, pick);
-    if (!pick.prepared) continue;
-    if (pick.landed === null) {
-      await drop(run, pick, pick.prepared);
+    const branch = run.branches.get(pick.repositoryId);
+    if (!branch || !pick.prepared) continue;
+    const { ref, branchName, fullName } = branch;
+    if (pick.pickedTip === null) {
+      await discardPrepared(run, pick, pick.prepared);
       continue;
     }
     await requireOwned(deps, context);
-    const back = await deps.forge.moveBranch(ref, branchName, pick.landed, pick.expectedTip ?? "");
+    const back = await deps.forge.moveBranch(ref, branchName, pick.pickedTip, pick.expectedTip ?? "");
     if (!back.ok || back.value.state === "moved") kept.push(fullName);
   }
   const left = ` The commits stay on the release's branch in ${kept.join(", ")}, which has later pushes.`;
@@ -208,8 +216,8 @@ async function recordPick(
   picks: readonly RepositoryPick[],
 ): Promise<void> {
   const written = picks.filter(({ commits }) => commits.length > 0);
-  for (const { repositoryId, landed, prepared } of written) {
-    if (landed !== null) await setReleaseBranchHead(trx, release.id, repositoryId, landed);
+  for (const { repositoryId, pickedTip, prepared } of written) {
+    if (pickedTip !== null) await setReleaseBranchHead(trx, release.id, repositoryId, pickedTip);
     // Moving the branch has removed the temporary one.
     if (prepared) await deletePickBranches(trx, [action.id], repositoryId);
   }
@@ -241,7 +249,7 @@ async function recordMissing(
   for (const { repositoryId, commits, missingFrom } of picks) {
     const sha = commits.at(-1);
     if (missingFrom === null || sha === undefined) continue;
-    await recordBackmerge(trx, { cardId, repositoryId, targetBranch: missingFrom, sha, actorId, releaseId });
+    await recordBackMerge(trx, { cardId, repositoryId, targetBranch: missingFrom, sha, actorId, releaseId });
     await backMergeSoon(trx, cardId);
   }
 }

@@ -8,7 +8,7 @@ import { isPrivateUrl } from "./private-address.ts";
 
 /** A finished request. */
 export interface WebhookAnswer {
-  /** Null if there was no answer; `error` says why. */
+  /** Null if there was no response; `error` says why. */
   readonly status: number | null;
   readonly error: string | null;
   readonly ms: number;
@@ -49,13 +49,13 @@ const systemResolver = (host: string): Promise<LookupAddress[]> =>
     resolve(host, { all: true }, (error, found) => (error ? fail(error) : done(found))),
   );
 
-/** A refused request, with words for the delivery log. */
+/** A refused request, with a message for the delivery log. */
 class Refusal extends Error {}
 
 /**
- * Creates the client. It resolves a host once and connects to one of these addresses, so that a
- * name cannot lead elsewhere after the check. `request-filtering-agent` checks the address of the
- * socket.
+ * Creates the client. It resolves a host once and connects to one of the resolved addresses, so that
+ * the name cannot resolve to another address after the check. `request-filtering-agent` checks the
+ * address of the socket.
  */
 export function createWebhookClient({
   allowedAddresses = [],
@@ -70,7 +70,7 @@ export function createWebhookClient({
     const url = new URL(text);
     if (url.username !== "" || url.password !== "") return "must not contain a user name or a password";
     const host = hostOf(url);
-    // A name may lead to an allowed address. That is known when it is resolved.
+    // A name may resolve to an allowed address, which is checked later.
     if (isIP(host) === 0 ? allowedAddresses.length > 0 : isAllowed(host)) return null;
     if (url.protocol === "http:") return "must start with https://";
     return isPrivateUrl(text) ? "must lead to a public address" : null;
@@ -79,7 +79,7 @@ export function createWebhookClient({
   async function optionsFor(url: URL, signal: AbortSignal): Promise<RequestOptions> {
     const refusal = refusalOf(url.href);
     if (refusal !== null) throw new Refusal(`The URL ${refusal}.`);
-    const addresses = await unlessAborted(resolveHost(hostOf(url)), signal);
+    const addresses = await unlessAborted(() => resolveHost(hostOf(url)), signal);
     const lookup = answerWith(addresses);
     const isHttp = url.protocol === "http:";
     if (addresses.length > 0 && addresses.every(({ address }) => isAllowed(address)))
@@ -93,18 +93,20 @@ export function createWebhookClient({
     post: async (target, request, signal) => {
       const started = performance.now();
       const timeout = AbortSignal.timeout(timeoutMs);
-      const over = signal ? AbortSignal.any([signal, timeout]) : timeout;
+      const aborted = signal ? AbortSignal.any([signal, timeout]) : timeout;
       const ms = () => Math.round(performance.now() - started);
       try {
         const url = new URL(target);
-        const response = await send(url, request, { ...(await optionsFor(url, over)), signal: over });
+        const response = await send(url, request, { ...(await optionsFor(url, aborted)), signal: aborted });
         const { statusCode: status = 0, headers } = response;
         const retryAfter = secondsOf(headers["retry-after"]);
-        return { status, error: null, answer: await startOf(response), retryAfter, ms: ms() };
+        return { status, error: null, answer: await readStart(response), retryAfter, ms: ms() };
       } catch (error) {
         signal?.throwIfAborted();
-        const words = timeout.aborted ? `No answer within ${timeoutMs / 1_000} seconds.` : wordsOf(error);
-        return { status: null, error: words, answer: "", retryAfter: null, ms: ms() };
+        const message = timeout.aborted
+          ? `No response within ${timeoutMs / 1_000} seconds.`
+          : messageOf(error);
+        return { status: null, error: message, answer: "", retryAfter: null, ms: ms() };
       }
     },
   };
@@ -131,13 +133,18 @@ const answerWith =
     else callback(null, first.address, first.family);
   };
 
-/** A lookup cannot be aborted. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** A lookup cannot be aborted. Node keeps a combined signal until its last listener is removed. */
+async function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
-  const aborted = once(signal, "abort").then((): never => {
+  const settled = new AbortController();
+  const aborted = once(signal, "abort", { signal: settled.signal }).then((): never => {
     throw signal.reason;
   });
-  return Promise.race([work, aborted]);
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    settled.abort();
+  }
 }
 
 const send = (
@@ -153,8 +160,8 @@ const send = (
       .end(body);
   });
 
-/** Reads at most 64 kB. An answer that breaks off is kept as far as it came: the status counts. */
-async function startOf(response: IncomingMessage): Promise<string> {
+/** Reads at most 64 kB. If the connection breaks, returns what has arrived: the status decides. */
+async function readStart(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -164,7 +171,7 @@ async function startOf(response: IncomingMessage): Promise<string> {
       if (length >= MAX_READ) break;
     }
   } catch {
-    // The connection broke, or the time is over.
+    // The connection broke, or the request timed out.
   }
   // PostgreSQL stores no NUL.
   return Buffer.concat(chunks).subarray(0, MAX_KEPT).toString().replaceAll("\0", "\ufffd");
@@ -177,8 +184,8 @@ function secondsOf(header: string | undefined): number | null {
   return Number.isNaN(time) ? null : Math.max(0, Math.ceil((time - Date.now()) / 1_000));
 }
 
-/** Does not name the address, because it would show callers what is in the service's network. */
-function wordsOf(error: unknown): string {
+/** Does not contain the address, which would reveal the service's network to callers. */
+function messageOf(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   const { message, code } = error as NodeJS.ErrnoException;
   if (message.includes("is not allowed")) return "The host does not lead to a public address.";

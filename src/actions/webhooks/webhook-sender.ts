@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { readEvents, type FeedEvent } from "../../store/events/feed.ts";
 import {
   advanceWebhook,
@@ -8,21 +7,15 @@ import {
   type LeasedWebhook,
 } from "../../store/events/webhook-queue.ts";
 import { insertDelivery } from "../../store/events/webhooks.ts";
+import { createLoop, type BackgroundLoop } from "../background-loop.ts";
 import type { Deps } from "../deps.ts";
 import { isDelivered, sendEvent } from "./send-event.ts";
 import type { WebhookAnswer } from "./webhook-client.ts";
 
-/** Delivers events to the webhooks of all boards. */
-export interface WebhookSender {
-  start(): void;
-  /** Aborts running requests: another process, or the next one, repeats them. */
-  stop(): Promise<void>;
-}
-
-/** The pause between two looks for events to deliver, in milliseconds. */
+/** The pause between two queries for due webhooks, in milliseconds. */
 const PAUSE_MS = 250;
-/** Webhooks that a process serves at once. */
-const AT_ONCE = 32;
+/** The number of webhooks that a process serves concurrently. */
+const MAX_CONCURRENT = 32;
 /** Events that a webhook receives before others have their turn. */
 const BATCH = 100;
 
@@ -40,7 +33,7 @@ const RETRY_SECONDS = [
   24 * HOUR,
 ] as const;
 const [MIN_WAIT, MAX_WAIT] = [5, 24 * HOUR];
-/** The share of a wait that is added at random, so that webhooks that failed together do not return together. */
+/** The maximum share of a wait that is added at random, so that failed webhooks are not all retried together. */
 const JITTER = 0.2;
 
 export interface WebhookSenderOptions {
@@ -48,62 +41,57 @@ export interface WebhookSenderOptions {
   readonly random?: () => number;
 }
 
-/** Every process runs this loop. A webhook is leased, so that one process at a time serves it. */
+/**
+ * Delivers events to the webhooks of all boards. Every process runs this loop; a webhook is leased, so
+ * that one process at a time serves it. `stop` aborts running requests, which are repeated later.
+ */
 export function createWebhookSender(
   deps: Deps,
   { random = Math.random }: WebhookSenderOptions = {},
-): WebhookSender {
+): BackgroundLoop {
   const { db, log } = deps;
-  const ending = new AbortController();
   const serving = new Set<Promise<void>>();
 
-  async function look(): Promise<void> {
-    if (serving.size >= AT_ONCE) return;
-    for (const webhook of await leaseWebhooks(db, AT_ONCE - serving.size)) {
-      const work = serve({ ...deps, random, signal: ending.signal }, webhook)
+  async function serveDue(signal: AbortSignal): Promise<void> {
+    if (serving.size >= MAX_CONCURRENT) return;
+    for (const webhook of await leaseWebhooks(db, MAX_CONCURRENT - serving.size)) {
+      const work = serve({ ...deps, random, signal }, webhook)
         .catch((error: unknown) => {
-          if (!ending.signal.aborted) log.warn({ err: error }, "a webhook could not be served");
+          if (!signal.aborted) log.warn({ err: error }, "a webhook could not be served");
         })
         .finally(() => serving.delete(work));
       serving.add(work);
     }
   }
 
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      await look().catch((error: unknown) => log.warn({ err: error }, "webhooks could not be read"));
-      await sleep(PAUSE_MS, undefined, { signal: ending.signal }).catch(() => undefined);
-    }
-    await Promise.allSettled(serving);
-  }
-  let running = Promise.resolve();
-
+  const loop = createLoop(async (signal) => {
+    await serveDue(signal).catch((error: unknown) => log.warn({ err: error }, "webhooks could not be read"));
+    return PAUSE_MS;
+  });
   return {
-    start: () => {
-      running = run();
-    },
+    start: () => loop.start(),
     stop: async () => {
-      ending.abort();
-      await running;
+      await loop.stop();
+      await Promise.allSettled(serving);
     },
   };
 }
 
-interface Sending extends Deps {
+interface SenderContext extends Deps {
   readonly random: () => number;
   readonly signal: AbortSignal;
 }
 
 /** Delivers a batch of events, one after the other. */
-async function serve(sending: Sending, leased: LeasedWebhook): Promise<void> {
-  const { db } = sending;
+async function serve(context: SenderContext, leased: LeasedWebhook): Promise<void> {
+  const { db } = context;
   try {
     const { position: after, workspaceId, kinds } = leased;
     const filter = { kinds, cardNumber: null };
     const { events, next } = await readEvents(db, workspaceId, { ...filter, after, limit: BATCH });
     let webhook: LeasedWebhook | null = leased;
     for (const event of events) {
-      webhook = await deliver(sending, webhook, event);
+      webhook = await deliver(context, webhook, event);
       if (!webhook || webhook.isPaused) return;
     }
     if (next > webhook.position) await advanceWebhook(db, webhook, next);
@@ -112,9 +100,9 @@ async function serve(sending: Sending, leased: LeasedWebhook): Promise<void> {
   }
 }
 
-/** Makes one attempt. Null if it failed, or if the webhook was replayed or deleted meanwhile. */
+/** Makes one attempt. Null if it failed, or if the webhook was replayed or deleted in the meantime. */
 async function deliver(
-  { db, webhookClient, random, signal }: Sending,
+  { db, webhookClient, random, signal }: SenderContext,
   webhook: LeasedWebhook,
   event: FeedEvent,
 ): Promise<LeasedWebhook | null> {
@@ -128,7 +116,7 @@ async function deliver(
   return null;
 }
 
-/** The seconds until the next attempt: those the receiver asks for, else those of the schedule or more. */
+/** The seconds until the next attempt: the receiver's `Retry-After`, or the schedule with jitter. */
 function waitAfter({ status, retryAfter }: WebhookAnswer, attempts: number, random: number): number {
   if ((status === 429 || status === 503) && retryAfter !== null)
     return Math.min(Math.max(retryAfter, MIN_WAIT), MAX_WAIT);

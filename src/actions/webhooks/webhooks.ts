@@ -5,16 +5,16 @@ import {
   findWebhook,
   insertDelivery,
   insertWebhook,
-  moveWebhook,
+  setWebhookPosition,
   readWebhookTarget,
   removeWebhook,
   replaceWebhookSecret,
   updateWebhook,
   type Webhook,
 } from "../../store/events/webhooks.ts";
-import { readFeedBounds, requireKept } from "../../store/events/feed.ts";
+import { readFeedBounds, requireRetained } from "../../store/events/feed.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import type { StoredAnswer } from "../../store/ops/idempotency.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import { sendEvent } from "./send-event.ts";
@@ -25,12 +25,12 @@ const SECRET_BYTES = 32;
 /** A secret as Standard Webhooks defines it. */
 const newWebhookSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 
-/** Adds a webhook to the board. Answers 201 with it and its secret. */
+/** Adds a webhook to the board. Returns 201 with it and its secret. */
 export async function createWebhook(
   deps: Deps,
   write: Write,
   { url, kinds = null }: { readonly url: string; readonly kinds?: readonly string[] | null | undefined },
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
   requireUsable(deps, url);
   if ((await countWebhooks(trx, workspaceId)) >= MAX_WEBHOOKS)
@@ -47,44 +47,44 @@ interface WebhookInput {
   readonly paused?: boolean | undefined;
 }
 
-/** Changes a webhook, pauses or resumes it. Answers with the webhook. */
+/** Changes a webhook, pauses or resumes it. Returns the webhook. */
 export async function changeWebhook(
   deps: Deps,
   write: Write,
   { id }: Webhook,
   input: WebhookInput,
-): Promise<StoredAnswer> {
+): Promise<StoredResponse> {
   if (input.url !== undefined) requireUsable(deps, input.url);
   await updateWebhook(write.trx, id, input);
   return write.answer(await read(write, id));
 }
 
-/** Deletes a webhook and its log. Answers 204. */
-export async function deleteWebhook(write: Write, { id }: Webhook): Promise<StoredAnswer> {
+/** Deletes a webhook and its log. Returns 204. */
+export async function deleteWebhook(write: Write, { id }: Webhook): Promise<StoredResponse> {
   await removeWebhook(write.trx, id);
   return write.answer(null, 204);
 }
 
-/** Replaces the secret. Answers with the webhook and the new secret. */
-export async function rotateWebhookSecret(write: Write, { id }: Webhook): Promise<StoredAnswer> {
+/** Replaces the secret. Returns the webhook and the new secret. */
+export async function rotateWebhookSecret(write: Write, { id }: Webhook): Promise<StoredResponse> {
   const secret = newWebhookSecret();
   await replaceWebhookSecret(write.trx, id, secret);
   return write.answer({ ...(await read(write, id)), secret });
 }
 
 /** Sends the events after a position again. Throws `gone` if the feed does not keep them. */
-export async function replayWebhook(write: Write, { id }: Webhook, after: number): Promise<StoredAnswer> {
+export async function replayWebhook(write: Write, { id }: Webhook, after: number): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
-  requireKept(after, await readFeedBounds(trx, workspaceId));
-  await moveWebhook(trx, id, after);
+  requireRetained(after, await readFeedBounds(trx, workspaceId));
+  await setWebhookPosition(trx, id, after);
   return write.answer(await read(write, id));
 }
 
 /**
  * Sends an event of the kind `ping`, also to a paused webhook. It is not in the feed: its `seq` 0
- * comes before every event. Answers with the attempt, successful or not.
+ * comes before every event. Returns the attempt, successful or not.
  */
-export async function pingWebhook(deps: Deps, write: Write, { id }: Webhook): Promise<StoredAnswer> {
+export async function pingWebhook(deps: Deps, write: Write, { id }: Webhook): Promise<StoredResponse> {
   const target = requireFound(await readWebhookTarget(write.trx, id), "webhook");
   await write.commit();
   const [eventId, kind] = [`ping-${deps.newId()}`, "ping"];

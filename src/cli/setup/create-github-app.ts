@@ -10,10 +10,14 @@ import { html, type Html } from "../../http/reference/html.ts";
 import { setSecurityHeaders } from "../../http/protocol.ts";
 import { assertNoAppSettings, writeAppSettings } from "./env-file.ts";
 
+/** What the command writes. */
+export const APP_SETTINGS = "APP_ID, PRIVATE_KEY, WEBHOOK_SECRET, CLIENT_ID, CLIENT_SECRET and PUBLIC_URL";
+
 export interface AppSettings {
   readonly name: string;
   readonly url: string;
   readonly webhookUrl: string;
+  readonly callbackUrl: string;
   /** GitHub's page for new Apps. */
   readonly newAppUrl: string;
   /** The base URL of GitHub's REST API. */
@@ -70,13 +74,13 @@ const mayTryAgain = (error: unknown): boolean =>
   error instanceof ForgeUnavailable || (error instanceof Problem && error.kind === "conflict");
 
 /** Exchanges the code for the App's secrets and writes them, once for all requests. */
-function createExchange({ apiUrl, envFile }: AppSettings) {
+function createExchange({ apiUrl, envFile, url }: AppSettings) {
   let running: Promise<CreatedApp> | null = null;
 
   async function redeem(code: string): Promise<CreatedApp> {
     await assertNoAppSettings(envFile);
     const app = await redeemManifestCode(apiUrl, code);
-    await writeAppSettings(envFile, app).catch((error: unknown) => {
+    await writeAppSettings(envFile, app, url).catch((error: unknown) => {
       const why = `The App was created, but its secrets could not be written to ${envFile}`;
       throw new Problem("refused", `${why}: ${String(error)}. Delete the App and start again.`);
     });
@@ -105,8 +109,8 @@ function serve(
   completion: Completion,
 ): RequestListener {
   const state = randomBytes(32).toString("base64url");
-  const { name, url, webhookUrl, envFile } = wanted;
-  const manifest = manifestOf({ name, url, webhookUrl, redirectUrl: `${address}/made` });
+  const { name, url, webhookUrl, callbackUrl, envFile } = wanted;
+  const manifest = manifestOf({ name, url, webhookUrl, callbackUrl, redirectUrl: `${address}/made` });
   const action = `${wanted.newAppUrl}?state=${state}`;
   const app = express();
   app.disable("x-powered-by");
@@ -141,7 +145,7 @@ function serve(
     response.send(
       page(
         "The App was created",
-        html`<p>APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are in ${envFile}.</p>
+        html`<p>${APP_SETTINGS} are in ${envFile}.</p>
           <p>
             Next: <a href="${installUrlOf(made)}">install the App</a> for the repositories of its boards.
           </p>`,

@@ -5,7 +5,14 @@ import { Problem } from "../../errors.ts";
 import type { CreatedApp } from "../../forge/github/app-from-manifest.ts";
 
 /** A file that sets one of these already belongs to an App. */
-const APP_SETTINGS: readonly string[] = ["APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET"];
+const APP_SETTINGS: readonly string[] = [
+  "APP_ID",
+  "PRIVATE_KEY",
+  "PRIVATE_KEY_PATH",
+  "WEBHOOK_SECRET",
+  "CLIENT_ID",
+  "CLIENT_SECRET",
+];
 
 const LINE = /^\s*(?:export\s+)?(\w+)\s*=\s*(.*?)\s*$/;
 const EMPTY = /^(''|""|)\s*(#.*)?$/;
@@ -25,13 +32,19 @@ export async function assertNoAppSettings(path: string): Promise<void> {
   await access(dirname(await targetOf(path)), constants.W_OK);
 }
 
-/** Adds the App's three settings, in place of empty ones. Only the owner can read the file then. */
-export async function writeAppSettings(path: string, app: CreatedApp): Promise<void> {
+/**
+ * Adds the App's settings and the URL that it was created for, in place of present ones. Only the
+ * owner can read the file then.
+ */
+export async function writeAppSettings(path: string, app: CreatedApp, publicUrl: string): Promise<void> {
   const missing = new Map([
     ["APP_ID", String(app.id)],
     // On one line without quotes: readers of such files differ on both.
     ["PRIVATE_KEY", Buffer.from(app.privateKey).toString("base64")],
     ["WEBHOOK_SECRET", app.webhookSecret],
+    ["CLIENT_ID", app.clientId],
+    ["CLIENT_SECRET", app.clientSecret],
+    ["PUBLIC_URL", publicUrl],
   ]);
   const lines = linesOf(await textOf(path)).map((line) => {
     const name = LINE.exec(line)?.[1] ?? "";

@@ -10,7 +10,7 @@ export function isoTime(value: string | number | null | undefined): string | nul
   return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }
 
-/** In webhooks and REST answers. */
+/** In webhooks and REST responses. */
 export const account = z
   .looseObject({
     id: z.int(),
@@ -25,7 +25,7 @@ export const account = z
     isBot: type === "Bot",
   }));
 
-/** An account in GraphQL answers, parsed by `who`. */
+/** An account in GraphQL responses, parsed by `graphqlAccount`. */
 export const ACCOUNT = /* GraphQL */ `
   fragment Who on Actor {
     kind: __typename

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../values.ts";
 import { account } from "./account-shapes.ts";
 import { type Answer, type GitHubClient, parseAnswer } from "./calls/client.ts";
+import { Person } from "./calls/send-call.ts";
 import { missingPermissions } from "./app.ts";
 import { allPages, PAGE, succeeded } from "./repositories.ts";
 
@@ -58,6 +59,15 @@ function toInstallation(installation: z.infer<typeof installationShape>): ForgeI
     suspended: suspended_at !== undefined && suspended_at !== null,
     missingPermissions: missingPermissions(permissions),
   };
+}
+
+/** The account of a token; null if GitHub does not accept the token any more. */
+export async function readTokenOwner(
+  client: GitHubClient,
+  accessToken: string,
+): Promise<ForgeAccount | null> {
+  const answer = await client.as(new Person(accessToken)).read("GET /user");
+  return answer.status === 401 ? null : parseAnswer(account, succeeded(answer));
 }
 
 /** GitHub returns organizations for this route, too. */

@@ -12,6 +12,8 @@ export interface CreatedApp {
   /** A PEM. */
   readonly privateKey: string;
   readonly webhookSecret: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
   readonly pageUrl: string;
 }
 
@@ -21,22 +23,29 @@ export const manifestOf = (app: {
   readonly url: string;
   readonly webhookUrl: string;
   readonly redirectUrl: string;
+  /** Where people return to after they sign in. */
+  readonly callbackUrl: string;
 }) => ({
   name: app.name,
   url: app.url,
   hook_attributes: { url: app.webhookUrl, active: true },
   redirect_url: app.redirectUrl,
+  callback_urls: [app.callbackUrl],
   public: false,
   default_permissions: NEEDED_PERMISSIONS,
   default_events: NEEDED_EVENTS,
 });
 
+/** Safe in any settings file without quotes. */
+const unquoted = z.string().regex(/^[\w.~+/=-]+$/);
+
 const createdShape = z.looseObject({
   id: z.int().positive(),
   html_url: z.url({ protocol: /^https?$/ }),
   pem: z.string().refine(isAppKey),
-  // Safe in any settings file without quotes.
-  webhook_secret: z.string().regex(/^[\w.~+/=-]+$/),
+  webhook_secret: unquoted,
+  client_id: unquoted,
+  client_secret: unquoted,
 });
 
 const REQUEST_TIMEOUT_MS = 12_000;
@@ -59,21 +68,23 @@ export async function redeemManifestCode(apiUrl: string, code: string): Promise<
   if (!success) {
     throw new Problem(
       "refused",
-      "GitHub created the App, but its answer has no valid key or secret. Delete the App on its GitHub page, then start again.",
+      "GitHub created the App, but its response has no valid key or secret. Delete the App on its GitHub page, then start again.",
     );
   }
   return {
     id: data.id,
     privateKey: data.pem,
     webhookSecret: data.webhook_secret,
+    clientId: data.client_id,
+    clientSecret: data.client_secret,
     pageUrl: data.html_url,
   };
 }
 
-/** Octokit reports a missing answer as status 500. */
+/** Octokit reports a missing response as status 500. */
 function failureOf(status: number): Error {
   if (!(status < 500) || TEMPORARY.includes(status)) {
-    return new ForgeUnavailable("GitHub did not answer. Try again: the code is valid for an hour.");
+    return new ForgeUnavailable("GitHub did not respond. Try again: the code is valid for an hour.");
   }
   return new Problem(
     "refused",
@@ -81,7 +92,7 @@ function failureOf(status: number): Error {
   );
 }
 
-/** Not authenticated, since there is no App yet. Neither repeats nor logs: the answer is secret. */
+/** Not authenticated, since there is no App yet. Neither repeats nor logs: the response is secret. */
 function octokitOf(baseUrl: string): ProbotOctokit {
   const transport = createTransport({
     baseUrl,

@@ -3,7 +3,6 @@ import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
 import type { DeliveryLogPage, ForgeApp, ForgeWebhook } from "../values.ts";
 import { type GitHubClient, parseAnswer } from "./calls/client.ts";
-import type { MonotonicClock } from "./calls/transport.ts";
 import { PAGE, succeeded } from "./repositories.ts";
 
 /** As in the manifest, app.yml. */
@@ -70,7 +69,8 @@ const payloadShape = z.looseObject({
   request: z.looseObject({ payload: z.record(z.string(), z.unknown()).nullish() }).nullish(),
 });
 
-export async function readApp(client: GitHubClient, clock: MonotonicClock): Promise<ForgeApp> {
+/** The skew is that of the system's clock, which signs tokens. */
+export async function readApp(client: GitHubClient): Promise<ForgeApp> {
   const answer = succeeded(await client.as("app").read("GET /app"));
   const { slug, permissions, events } = parseAnswer(appShape, answer);
   const answeredAt = Date.parse(String(answer.headers["date"] ?? ""));
@@ -78,7 +78,7 @@ export async function readApp(client: GitHubClient, clock: MonotonicClock): Prom
     slug,
     missingPermissions: missingPermissions(permissions),
     missingEvents: NEEDED_EVENTS.filter((event) => !events.includes(event)),
-    clockSkewSeconds: Number.isNaN(answeredAt) ? null : Math.round((clock.now() - answeredAt) / 1_000),
+    clockSkewSeconds: Number.isNaN(answeredAt) ? null : Math.round((Date.now() - answeredAt) / 1_000),
   };
 }
 
@@ -90,7 +90,7 @@ export async function readWebhook(client: GitHubClient): Promise<ForgeWebhook> {
 }
 
 /**
- * Reads attempts of every outcome: GitHub's filter for failures leaves out those that got no answer
+ * Reads attempts of every outcome: GitHub's filter for failures leaves out those that got no response
  * (https://docs.github.com/en/rest/apps/webhooks).
  */
 export async function readDeliveryLog(client: GitHubClient, cursor: string | null): Promise<DeliveryLogPage> {

@@ -1,7 +1,13 @@
 import type { ForgeRequest } from "../../metrics/metrics.ts";
 import type { Forge } from "../forge.ts";
 import { ForgeUnavailable, type RepositoryRef } from "../values.ts";
-import { readAccount, readIdentity, readInstallation, readInstallations } from "./accounts.ts";
+import {
+  readAccount,
+  readIdentity,
+  readInstallation,
+  readInstallations,
+  readTokenOwner,
+} from "./accounts.ts";
 import { readApp, readDeliveredPayload, readDeliveryLog, readWebhook } from "./app.ts";
 import {
   changedOnBothSides,
@@ -13,10 +19,12 @@ import {
   readTemporaryBranches,
 } from "./branches/branches.ts";
 import { CHECKS } from "./pull-requests/check-details.ts";
-import { dropPick, landPick, preparePick } from "./branches/cherry-pick.ts";
+import { discardPick, applyPick, preparePick } from "./branches/cherry-pick.ts";
 import { createClient, type OnRefused, type OnUnavailable } from "./calls/client.ts";
 import { comment, editComment, hasComment } from "./pull-requests/comments.ts";
 import { CallFailure, isUnanswered, asRefusal, asUnavailable, orFallback } from "./calls/failures.ts";
+import { approve } from "./people/approve.ts";
+import { Person } from "./calls/send-call.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
 import { listGraphqlGaps } from "./graphql-documents.ts";
 import { inspect } from "./pull-requests/inspect.ts";
@@ -28,7 +36,7 @@ import { readLists } from "./pull-requests/pull-request-lists.ts";
 import { markReady, openPullRequest } from "./pull-requests/pull-requests.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
 import { REVIEWS } from "./pull-requests/conversation.ts";
-import { createTag, createTags, inspectTags, publishRelease, tagTip } from "./branches/tags.ts";
+import { createTag, createTags, inspectTags, publishRelease, tagBranchTip } from "./branches/tags.ts";
 import {
   createTransport,
   type MonotonicClock,
@@ -82,7 +90,7 @@ export function createGitHubForge(options: GitHubForgeOptions): Forge {
   return onUnavailable === undefined ? forge : reportingUnusable(forge, onUnavailable);
 }
 
-/** Reports answers that could not be used; `createClient` reports outages. */
+/** Reports responses that could not be used; `createClient` reports outages. */
 function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
   const report = async (error: unknown): Promise<never> => {
     if (error instanceof ForgeUnavailable && error.cause instanceof CallFailure) {
@@ -112,12 +120,13 @@ function forgeOf(deps: RepositoryDeps): Forge {
   return {
     withWriteGuard: (mayWrite) => forgeOf({ ...deps, client: client.withWriteGuard(mayWrite) }),
     identity,
-    app: () => readApp(client, clock),
+    app: () => readApp(client),
     webhook: () => readWebhook(client),
     installations: () => readInstallations(client),
     installation: (installationId) => readInstallation(client, installationId),
     repositories: (installationId) => asRefusal(readRepositories(client, installationId)),
     account: (login, installationId) => asUnavailable(readAccount(client, login, installationId)),
+    tokenOwner: (token) => asUnavailable(readTokenOwner(client, token.accessToken)),
     repository: (ref) => readRepository(client, ref),
     graphqlGaps: (installationId) => asUnavailable(listGraphqlGaps(client, installationId)),
     deliveryLog: (cursor) => readDeliveryLog(client, cursor),
@@ -137,6 +146,11 @@ function forgeOf(deps: RepositoryDeps): Forge {
       const repository = on(ref, Math.max(MERGE_WITHIN_MS, waitMs + MERGE_MARGIN_MS));
       return asRefusal(mergePullRequest({ repository, order, until: clock.now() + waitMs }));
     },
+    approve: (ref, order, waitMs) => {
+      const within = Math.max(MERGE_WITHIN_MS, waitMs + MERGE_MARGIN_MS);
+      const repository = openRepository(deps, ref, within, new Person(order.token.accessToken));
+      return asRefusal(approve(repository, order, clock.now() + waitMs));
+    },
     comment: (ref, order, waitMs) => asRefusal(comment(on(ref, waitMs), order)),
     hasComment: (ref, commentId) => asUnavailable(hasComment(on(ref), commentId)),
     editComment: (ref, commentId, body, waitMs) => asRefusal(editComment(on(ref, waitMs), commentId, body)),
@@ -147,10 +161,10 @@ function forgeOf(deps: RepositoryDeps): Forge {
     temporaryBranches: (ref) => asUnavailable(readTemporaryBranches(on(ref))),
     deleteBranch: (ref, branchName, sha) => asRefusal(deleteBranch(on(ref), branchName, sha)),
     preparePick: (ref, order) => asRefusal(preparePick(forPick(ref), order)),
-    landPick: (ref, order, prepared) => asRefusal(landPick(forPick(ref), order, prepared)),
-    dropPick: (ref, order, prepared) => dropPick(forPick(ref)(1), order, prepared),
+    applyPick: (ref, order, prepared) => asRefusal(applyPick(forPick(ref), order, prepared)),
+    discardPick: (ref, order, prepared) => discardPick(forPick(ref)(1), order, prepared),
     moveBranch: (ref, branchName, from, to) => asRefusal(moveBranch(on(ref), { branchName, from, to })),
-    tagTip: (ref, tag) => tagTip(on(ref), tag),
+    tagBranchTip: (ref, tag) => tagBranchTip(on(ref), tag),
     createTags: async (tags) =>
       tags[0] ? createTags(client.as(tags[0].repository.installationId), tags) : [],
     createTag: (ref, tagName, sha) => asRefusal(createTag(on(ref), tagName, sha)),
@@ -158,7 +172,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
   };
 }
 
-/** Caches the answer, but not a failure. */
+/** Caches the response, but not a failure. */
 function onceAnswered<T>(ask: () => Promise<T>): () => Promise<T> {
   let cached: Promise<T> | undefined;
   return () => {

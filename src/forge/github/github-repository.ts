@@ -4,7 +4,7 @@ import { withPermissions } from "./calls/accepted-permissions.ts";
 import type { Answer, GitHubCaller, GitHubClient } from "./calls/client.ts";
 import { UnknownOutcome } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
-import type { CallParameters } from "./calls/send-call.ts";
+import type { Account, CallParameters } from "./calls/send-call.ts";
 import type { MonotonicClock } from "./calls/transport.ts";
 import { callsById, type RepositoryCalls } from "./repositories.ts";
 
@@ -30,8 +30,9 @@ export function openRepository(
   { client, ...deps }: RepositoryDeps,
   ref: RepositoryRef,
   withinMs?: number,
+  account: Account = ref.installationId,
 ): GitHubRepository {
-  const caller = client.as(ref.installationId, withinMs);
+  const caller = client.as(account, withinMs);
   const { read, write } = callsById(caller, ref);
   return {
     ...deps,
@@ -65,13 +66,13 @@ export const refusedBy = (answer: Answer) =>
   ({ ok: false, refusal: withPermissions(refusalOf(answer.status, answer.body), answer) }) as const;
 
 const ATTEMPTS = 3;
-/** No repeats after this time, so that the caller gets an answer in time. */
+/** No repeats after this time, so that the caller gets a response in time. */
 const REPEAT_WITHIN_MS = 8_000;
-/** GitHub may still be working when its gateway answers 502 or 504. */
+/** GitHub may still be working when its gateway returns 502 or 504. */
 export const READ_AFTER_MS = 500;
 
 /**
- * Runs a write whose answer may be lost. GitHub accepts no idempotency keys, so `find` reads the
+ * Runs a write whose response may be lost. GitHub accepts no idempotency keys, so `find` reads the
  * effect before the write is repeated; null when there is none.
  */
 function createCarryOut(clock: MonotonicClock) {

@@ -36,6 +36,7 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   "inspecting with the conversation": documentOf(inspection({ includesConversation: true }), branches)
     .document,
   "inspecting with the commits": documentOf(inspection({ includesCommits: true }), branches).document,
+  "inspecting with the rules": documentOf(inspection({ includesRules: true }), branches).document,
   "inspecting a target alone": documentOf(inspection(), [{ ...branch, branchName: null }]).document,
   "further checks of an inspection": MORE_CHECKS,
   checks: documentOf(firstPages(CHECKS), pulls).document,

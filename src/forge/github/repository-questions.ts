@@ -1,6 +1,6 @@
 /** GraphQL questions about repositories: several in one document, the n-th as the alias `r<n>`. */
 import { z } from "zod";
-import { type Refusal, brokenRefusal } from "../../flow/refusal.ts";
+import { type Refusal, connectionRefusal } from "../../flow/refusal.ts";
 import { type ForgeRepository, ForgeUnavailable, type ForgeResult, type RepositoryRef } from "../values.ts";
 import {
   type Answer,
@@ -39,12 +39,12 @@ export interface RepositoryPart {
   readonly isArchived?: boolean | null | undefined;
 }
 
-/** The answer to one question, GitHub's refusal, or the failure to read the answer. */
+/** The response to one question, GitHub's refusal, or the failure to read the response. */
 export type FoundAnswer<A> =
   | ForgeResult<A>
   | { readonly ok: false; readonly refusal?: undefined; readonly failure: ForgeUnavailable };
 
-/** An answer by name, before the repository's id is compared. */
+/** A response by name, before the repository's id is compared. */
 type Named<A> = FoundAnswer<A> & { readonly isMissing?: boolean };
 
 const dataShape = z.record(z.string(), z.unknown()).nullish();
@@ -74,7 +74,7 @@ export function documentOf<Q extends Question, A extends RepositoryPart>(
 }
 
 /**
- * Reads several repositories in one call, and renamed ones in a second call. Each answer is
+ * Reads several repositories in one call, and renamed ones in a second call. Each response is
  * independent of the others.
  */
 export async function askRepositories<Q extends Question, A extends RepositoryPart>(
@@ -104,12 +104,12 @@ export async function askRepository<Q extends Question, A extends RepositoryPart
 interface Batching<Q, R> {
   readonly questions: readonly Q[];
   readonly perCall: number;
-  /** The answer to one question that is too large alone. */
+  /** The response to one question that is too large alone. */
   readonly tooLarge: (error: QuestionTooLarge, question: Q) => R;
 }
 
 /**
- * Reads the repositories of each installation, `perCall` at a time. The answer for an archived
+ * Reads the repositories of each installation, `perCall` at a time. The response for an archived
  * repository, or for one of a refused installation, is a refusal.
  */
 export async function askInstallations<Q extends Question, A extends RepositoryPart, R>(
@@ -125,7 +125,7 @@ export async function askInstallations<Q extends Question, A extends RepositoryP
       some.map(async (question, index) => {
         const answer = answered(found[index]!);
         if (!answer.ok) return { refusal: answer.refusal };
-        if (answer.value.isArchived) return { refusal: brokenRefusal("archived") };
+        if (answer.value.isArchived) return { refusal: connectionRefusal("archived") };
         return await toAnswer(answer.value, question, caller);
       }),
     );
@@ -142,7 +142,7 @@ export async function askInstallations<Q extends Question, A extends RepositoryP
   });
 }
 
-/** Asks all installations concurrently, and answers in the order of the questions. */
+/** Asks all installations concurrently, and returns the responses in the order of the questions. */
 export async function byInstallation<Q extends Question, R>(
   questions: readonly Q[],
   ask: (installationId: number, questions: readonly Q[]) => Promise<readonly R[]>,
@@ -188,7 +188,7 @@ export async function inHalves<Q, R>(
   }
 }
 
-/** For callers that need every answer. */
+/** For callers that need every response. */
 export function failTooLarge(error: QuestionTooLarge, { repository }: Question): never {
   throw new QuestionTooLarge(`${error.message}: ${repository.fullName}`, {
     reason: error.reason,

@@ -8,7 +8,7 @@ export const CLAIM_NEXT = "POST /v1/claims/next";
 const { body } = routeNamed(CLAIM_NEXT).definition;
 const { projectId, statusId, labels } = body instanceof z.ZodObject ? body.shape : {};
 
-/** With a number, a card to claim or to renew the claim of; without, which card is the next one. */
+/** Arguments besides those of the claim route: `number` selects a card, the others filter free cards. */
 export const claimArguments = {
   number: z.int().optional().meta({ description: "By default the next free card" }),
   projectId,
@@ -16,13 +16,14 @@ export const claimArguments = {
   labels,
 };
 
-/** The argument with which later writes show their claim. */
-const USE = "Pass `claim` as `<claimId>.<generation>` to your writes on the card, which renews the claim.";
+/** How to use the claim in later writes. */
+const NEXT_STEP =
+  "Pass `claim` as `<claimId>.<generation>` to your writes on the card, which renews the claim.";
 
 export async function claimWork(run: RunRoute, { number, ...input }: Arguments): Promise<Output> {
   if (number !== undefined) {
     const answer = await run(CLAIM, { number, ...input });
-    return { text: `The card is claimed. ${USE}`, data: dataOf(answer) };
+    return { text: `The card is claimed. ${NEXT_STEP}`, data: dataOf(answer) };
   }
   if (input["claimId"] !== undefined) {
     const message = "is required to renew a claim";
@@ -32,7 +33,7 @@ export async function claimWork(run: RunRoute, { number, ...input }: Arguments):
   if (status === 204) return { text: "No card is free.", data: { card: null, claim: null } };
   const { card, claim } = found as { card: object; claim: object };
   return {
-    text: `You have claimed \`card\`. ${USE}`,
+    text: `You have claimed \`card\`. ${NEXT_STEP}`,
     data: { card: { ...card, source: "trunkline" }, claim },
   };
 }

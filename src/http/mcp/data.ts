@@ -2,8 +2,8 @@
 const MAX_TEXT = 20_000;
 
 /**
- * Characters that show nothing, or that change how their neighbors are shown: controls, directions,
- * joiners, fillers, variation selectors and tags. Tab and line feed remain.
+ * Characters that are invisible or change how other characters are shown: controls, directions,
+ * joiners, fillers, variation selectors and tags. Does not match tab and line feed.
  */
 const INVISIBLE = /(?![\t\n])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u2800]/gu;
 
@@ -21,7 +21,7 @@ export function cleaned(value: unknown): unknown {
 function cleanText(text: string): string {
   const visible = text.replaceAll(INVISIBLE, "");
   if (visible.length <= MAX_TEXT) return visible;
-  // A surrogate pair stays whole.
+  // Does not cut a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(visible.charAt(MAX_TEXT - 1)) ? MAX_TEXT - 1 : MAX_TEXT;
   return `${visible.slice(0, end)}…`;
 }
@@ -34,7 +34,7 @@ export function withSource(item: Item): Item {
   return { ...item, source: login === null ? "trunkline" : "github" };
 }
 
-/** The inbox items whose texts are not GitHub's. */
+/** The sources of inbox items that do not come from GitHub. */
 const OTHER_SOURCES: Readonly<Record<string, string>> = {
   error_reported: "monitor",
   waiting_stale: "trunkline",

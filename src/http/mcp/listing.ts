@@ -4,8 +4,8 @@ import { isWrite, type Tool } from "./tool.ts";
 
 type Schema = Record<string, unknown>;
 
-/** The tools that answer what descriptions of routes refer to. */
-const IN_TOOLS: readonly (readonly [route: string, tool: string])[] = [
+/** The tools that replace routes in descriptions. */
+const TOOL_NAMES: readonly (readonly [route: string, tool: string])[] = [
   ["GET /v1/board", "get_board"],
   ["GET /v1/projects/{projectId}/flow", "get_board"],
   ["GET /v1/search", "search"],
@@ -30,7 +30,7 @@ function inputSchemaOf({ input }: Tool): ListedTool["inputSchema"] {
   return { ...schema, type: "object", additionalProperties: false } as ListedTool["inputSchema"];
 }
 
-/** Applies the overrides of the OpenAPI document, and removes what says nothing to a model. */
+/** Applies the overrides of the OpenAPI document, and removes what a model does not need. */
 function shorten({ jsonSchema }: { jsonSchema: Schema }): void {
   const { override } = jsonSchema;
   delete jsonSchema["override"];
@@ -41,7 +41,7 @@ function shorten({ jsonSchema }: { jsonSchema: Schema }): void {
   delete jsonSchema["propertyNames"];
   const { description } = jsonSchema;
   if (typeof description === "string")
-    jsonSchema["description"] = IN_TOOLS.reduce(
+    jsonSchema["description"] = TOOL_NAMES.reduce(
       (text, [route, tool]) => text.replaceAll(route, tool),
       description,
     );

@@ -17,8 +17,8 @@ import { boardOf, WORKSPACE_HEADER } from "../resolve.ts";
 import { schedule } from "../route.ts";
 import { cleaned } from "./data.ts";
 import { listed } from "./listing.ts";
-import { REPLAYED, sayFailure } from "./results.ts";
-import { mayCall, runTool, type Arguments, type Carrier, type Tool } from "./tool.ts";
+import { REPLAYED, describeFailure } from "./results.ts";
+import { mayCall, runTool, type Arguments, type McpRequest, type Tool } from "./tool.ts";
 import { tools } from "./tools.ts";
 
 /** Where the MCP server is. */
@@ -34,7 +34,7 @@ const INSTRUCTIONS =
 const hasAllowedOrigin = localhostOriginValidation();
 
 /**
- * Serves MCP without sessions: one request, one answer. The request is complete before a tool runs,
+ * Serves MCP without sessions: one request, one response. The request is complete before a tool runs,
  * so that a client that disconnects does not stop a move.
  */
 export function mcpEndpoint(deps: Deps): RequestHandler {
@@ -103,34 +103,37 @@ async function send(response: Response, answer: globalThis.Response): Promise<vo
 }
 
 /** The server for one request, as its caller may use it. */
-function serverFor(carrier: Carrier, offered: readonly Offer[]): Server {
+function serverFor(call: McpRequest, offered: readonly Offer[]): Server {
   const server = new Server(
     { name: "trunkline", title: "Trunkline", version: packageJson.version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler("tools/list", () => ({
-    tools: offered.filter(({ tool }) => mayCall(tool, carrier.rights)).map((offer) => offer.listed),
+    tools: offered.filter(({ tool }) => mayCall(tool, call.rights)).map((offer) => offer.listed),
   }));
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: input = {} } }) => {
     const called = offered.find(({ tool }) => tool.name === name);
     if (!called) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such tool.");
-    return callTool(carrier, called.tool, input);
+    return callTool(call, called.tool, input);
   });
   return server;
 }
 
-async function callTool(carrier: Carrier, called: Tool, input: Arguments): Promise<CallToolResult> {
+async function callTool(call: McpRequest, called: Tool, input: Arguments): Promise<CallToolResult> {
   try {
-    const { text, data, isReplay } = await runTool(carrier, called, input);
+    const { text, data, isReplay } = await runTool(call, called, input);
     return result(isReplay ? `${REPLAYED} ${text}` : text, data);
   } catch (error) {
-    const { request, response } = carrier;
+    const { request, response } = call;
     const failure = failureOf(error, response.locals, request.method);
-    return { ...result(sayFailure(failure), failure.body), isError: true };
+    return { ...result(describeFailure(failure), failure.body), isError: true };
   }
 }
 
-/** The data is there twice: not every client shows `structuredContent` to its model. */
+/**
+ * Returns the data twice, as text too, because not every client shows `structuredContent` to its
+ * model.
+ */
 function result(text: string, data: Readonly<Record<string, unknown>>): CallToolResult {
   const structuredContent = cleaned(data) as Record<string, unknown>;
   return {

@@ -38,7 +38,7 @@ export const releaseTools: readonly Tool[] = [
     description: "Creates an open release without cards.",
     route: "POST /v1/releases",
     toolset,
-    says: () => "The release is created.",
+    describe: () => "The release is created.",
   }),
   tool({
     name: "set_release_cards",
@@ -47,7 +47,7 @@ export const releaseTools: readonly Tool[] = [
     route: "PUT /v1/releases/{id}/cards",
     toolset,
     isDestructive: true,
-    says: () => "The cards of the release are set.",
+    describe: () => "The cards of the release are set.",
   }),
   tool({
     name: "freeze_release",
@@ -56,7 +56,7 @@ export const releaseTools: readonly Tool[] = [
     route: "POST /v1/releases/{id}/freeze",
     toolset,
     isDestructive: true,
-    says: () => "The release is frozen.",
+    describe: () => "The release is frozen.",
   }),
   tool({
     name: "pick_card",
@@ -65,7 +65,7 @@ export const releaseTools: readonly Tool[] = [
     route: "POST /v1/releases/{id}/pick",
     toolset,
     isDestructive: true,
-    says: () => "The card is part of the release.",
+    describe: () => "The card is part of the release.",
   }),
   tool({
     name: "promote_release",
@@ -74,7 +74,7 @@ export const releaseTools: readonly Tool[] = [
     route: "POST /v1/releases/{id}/promote",
     toolset,
     isDestructive: true,
-    says: () =>
+    describe: () =>
       "`promoted`, `refused`, `skipped` and `pending` list the cards. Poll `operationId` if it is set.",
   }),
   tool({
@@ -83,7 +83,7 @@ export const releaseTools: readonly Tool[] = [
     description: "Stops a promotion after the card that is being moved.",
     route: "POST /v1/operations/{operationId}/cancel",
     toolset,
-    says: () => "The promotion is cancelled. Poll get_operation until nothing is pending.",
+    describe: () => "The promotion is cancelled. Poll get_operation until nothing is pending.",
   }),
   tool({
     name: "complete_release",
@@ -92,6 +92,6 @@ export const releaseTools: readonly Tool[] = [
     route: "POST /v1/releases/{id}/complete",
     toolset,
     isDestructive: true,
-    says: () => "The release is completed. `tags` lists its tags.",
+    describe: () => "The release is completed. `tags` lists its tags.",
   }),
 ];

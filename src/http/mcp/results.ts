@@ -1,6 +1,9 @@
 import { REFUSAL_REASONS, type RefusalReason } from "../../flow/refusal.ts";
 import type { Failure } from "../errors.ts";
 
+/** Refusals that last for this caller, whatever changes: another one has to move the card. */
+const FOR_OTHERS: ReadonlySet<RefusalReason> = new Set(["human_only", "needs_second_person"]);
+
 /** What to do after a refused move. `docs/refusals.md` has more. */
 const AFTER_REFUSAL: Readonly<Record<RefusalReason, string>> = {
   conflicts: "Merge the target branch into the card's branch, resolve the conflicts and push.",
@@ -13,13 +16,13 @@ const AFTER_REFUSAL: Readonly<Record<RefusalReason, string>> = {
   protected: "A rule of the repository forbids the change. Ask a person.",
   not_permitted: "GitHub does not permit it, or Trunkline has no access. Ask a person.",
   pull_request_closed: "The pull request is closed. Ask a person, or reopen it on GitHub.",
-  branch_missing: "The card's branch is missing. Push it again, or ask a person.",
-  head_moved: "The branch has another commit than `headShas`. Review it, and send its commit.",
+  branch_missing: "A branch is missing: `blocked.message` says which one and what to do.",
+  head_moved: "The branch has another commit than `headShas`. Review it, and use its commit in `headShas`.",
   queue_rejected: "GitHub's merge queue removed the pull request. Correct the cause and push.",
   wip_limit: "The stage is full. Work on cards in it, or wait until one leaves it.",
   human_only: "Only a person may move cards into the stage. Ask one to move it.",
   needs_second_person: "The mover must not have worked on the commits. Ask another person to move it.",
-  unknown: "Read `blocked.message`, which is GitHub's, and ask a person if it does not help.",
+  unknown: "Read `blocked.message`, and ask a person if it does not help.",
 };
 
 const AFTER_STATUS: Readonly<Record<number, string>> = {
@@ -27,7 +30,7 @@ const AFTER_STATUS: Readonly<Record<number, string>> = {
   403: "This credential may not do this. Ask a person, or use another tool.",
   404: "What the call names does not exist on this board. Check the number or id.",
   409: "The state of the board does not allow this: `message` says why.",
-  410: "What the call names is not kept any more.",
+  410: "What the call names has been deleted.",
   413: "The arguments are too large. Shorten them.",
   429: "Too many calls.",
   503: "GitHub or the database could not be reached; the outcome may be open.",
@@ -43,12 +46,13 @@ const AFTER_CODE: Readonly<Record<string, string>> = {
 const isReason = (reason: unknown): reason is RefusalReason =>
   (REFUSAL_REASONS as readonly unknown[]).includes(reason);
 
-/** What happened and what to do next, in words of Trunkline only. */
-export function sayFailure({ statusCode, body, retryAfter }: Failure): string {
+/** What happened and what to do next, without texts of people or GitHub. */
+export function describeFailure({ statusCode, body, retryAfter }: Failure): string {
   if ("blocked" in body) {
     const { reason } = body["blocked"] as { reason: unknown };
-    const next = AFTER_REFUSAL[isReason(reason) ? reason : "unknown"];
-    return `The move was refused and the card stays in its stage. ${next} Then call again with the same arguments. \`blocked\` has every reason.`;
+    const known = isReason(reason) ? reason : "unknown";
+    const again = FOR_OTHERS.has(known) ? "" : " Then call move_card again.";
+    return `The move was refused and the card stays in its stage. ${AFTER_REFUSAL[known]}${again} \`blocked\` has every reason.`;
   }
   const next =
     AFTER_CODE[String(body["code"])] ??
@@ -59,4 +63,5 @@ export function sayFailure({ statusCode, body, retryAfter }: Failure): string {
   return `${next} Make the same call again, with the same requestId, after ${retryAfter ?? 1} s.`;
 }
 
-export const REPLAYED = "This is the stored answer to an earlier call with this requestId; nothing was done.";
+export const REPLAYED =
+  "This is the stored response to an earlier call with this requestId; nothing was done.";

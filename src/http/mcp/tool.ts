@@ -9,20 +9,20 @@ import { CLAIM_TOKEN_PATTERN, isAboutCard } from "../claim-header.ts";
 import { REPLAY_HEADER } from "../idempotency.ts";
 import { requireRole, requireWriteScope } from "../resolve.ts";
 import type { Exchange, Route, RouteDefinition } from "../route.ts";
-import { auditing } from "../attempts.ts";
+import { audited } from "../attempts.ts";
 import { validate } from "../validate.ts";
 import { routes } from "../v1/routes.ts";
 
 /** The arguments of a call, not validated yet. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** The answer of a route to a tool. */
+/** The response of a route to a tool. */
 export interface RouteAnswer {
   readonly status: number;
   readonly body: unknown;
   /** The cursor of the next page of a list; null on the last page. */
   readonly nextCursor: string | null;
-  /** Whether it is the stored answer to an earlier call. */
+  /** Whether it is the stored response to an earlier call. */
   readonly isReplay: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface Tool {
   readonly description: string;
   /** As in `POST /v1/cards/{number}/move`. Its role and scope are those of the tool. */
   readonly route: string;
-  /** A write that the tool makes instead for some arguments. */
+  /** A write that the tool makes instead of `route`, depending on its arguments. */
   readonly otherWrite: string | null;
   /** Further routes that the tool reads. */
   readonly reads: readonly string[];
@@ -51,7 +51,7 @@ export interface Tool {
   readonly input: z.ZodObject;
   /** The arguments that are not those of the route, which validates its own. */
   readonly extra: z.ZodObject;
-  /** Whether it may change what cannot be changed back, such as a branch. */
+  /** Whether its effect may not be reversible, such as a merge. */
   readonly isDestructive: boolean;
   readonly run: (run: RunRoute, input: Arguments) => Promise<Output>;
 }
@@ -68,7 +68,7 @@ export function routeNamed(name: string): Route & { readonly run: NonNullable<Ro
 }
 
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,200}$/;
-/** Makes a key of at least 16 characters of a request id of one. */
+/** Lengthens a request id, which may have one character, to an idempotency key, which has at least 16. */
 const KEY_PREFIX = "mcp-request-id::";
 
 const requestId = z.string().regex(REQUEST_ID).meta({
@@ -86,16 +86,16 @@ interface ToolDefinition extends Pick<Tool, "name" | "title" | "description" | "
   readonly isDestructive?: boolean;
   /** Arguments besides those of the route. */
   readonly extra?: z.ZodRawShape;
-  /** Arguments of the route that the tool does not have. */
+  /** Arguments that the tool does not take. */
   readonly without?: readonly string[];
-  /** By default the answer of the route with the text of `says`. */
+  /** By default runs the route and returns its response, with the text of `describe`. */
   readonly run?: Tool["run"];
-  readonly says?: (answer: RouteAnswer) => string;
+  readonly describe?: (answer: RouteAnswer) => string;
 }
 
 /** A tool with the arguments of its route. */
 export function tool(definition: ToolDefinition): Tool {
-  const { route, says = () => "Done.", without = [], ...rest } = definition;
+  const { route, describe = () => "Done.", without = [], ...rest } = definition;
   const { method, path, params, query, body } = routeNamed(route).definition;
   const isCardWrite = method !== "get" && isAboutCard(path) && !without.includes("claim");
   const extra = { ...definition.extra, ...(isCardWrite && { claim }) };
@@ -113,7 +113,7 @@ export function tool(definition: ToolDefinition): Tool {
     isDestructive: false,
     run: async (run, input) => {
       const answer = await run(route, input);
-      return { text: says(answer), data: dataOf(answer) };
+      return { text: describe(answer), data: dataOf(answer) };
     },
     ...rest,
     route,
@@ -140,7 +140,7 @@ export const listArguments = {
 export const runList = (run: RunRoute, route: string, input: Arguments): Promise<RouteAnswer> =>
   run(route, { limit: PAGE, ...input });
 
-/** A list becomes an object: `structuredContent` is one. */
+/** Wraps a list in an object, because `structuredContent` must be an object. */
 export function dataOf({ body, nextCursor }: RouteAnswer): Readonly<Record<string, unknown>> {
   if (Array.isArray(body)) return { items: body, nextCursor };
   return (body ?? {}) as Record<string, unknown>;
@@ -163,8 +163,8 @@ export function requireRights(tool: Tool, rights: Rights): void {
 export const mayCall = (tool: Tool, { role, scopes }: Rights): boolean =>
   mayAct(role, routeNamed(tool.route).definition.role) && (!isWrite(tool) || scopes.includes("write"));
 
-/** The HTTP request of a tool's call, which has its credential and limits. */
-export interface Carrier {
+/** A request to the MCP server, and its caller with the rights on the board. */
+export interface McpRequest {
   readonly deps: Deps;
   readonly request: Request;
   readonly response: Response;
@@ -173,12 +173,12 @@ export interface Carrier {
 }
 
 /** Runs a tool. Throws what its routes throw, and `invalid` for arguments that it does not have. */
-export async function runTool(carrier: Carrier, called: Tool, input: Arguments): Promise<Output & Replay> {
-  const key = isWrite(called) ? await admitWrite(carrier, called, input) : undefined;
-  if (!isWrite(called)) requireValid(carrier, called, input);
+export async function runTool(call: McpRequest, called: Tool, input: Arguments): Promise<Output & Replay> {
+  const key = isWrite(called) ? await admitWrite(call, called, input) : undefined;
+  if (!isWrite(called)) requireValid(call, called, input);
   let isReplay = false;
   const run: RunRoute = async (name, fields) => {
-    const answer = await runRoute(carrier, name, fields, key);
+    const answer = await runRoute(call, name, fields, key);
     isReplay ||= answer.isReplay;
     return answer;
   };
@@ -186,7 +186,7 @@ export async function runTool(carrier: Carrier, called: Tool, input: Arguments):
   return { ...output, isReplay };
 }
 
-function requireValid({ rights }: Carrier, called: Tool, input: Arguments): void {
+function requireValid({ rights }: McpRequest, called: Tool, input: Arguments): void {
   requireRights(called, rights);
   const known = Object.keys(called.input.shape);
   const unknown = Object.keys(input).filter((name) => !known.includes(name));
@@ -194,13 +194,13 @@ function requireValid({ rights }: Carrier, called: Tool, input: Arguments): void
   validate(called.extra, input, "arguments");
 }
 
-/** The idempotency key of a write. A call that is refused here does not reach the route, which records calls. */
-function admitWrite(carrier: Carrier, called: Tool, input: Arguments): Promise<string> {
-  const { deps, request, response, caller } = carrier;
+/** Returns the idempotency key of a write. Records a call that is refused before it reaches the route. */
+function admitWrite(call: McpRequest, called: Tool, input: Arguments): Promise<string> {
+  const { deps, request, response, caller } = call;
   const { definition } = routeNamed(called.route);
-  const admit = auditing(definition, (_, __, attempt) => {
+  const admit = audited(definition, (_, __, attempt) => {
     Object.assign(attempt, caller);
-    requireValid(carrier, called, input);
+    requireValid(call, called, input);
     return Promise.resolve(keyOf(input["requestId"]));
   });
   return admit(deps, { request, response, params: inputOf(definition, input).params });
@@ -226,7 +226,7 @@ function keyOf(given: unknown): string {
 }
 
 async function runRoute(
-  { deps, request, response }: Carrier,
+  { deps, request, response }: McpRequest,
   name: string,
   input: Arguments,
   key: string | undefined,
@@ -239,6 +239,7 @@ async function runRoute(
     ...inputOf(definition, input),
     key,
     claim: typeof input["claim"] === "string" ? input["claim"] : undefined,
+    ifMatch: undefined,
     requireNoBody: () => undefined,
     setHeader: (header, value) => void headers.set(header, value),
   };
@@ -272,10 +273,10 @@ function inputOf({ path, params, query, body }: RouteDefinition, input: Argument
   };
 }
 
-/** Of anything but text, which the route refuses, empty. */
+/** Empty for a value that is not a text: the route refuses it. */
 const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** As a client would write it in an address. Anything else is left for the route to refuse. */
+/** A value as it is written in a URL. The route refuses values of other types. */
 function textOf(value: unknown): unknown {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return Array.isArray(value) && value.every((part) => typeof part === "string") ? value.join(",") : value;

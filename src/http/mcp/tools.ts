@@ -63,10 +63,10 @@ const boardTools: readonly Tool[] = [
     title: "Preview a move",
     description: "What a move would do on GitHub and what would refuse it. Changes nothing.",
     route: "GET /v1/cards/{number}/move-plan",
-    says: ({ body }) =>
+    describe: ({ body }) =>
       (body as { wouldMove: boolean }).wouldMove
         ? "The move would be made: `steps` lists its changes."
-        : "The move would be refused: `reasons` says why.",
+        : "The move would be refused: `reasons` says why, or `requiredRole` is higher than `heldRole`.",
   }),
   tool({
     name: "move_card",
@@ -75,9 +75,11 @@ const boardTools: readonly Tool[] = [
       "Moves a card to a stage. The stage's rule creates its branch, opens its pull request or merges it into a shared branch. If GitHub refuses, the card stays and `blocked` says why.",
     route: "POST /v1/cards/{number}/move",
     isDestructive: true,
-    says: ({ status }) =>
+    describe: ({ status, body }) =>
       status === 202
-        ? "GitHub has queued a merge. The card moves when GitHub merges it: read the card."
+        ? (body as { armed?: object }).armed
+          ? "The move waits for what `waitingFor` lists. The card moves by itself then: read the card."
+          : "GitHub has queued a merge. The card moves when GitHub merges it: read the card."
         : "The card has moved. `promoted` lists the merges of this call.",
   }),
   tool({
@@ -85,7 +87,7 @@ const boardTools: readonly Tool[] = [
     title: "Create a card",
     description: "Creates a card, by default a draft in the backlog.",
     route: "POST /v1/cards",
-    says: () => "The card is created.",
+    describe: () => "The card is created.",
   }),
   tool({
     name: "update_card",
@@ -93,7 +95,7 @@ const boardTools: readonly Tool[] = [
     description: "Changes fields of a card. Omitted fields are unchanged; null clears a field.",
     route: "PATCH /v1/cards/{number}",
     isDestructive: true,
-    says: () => "The card is updated.",
+    describe: () => "The card is updated.",
   }),
   tool({
     name: "comment",
@@ -101,7 +103,7 @@ const boardTools: readonly Tool[] = [
     description:
       "Comments on a card and on its open pull requests, which may be public. `/give-up <reason>` says that you cannot finish.",
     route: "POST /v1/cards/{number}/comments",
-    says: () => "The comment is written. `mirroredTo` counts the pull requests that show it.",
+    describe: () => "The comment is written. `mirroredTo` counts the pull requests that show it.",
   }),
   tool({
     name: "claim_card",
@@ -119,7 +121,7 @@ const boardTools: readonly Tool[] = [
     title: "Release a card",
     description: "Ends your claim of a card when you have finished or stop.",
     route: "DELETE /v1/cards/{number}/claim",
-    says: () => "The claim is released.",
+    describe: () => "The claim is released.",
   }),
   tool({
     name: "inbox",
@@ -154,7 +156,7 @@ const boardTools: readonly Tool[] = [
     title: "Get the progress of a promotion",
     description: "The result of each card of a promotion so far. Poll it until nothing is pending.",
     route: "GET /v1/operations/{operationId}",
-    says: () => "The results so far.",
+    describe: () => "The results so far.",
   }),
 ];
 
@@ -162,11 +164,12 @@ const boardTools: readonly Tool[] = [
 export const tools: readonly Tool[] = [...boardTools, ...releaseTools];
 
 /**
- * The writes of `/v1` that no tool has: they decide who may do what, change what the whole board
- * relies on, delete, or are decisions that the inbox asks a person for.
+ * The writes of `/v1` without a tool: they change settings of the board, pages or comments, delete
+ * something, cancel an armed move, or are decisions that the inbox expects from a person.
  */
 export const NOT_FOR_AGENTS: readonly string[] = [
   "DELETE /v1/cards/{number}",
+  "DELETE /v1/cards/{number}/armed",
   "PATCH /v1/cards/{number}/comments/{commentId}",
   "POST /v1/labels",
   "PATCH /v1/labels/{labelId}",

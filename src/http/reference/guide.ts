@@ -21,14 +21,14 @@ export const guide = html`<section id="every-call">
     <dt><code>${WORKSPACE_HEADER}: &lt;workspace id&gt;</code></dt>
     <dd>
       The id of the board, from <a href="#getMe">GET /v1/me</a>. Optional if the credential reaches only one
-      board, and on the account calls.
+      board, and on <code>/v1/me</code>, <code>/v1/organizations</code> and <code>/v1/workspaces</code>.
     </dd>
     <dt><code>${KEY_HEADER}: &lt;key&gt;</code></dt>
     <dd>
       Required on every call except GET: 16 to 255 characters from <code>A-Z a-z 0-9 _ . : -</code>. Use a new
-      key for each request and the same key for its retries. For 24 hours, a retry gets the stored answer with
-      <code>Idempotent-Replay: true</code>. The same key with another request is 409. The key of a failed call
-      can be used again.
+      key for each request and the same key for its retries. For 24 hours, a retry gets the stored response
+      with <code>Idempotent-Replay: true</code>. The same key with another request is 409. The key of a failed
+      call can be used again.
     </dd>
     <dt>Bodies</dt>
     <dd>
@@ -37,14 +37,14 @@ export const guide = html`<section id="every-call">
     </dd>
     <dt>Lists</dt>
     <dd>
-      Complete by default. With <code>limit</code> they are paged: the <code>Link</code> header has the
-      address of the next page as <code>rel="next"</code>, relative to the service, and is absent on the last
-      page.
+      A page has up to <code>limit</code> items (at most 200), or up to 1,000 without <code>limit</code>, and
+      at most 256 KiB. The <code>Link</code> header has the address of the next page as
+      <code>rel="next"</code>, relative to the service, and is absent on the last page.
     </dd>
-    <dt>Conditional reads</dt>
+    <dt>Conditional requests</dt>
     <dd>
-      Answers have an <code>ETag</code>. Send it as <code>If-None-Match</code>: if nothing changed, the answer
-      is 304 without a body.
+      Responses have an <code>ETag</code>. Send it as <code>If-None-Match</code>: if nothing changed, the
+      response is 304 without a body. A write with a stale <code>If-Match</code> returns 412.
     </dd>
     <dt>Errors</dt>
     <dd>

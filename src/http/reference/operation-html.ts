@@ -8,7 +8,7 @@ export interface Call {
   readonly operation: Operation;
 }
 
-/** One call: the required role, parameters, body, example and answers. */
+/** One call: the required role, parameters, body, example and responses. */
 export function operationHtml({ method, path, operation }: Call): Html {
   const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const role = operation["x-role"];

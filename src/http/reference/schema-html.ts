@@ -60,7 +60,7 @@ function rowsOf(schema: Schema, prefix = ""): Row[] {
   });
 }
 
-/** Marks required fields of requests and optional fields of answers. */
+/** Marks required fields of requests and optional fields of responses. */
 export type Direction = "sent" | "answered";
 
 /** A table of fields, parameters or headers. */

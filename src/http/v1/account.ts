@@ -68,7 +68,7 @@ export const memberRoutes: readonly Route[] = [
     path: "/v1/members",
     summary: "List members",
     description:
-      "Cards can be assigned to members. Members are added and get their roles on the command line.",
+      "Cards can be assigned to members. Members are added and get their roles in the console and on the command line.",
     tag: "Members",
     list: { description: "The members, oldest first", schema: z.array(member) },
     handle: (deps, { board }) => listMembers(deps.db, board.workspaceId),

@@ -1,10 +1,19 @@
 import { once } from "node:events";
 import { z } from "zod";
 import type { Deps } from "../../actions/deps.ts";
-import { readAttempts, type AuditPage } from "../../store/audit/attempts.ts";
+import {
+  AUDIT_ORDERS,
+  AUDIT_OUTCOMES,
+  readAttempts,
+  type AuditCursor,
+  type AuditFilter,
+  type AuditPage,
+} from "../../store/audit/attempts.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
 import { closedSignal } from "../event-stream.ts";
+import { linkNext, listHeaders, listQuery, windowOf } from "../list-route.ts";
 import { streamRoute, type Exchange, type Route } from "../route.ts";
+import { id, text } from "../validate.ts";
 
 /** Rows per read, which bounds what is held in memory. */
 const BATCH = 500;
@@ -13,44 +22,95 @@ const TIME = /^[12]\d{3}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d
 const time = z
   .string()
   .refine(
-    (text) => TIME.test(text) && !Number.isNaN(Date.parse(text)),
+    (given) => TIME.test(given) && !Number.isNaN(Date.parse(given)),
     "must be a time such as 2026-01-31T12:00:00Z",
   )
-  .transform((text) => new Date(text).toISOString());
+  .transform((given) => new Date(given).toISOString());
 
-const query = z.object({
+/** Which attempts to list. */
+export const attemptQuery = z.object({
   from: time
     .optional()
     .meta({ description: "Only attempts at this time or later, such as `2026-01-31T12:00:00Z`" }),
   to: time.optional().meta({ description: "Only attempts before this time" }),
+  actor: id().optional().meta({ description: "Only attempts of the user with this id" }),
+  credential: text({ min: 1, max: 100 })
+    .optional()
+    .meta({ description: "Only attempts with the API key, or in the session, of this client id" }),
+  action: text({ min: 1, max: 200 })
+    .optional()
+    .meta({ description: "Only actions that contain this text, such as `/move`" }),
+  outcome: z.enum(AUDIT_OUTCOMES).optional().meta({ description: "Only attempts that ended so" }),
+  order: z.enum(AUDIT_ORDERS).optional().meta({ description: "By time; `asc` unless given" }),
 });
+
+const query = attemptQuery.extend({
+  limit: listQuery.shape.limit.meta({ description: "The number of attempts to return; all unless given" }),
+  cursor: listQuery.shape.cursor,
+});
+type Query = z.output<typeof query>;
+
+/** The content of a cursor. */
+export const attemptPlace: z.ZodType<AuditCursor> = z
+  .tuple([z.string().regex(/^\d{1,16}$/), z.uuid()])
+  .readonly();
+
+export const filterOf = ({
+  from,
+  to,
+  actor,
+  credential,
+  action,
+  outcome,
+}: z.output<typeof attemptQuery>): AuditFilter => ({
+  from: from ?? null,
+  to: to ?? null,
+  actor: actor ?? null,
+  credential: credential ?? null,
+  action: action ?? null,
+  outcome: outcome ?? null,
+});
+
+type StreamExchange = Pick<Exchange, "request" | "response">;
 
 /** Sends a batch when the previous one is on its way. Stops if the client closes the connection. */
 async function sendAttempts(
   deps: Deps,
-  { request, response }: Pick<Exchange, "request" | "response">,
+  { request, response }: StreamExchange,
   board: BoardRole,
-  { from, to }: z.output<typeof query>,
+  given: Query,
   authorize: () => Promise<unknown>,
 ): Promise<void> {
-  const window = { from: from ?? null, to: to ?? null };
   const { schedule } = response.locals.limiter;
   const closed = closedSignal(response);
-  let after: AuditPage["next"] = null;
+  const start = windowOf(request, given, attemptPlace);
+  const isOnePage = given.limit !== undefined;
+  const size = isOnePage ? start.limit : BATCH;
+  let { after } = start;
   do {
     await schedule.enter(response, board.workspaceId);
-    const page: AuditPage = await readAttempts(deps.db, board.workspaceId, window, after, BATCH);
+    const part = { after, limit: size, order: given.order ?? "asc" };
+    const page: AuditPage = await readAttempts(deps.db, board.workspaceId, filterOf(given), part);
     // A slow reader must not keep other calls of the board from running.
     schedule.leave(response);
-    if (!response.headersSent) response.set("Content-Type", "application/x-ndjson; charset=utf-8");
+    if (!response.headersSent) {
+      response.set("Content-Type", "application/x-ndjson; charset=utf-8");
+      if (isOnePage && page.next !== null) linkNext(listExchangeOf(request, response), page.next);
+    }
     if (request.method === "HEAD" || closed.aborted) break;
     const isSent = response.write(page.lines.map((line) => `${line}\n`).join(""));
     if (!isSent) await once(response, "drain", { signal: closed }).catch(() => undefined);
-    after = page.next;
+    after = isOnePage ? null : page.next;
     if (after !== null) await authorize();
   } while (after !== null && !closed.aborted);
   response.end();
 }
+
+const listExchangeOf = (request: StreamExchange["request"], response: StreamExchange["response"]) => ({
+  path: request.path,
+  query: request.query,
+  setHeader: (name: string, value: string) => void response.set(name, value),
+});
 
 export const auditRoutes: readonly Route[] = [
   streamRoute({
@@ -62,9 +122,14 @@ export const auditRoutes: readonly Route[] = [
     role: "maintainer",
     query,
     responses: {
-      200: { description: "The attempts", schema: z.string(), contentType: "application/x-ndjson" },
+      200: {
+        description: "The attempts",
+        schema: z.string(),
+        headers: listHeaders,
+        contentType: "application/x-ndjson",
+      },
     },
-    handle: (deps, { board, query: window }, { request, response }, authorize) =>
-      sendAttempts(deps, { request, response }, board, window, authorize),
+    handle: (deps, { board, query: given }, { request, response }, authorize) =>
+      sendAttempts(deps, { request, response }, board, given, authorize),
   }),
 ];

@@ -45,7 +45,7 @@ export const boardRoutes: readonly Route[] = [
     tag: "Board",
     query: projectQuery,
     responses: { 200: { description: "The board", schema: board, headers: feedHeaders } },
-    confirms: true,
+    confirmsCredential: true,
     handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }, { setHeader }) => {
       const read = async (id: string | null) => {
         const found = await deps.boards.read(deps.db, cached, { workspaceId, projectId: id });

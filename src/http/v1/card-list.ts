@@ -135,7 +135,7 @@ export const cardListRoutes: readonly Route[] = [
       const { board, query } = call;
       const sort = query.sort ?? DEFAULT_SORT;
       if (window.after !== null && window.after[0] !== sort) {
-        const message = "is a cursor of another order; omit it, or use the sort of the answer it is from";
+        const message = "is a cursor of another order; omit it, or use the sort of the response it is from";
         throw invalid(`query.cursor: ${message}`, [{ path: "query.cursor", message }]);
       }
       return listCards(deps.db, board.workspaceId, await filterOf(deps.db, call), sort, window);

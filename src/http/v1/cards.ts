@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { createCard } from "../../actions/cards/create-card.ts";
 import { deleteCard, updateCard } from "../../actions/cards/update-card.ts";
-import { moveCard } from "../../actions/moves/move-card.ts";
+import { cancelArmed } from "../../actions/moves/cancel-armed.ts";
+import { DEFAULT_EXPIRY_HOURS, moveCard } from "../../actions/moves/move-card.ts";
 import { readCardJson } from "../../store/cards/cards.ts";
 import { listTimeline } from "../../store/events/timeline.ts";
 import { cardOf, cardParams, cardNotFound, projectOf } from "../resolve.ts";
@@ -10,7 +11,7 @@ import { readRoute, type Route } from "../route.ts";
 import { writeRoute } from "../write-route.ts";
 import { JsonText } from "../json.ts";
 import { day, id, text } from "../validate.ts";
-import { blocked, timelineItem } from "./details.ts";
+import { armedHeads, blocked, blockedReason, timelineItem } from "./details.ts";
 import {
   FEED_SEQ_HEADER,
   cardLabel,
@@ -35,6 +36,17 @@ const cardRepository = z
   })
   .meta({ id: "CardRepository" });
 
+const armed = z
+  .object({
+    id: z.uuid(),
+    statusId: z.uuid(),
+    by: user,
+    expiresAt: timestamp,
+    heads: armedHeads,
+    waitingFor: z.array(blockedReason).meta({ description: "As in `blocked.reasons`" }),
+  })
+  .meta({ id: "ArmedMove", description: "A move that waits until it is ready" });
+
 export const card = z
   .object({
     id: z.uuid(),
@@ -57,6 +69,7 @@ export const card = z
     createdAt: timestamp,
     updatedAt: timestamp,
     claim: claim.optional(),
+    armed: armed.optional(),
   })
   .meta({ id: "Card" });
 
@@ -96,6 +109,8 @@ const alreadyMerged = z.array(landed).optional().meta({
 
 const commitSha = z.string().regex(/^[0-9a-f]{40}$/, "must be a commit SHA: 40 lower-case hex digits");
 
+const headShas = z.record(z.string(), commitSha);
+
 const moveResult = z
   .object({
     task: z.object({ number: z.int(), statusId: z.uuid(), blocked: blocked.nullable() }),
@@ -103,6 +118,7 @@ const moveResult = z
       .array(promotion)
       .meta({ description: "The merges of this call; empty if there was nothing to merge" }),
     alreadyMerged,
+    armed: armed.optional(),
     queued: z.array(promotion).optional().meta({ description: "Merges in GitHub's merge queue" }),
   })
   .meta({ id: "MoveResult" });
@@ -117,7 +133,7 @@ export const cardRoutes: readonly Route[] = [
     path: "/v1/cards",
     summary: "Create a card",
     description:
-      "Without `statusId` the card is a draft in the backlog, without Git activity. With one, the card is created and then moved to that stage. If GitHub refuses the move, the answer is still 201, and the card is in the backlog with `blocked` set.",
+      "Without `statusId` the card is a draft in the backlog, without Git activity. With one, the card is created and then moved to that stage. If GitHub refuses the move, the response is still 201, and the card is in the backlog with `blocked` set.",
     tag: "Cards",
     role: "member",
     body: z.strictObject({
@@ -144,7 +160,7 @@ export const cardRoutes: readonly Route[] = [
     tag: "Cards",
     params: cardParams,
     responses: { 200: { description: "The card", schema: card, headers: feedHeaders } },
-    confirms: true,
+    confirmsCredential: true,
     handle: async (deps, { cached, board, params: { number } }, { setHeader }) => {
       const found = await readCardJson(deps.db, cached, board.workspaceId, number);
       if (found === null) throw cardNotFound(number);
@@ -198,7 +214,7 @@ export const cardRoutes: readonly Route[] = [
     path: "/v1/cards/{number}/move",
     summary: "Move a card",
     description:
-      "Creates the branch, opens the pull request, marks it ready or merges it, as the rule of the target stage requires. If GitHub refuses, the answer is 409, the card stays in its stage, and its `blocked` has the reason.",
+      "Creates the branch, opens the pull request, marks it ready or merges it, as the rule of the target stage requires. If GitHub refuses, the response is 409, the card stays in its stage, and its `blocked` has the reason.",
     tag: "Cards",
     role: "member",
     params: cardParams,
@@ -208,15 +224,31 @@ export const cardRoutes: readonly Route[] = [
         .int()
         .min(0, "must be at least 0, the top of the column")
         .meta({ description: "Position in the target column; a larger number than its cards is the end" }),
-      headShas: z.record(z.string(), commitSha).optional().meta({
+      headShas: headShas.optional().meta({
         description:
           "The commits that the card's branches must have, by the `fullName` of the repository. If a branch has another one, the move is refused with `head_moved`. Moves into stages without a Git rule ignore it",
       }),
+      whenReady: z
+        .strictObject({
+          expiresInHours: z
+            .int()
+            .min(1)
+            .max(72)
+            .optional()
+            .meta({ description: `By default ${DEFAULT_EXPIRY_HOURS}` }),
+          headShas: headShas.optional(),
+        })
+        .optional()
+        .meta({
+          description:
+            "If checks or reviews are missing, arms the move instead of refusing it. The move runs once, with the present commits, when they have passed",
+        }),
     }),
     responses: {
       200: { description: "Moved", schema: moveResult },
       202: {
-        description: "GitHub has queued a merge; the card moves when GitHub merges it",
+        description:
+          "GitHub has queued a merge; the card moves when GitHub merges it. Or, with `armed`: the move waits until it is ready",
         schema: moveResult,
       },
       409: {
@@ -227,6 +259,21 @@ export const cardRoutes: readonly Route[] = [
     },
     find: cardOf,
     handle: (deps, { write, subject, body }) => moveCard(deps, write, subject, body),
+  }),
+  writeRoute({
+    method: "delete",
+    path: "/v1/cards/{number}/armed",
+    summary: "Disarm a move",
+    description: "Disarms a move that was armed with `whenReady`. The card stays in its stage.",
+    tag: "Cards",
+    role: "member",
+    params: cardParams,
+    responses: {
+      204: { description: "Disarmed", schema: null },
+      409: { description: "The move is being made (with Retry-After)", schema: problem },
+    },
+    find: cardOf,
+    handle: (_, { write, subject }) => cancelArmed(write, subject),
   }),
   keyedListRoute({
     path: "/v1/cards/{number}/timeline",

@@ -9,7 +9,7 @@ import { reviewState } from "./shapes.ts";
 const error = z
   .string()
   .nullable()
-  .meta({ description: "Why GitHub did not answer for this repository; null if it did" });
+  .meta({ description: "Why GitHub did not respond for this repository; null if it did" });
 
 const note = z
   .object({
@@ -38,7 +38,7 @@ const checksEntry = z
     runs: z
       .array(run)
       .nullable()
-      .meta({ description: "Empty if nothing has reported; null if GitHub did not answer" }),
+      .meta({ description: "Empty if nothing has reported; null if GitHub did not respond" }),
     error,
   })
   .meta({ id: "ChecksEntry" });
@@ -56,7 +56,7 @@ const reviewsEntry = z
         }),
       )
       .nullable()
-      .meta({ description: "Oldest first; null if GitHub did not answer" }),
+      .meta({ description: "Oldest first; null if GitHub did not respond" }),
     error,
   })
   .meta({ id: "ReviewsEntry" });
@@ -81,10 +81,10 @@ export const checkRoutes: readonly Route[] = [
     path: "/v1/cards/{number}/checks",
     summary: "List the checks of a card",
     description:
-      "Reads the checks live from GitHub: one entry for each repository with an open pull request of the card. If GitHub does not answer for a repository within 5 seconds, its entry has an `error`; the other entries are complete.",
+      "Reads the checks live from GitHub: one entry for each repository with an open pull request of the card. If GitHub does not respond for a repository within 5 seconds, its entry has an `error`; the other entries are complete.",
     tag: "Cards",
     params: cardParams,
-    responses: { 200: { description: "By the repositories' names", schema: z.array(checksEntry) } },
+    responses: { 200: { description: "Sorted by repository name", schema: z.array(checksEntry) } },
     handle: async (deps, { board, params }) => {
       const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
       const answers = await askLive((questions) => deps.forge.checks(questions), pulls);
@@ -100,7 +100,7 @@ export const checkRoutes: readonly Route[] = [
     description: "Reads the reviews live from GitHub, in the same way as the checks.",
     tag: "Cards",
     params: cardParams,
-    responses: { 200: { description: "By the repositories' names", schema: z.array(reviewsEntry) } },
+    responses: { 200: { description: "Sorted by repository name", schema: z.array(reviewsEntry) } },
     handle: async (deps, { board, params }) => {
       const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
       const answers = await askLive((questions) => deps.forge.reviews(questions), pulls);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { claimCard, claimNext, releaseClaim } from "../../actions/claims/claims.ts";
 import { requireFound } from "../../errors.ts";
 import { findFilterSubjects } from "../../store/cards/card-list.ts";
-import { lockLabels } from "../../store/cards/labels.ts";
+import { lockRelated } from "../../store/cards/card-relations.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { cardOf, cardParams } from "../resolve.ts";
 import type { Route } from "../route.ts";
@@ -54,7 +54,7 @@ async function requireOnBoard(
   if (projectId !== undefined) requireFound(found.project, "project");
   if (statusId !== undefined) requireFound(found.stage, "stage");
   if (labels.length === 0) return;
-  const known = await lockLabels(trx, workspaceId, labels);
+  const known = await lockRelated(trx, "labels", workspaceId, labels);
   requireFound(
     labels.every((label) => known.has(label)),
     "label",
@@ -67,7 +67,7 @@ export const claimRoutes: readonly Route[] = [
     path: "/v1/cards/{number}/claim",
     summary: "Claim a card",
     description:
-      "Says that the credential works on the card, so that no other one claims it; reading, comments and moves by others remain possible. With `claimId`, the claim is renewed. Without it, a credential that has claimed the card takes it over from its earlier run: the generation grows, and the earlier `claimId` is lost.",
+      "Reserves the card for the credential, so that no other one can claim it; reading, comments and moves by others remain possible. With `claimId`, the claim is renewed. Without it, a credential that has claimed the card takes it over from its earlier run: the generation grows, and the earlier `claimId` is lost.",
     tag: "Claims",
     role: "member",
     params: cardParams,

@@ -47,7 +47,7 @@ export const commentRoutes: readonly Route[] = [
     path: "/v1/cards/{number}/comments",
     summary: "Comment on a card",
     description:
-      "Mirrors the comment to each open pull request of the card, including drafts, with its author's name. Mentions in it notify no one on GitHub. If GitHub refuses or does not answer within 5 seconds, the comment is mirrored later; `mirroredTo` counts the pull requests that have it.",
+      "Mirrors the comment to each open pull request of the card, including drafts, with its author's name. Mentions in it notify no one on GitHub. If GitHub refuses or does not respond within 5 seconds, the comment is mirrored later; `mirroredTo` counts the pull requests that have it.",
     tag: "Cards",
     role: "member",
     params: cardParams,

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { SECOND_PERSON_CAUSES } from "../../flow/gates.ts";
-import { BROKEN_KINDS, REFUSAL_REASONS, type RefusalReason } from "../../flow/refusal.ts";
+import { DISARM_CAUSES } from "../../flow/readiness.ts";
+import { CONNECTION_FAULTS, REFUSAL_REASONS, type RefusalReason } from "../../flow/refusal.ts";
 import type { EventKind } from "../../store/events/event-kinds.ts";
-import type { InboxItem } from "../../store/inbox/list-inbox.ts";
-import { actor, checksState, reviewState, timestamp, unavailable } from "./shapes.ts";
+import { actor, checksState, reviewState, timestamp } from "./shapes.ts";
 
 /** The variants of a union by reason or kind. Those with the same shape share a variant. */
-function variants<Kind extends string>(
+export function variants<Kind extends string>(
   shapes: Readonly<Record<Kind, z.ZodObject>>,
   variant: (kind: z.ZodEnum, shape: z.ZodObject) => z.ZodObject,
 ): [z.ZodObject, ...z.ZodObject[]] {
@@ -16,13 +16,13 @@ function variants<Kind extends string>(
   return distinct.map((shape) => variant(z.enum(kindsOf(shape)), shape)) as [z.ZodObject];
 }
 
-const skipUnknown = "Skip a kind you do not know: new ones are added.";
-const sha = z.string().meta({ description: "The id of a commit" });
-const branchName = z.string();
-const prNumber = z.int();
-const targetBranch = z.string();
-const login = z.string().nullable().meta({ description: "The GitHub login; null if unknown" });
-const names = z.array(z.string());
+export const skipUnknown = "Skip a kind you do not know: new ones are added.";
+export const sha = z.string().meta({ description: "The id of a commit" });
+export const branchName = z.string();
+export const prNumber = z.int();
+export const targetBranch = z.string();
+export const login = z.string().nullable().meta({ description: "The GitHub login; null if unknown" });
+export const names = z.array(z.string());
 
 /**
  * What GitHub's message names; a message may name several rules, so every reason can have these.
@@ -36,7 +36,7 @@ const githubDetails = z.object({
   permissions: names.optional().meta({
     description: "What the App must be granted, if GitHub names it: each entry alone suffices",
   }),
-  connection: z.enum(BROKEN_KINDS).optional().meta({
+  connection: z.enum(CONNECTION_FAULTS).optional().meta({
     description: "Set if Trunkline cannot work with the repository at all",
   }),
 });
@@ -84,10 +84,9 @@ const refusalDetails: Readonly<Record<RefusalReason, z.ZodObject>> = {
     headSha: z.string().optional().meta({ description: "The head of the branch that was checked" }),
   }),
   unknown: githubDetails.extend({
-    attempts: z
-      .int()
-      .optional()
-      .meta({ description: "Set if Trunkline failed this often and stopped trying" }),
+    attempts: z.int().optional().meta({
+      description: "Set if Trunkline gave up the move: how often a process or a call has taken it up",
+    }),
   }),
 };
 
@@ -118,6 +117,18 @@ export const blocked = z
 const pullRequest = z.object({ prNumber, targetBranch });
 const generation = z.int().meta({ description: "Grows with each claim of the card" });
 const release = z.object({ releaseId: z.uuid(), releaseName: z.string() });
+
+const armedId = z.uuid().meta({ description: "The id of the armed move" });
+const armedStage = z.uuid().meta({ description: "The stage of the armed move" });
+export const armedHeads = z
+  .array(z.object({ fullName: z.string(), sha }))
+  .meta({ description: "The commits that are merged, and no others" });
+export const disarmed = z.object({
+  armedId,
+  statusId: armedStage,
+  reason: z.enum([...DISARM_CAUSES, ...REFUSAL_REASONS]),
+  message: z.string(),
+});
 
 const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
   created: z.object({ number: z.int() }),
@@ -181,6 +192,8 @@ const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
     outcome: z.string().nullable().meta({ description: "What the holder said about the result" }),
   }),
   claim_expired: z.object({ generation }),
+  armed: z.object({ armedId, statusId: armedStage, expiresAt: timestamp, heads: armedHeads }),
+  disarmed: disarmed,
 };
 
 const happenedAt = timestamp.meta({
@@ -220,89 +233,3 @@ const timelineComment = z
 export const timelineItem = z
   .discriminatedUnion("type", [timelineEvent, timelineComment])
   .meta({ id: "TimelineItem" });
-
-const inboxData: Readonly<Record<InboxItem["kind"], z.ZodObject>> = {
-  promotion_blocked: blocked,
-  branch_suggestion: z.object({ branchName, login }),
-  branch_deleted: z.object({ branchName, sha: sha.nullable(), login }),
-  error_reported: z.object({
-    monitorId: z.uuid(),
-    monitorName: z.string(),
-    fingerprint: z.string(),
-    title: z.string(),
-    url: z.string().nullable(),
-  }),
-  pr_merged_outside: z.object({
-    prNumber,
-    targetBranch,
-    sha: sha.nullable(),
-    login,
-    statusId: z.uuid().meta({ description: "The stage that merges into this branch" }),
-  }),
-  pr_closed_outside: z.object({ prNumber, targetBranch, login }),
-  checks_broken: z.object({
-    prNumber,
-    branchName,
-    sha,
-    failing: names.meta({ description: "The names of the failing checks" }),
-  }),
-  waiting_stale: z.object({ since: timestamp, staleAfterDays: z.int(), statusId: z.uuid() }),
-  connection_broken: z.object({
-    broken: z.enum(["uninstalled", "suspended", "refused", "not_granted", "permissions"]),
-    missing: names.optional().meta({ description: "For `permissions`: those the account has not granted" }),
-    unavailable,
-  }),
-  backmerge_open: z.object({
-    targetBranch,
-    prNumber: prNumber.nullable(),
-    branchName: branchName.nullable(),
-    sha,
-    releaseId: z.uuid().nullable().meta({ description: "null for a hotfix" }),
-  }),
-  proposal_waiting: z.object({
-    prNumber,
-    title: z.string(),
-    headBranch: z.string(),
-    targetBranch,
-    isDraft: z.boolean(),
-    login,
-  }),
-  agent_gave_up: z.object({
-    prNumber: prNumber.nullable().meta({ description: "null if the agent gave up through the API" }),
-    reason: z.string().nullable(),
-    login,
-    name: z.string(),
-  }),
-  agent_stopped_reacting: z.object({
-    prNumber,
-    login,
-    reason: z.enum(["changes_requested", "checks_failing", "question"]),
-    since: timestamp,
-    agentSilenceHours: z.int(),
-  }),
-  webhook_paused: z.object({ webhookId: z.uuid(), reason: z.enum(["failing", "gone"]) }),
-};
-
-export const inboxItem = z
-  .discriminatedUnion(
-    "kind",
-    variants(inboxData, (kind, data) =>
-      z.object({
-        id: z.uuid().meta({
-          description:
-            "Stays the same while the item exists; if the same thing happens again, it is a new item with another id",
-        }),
-        kind,
-        detail: z.string().meta({ description: "The reason, as GitHub's message if there is one" }),
-        projectId: z.uuid(),
-        card: z.object({ number: z.int(), title: z.string() }).nullable(),
-        repository: z.string().nullable(),
-        dismissible: z.boolean().meta({
-          description: "Whether it can be dismissed. The others disappear when their cause is gone",
-        }),
-        at: timestamp,
-        data,
-      }),
-    ),
-  )
-  .meta({ id: "InboxItem", description: skipUnknown });

@@ -17,7 +17,7 @@ const pageSummary = z
   })
   .meta({ id: "PageSummary" });
 
-const page = pageSummary
+export const page = pageSummary
   .extend({
     body: z.string().meta({ description: "Markdown" }),
     createdBy: z.string().meta({ description: "The name of the user who created it" }),

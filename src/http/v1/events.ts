@@ -3,7 +3,7 @@ import type { Deps } from "../../actions/deps.ts";
 import {
   FEED_KINDS,
   readFeedBounds,
-  requireKept,
+  requireRetained,
   type FeedBounds,
   type FeedFilter,
 } from "../../store/events/feed.ts";
@@ -32,7 +32,8 @@ const filter = z.object({
 
 const pollQuery = filter.extend({
   after: seq.optional().meta({
-    description: "The `next` of the previous answer, or `X-Feed-Seq`; without it the answer has no events",
+    description:
+      "The `next` of the previous response, or `X-Feed-Seq`; without it the response has no events",
   }),
   limit: digits(MAX_LIMIT, `must be a number from 1 to ${MAX_LIMIT}`)
     .refine((limit) => limit >= 1, `must be a number from 1 to ${MAX_LIMIT}`)
@@ -90,7 +91,7 @@ const filterOf = ({ kinds, card }: z.output<typeof filter>): FeedFilter => ({
 interface Waiting {
   /** Waits for an event after `seq`. */
   readonly wait: (seq: number, ms: number) => Promise<void>;
-  /** Aborts when there is nobody to wait for, or the process shuts down. */
+  /** Aborts when the client closes the connection, or the process shuts down. */
   readonly ending: AbortSignal;
 }
 
@@ -115,7 +116,7 @@ async function poll(
   const until = Date.now() + (query.wait ?? 0) * 1_000;
   for (let from = after; ;) {
     const found = await deps.feed.read(workspaceId, { ...filterOf(query), after: from, limit });
-    requireKept(from, found);
+    requireRetained(from, found);
     const { events, next } = found;
     const left = until - Date.now();
     if (events.length > 0 || left <= 0 || ending.aborted) return pageOf(events, next, found);
@@ -140,7 +141,7 @@ export const eventRoutes: readonly Route[] = [
       },
     },
     handle: async (deps, { cached, board: { workspaceId }, query }, { response }) => {
-      const ending = AbortSignal.any([closedSignal(response), deps.feed.closing]);
+      const ending = closedSignal(response, deps.feed.closing);
       const wait = async (from: number, ms: number): Promise<void> => {
         // A waiting call must not keep other calls of the board from running.
         response.locals.limiter.schedule.leave(response);

@@ -10,7 +10,7 @@ import type { Route } from "../route.ts";
 import { writeRoute } from "../write-route.ts";
 import { id } from "../validate.ts";
 import { projectQuery, timePlace } from "./lookups.ts";
-import { inboxItem } from "./details.ts";
+import { inboxItem } from "./inbox-item.ts";
 import { problem } from "./shapes.ts";
 
 const itemInPath = {

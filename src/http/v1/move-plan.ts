@@ -32,6 +32,16 @@ const movePlan = z
     reasons: z.array(blockedReason).meta({
       description: "What would refuse the move, as in `blocked.reasons`, without the files of conflicts",
     }),
+    whenReady: z
+      .object({
+        wouldArm: z.boolean().meta({ description: "Whether it would wait" }),
+        certainty: z.enum(["certain", "likely"]).meta({
+          description:
+            "`likely` if it would wait: the target branch may change meanwhile, which is not pinned",
+        }),
+        waitingFor: z.array(blockedReason),
+      })
+      .meta({ description: "What a move with `whenReady` would do" }),
     requiredRole: role.meta({ description: "The minimum role for moves into this stage" }),
     heldRole: role.meta({ description: "This credential's role on the board" }),
   })

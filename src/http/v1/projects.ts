@@ -79,7 +79,7 @@ const humanOnly = z
   .meta({ description: "Whether only people with a session may move cards into it" });
 const secondPerson = z.boolean().meta({
   description:
-    "Whether the mover must be another person than those who pushed or wrote the card's commits, and than the owners of agents that did",
+    "Whether the person who moves a card must not have pushed or written its commits, nor own an agent that did",
 });
 
 const flow = z
@@ -197,6 +197,7 @@ export const projectRoutes: readonly Route[] = [
     path: "/v1/projects/{projectId}/flow",
     summary: "Get the flow of a project",
     tag: "Projects",
+    isVersioned: true,
     params: projectParams,
     responses: { 200: { description: "The flow", schema: flow } },
     handle: async (deps, { board, params }) => (await projectInPathOf(deps.db, board, params)).flow,
@@ -209,6 +210,7 @@ export const projectRoutes: readonly Route[] = [
       "Replaces the whole flow. Stages with an id keep their cards and may be renamed and reordered; stages without an id are new; the other stages are removed, which is refused while they have cards. A changed rule applies to cards that enter the stage afterwards.",
     tag: "Projects",
     role: "maintainer",
+    isVersioned: true,
     ...projectInPath,
     body: z.strictObject({
       ...settings,
@@ -224,7 +226,9 @@ export const projectRoutes: readonly Route[] = [
         description: "A stage to remove has cards, or a card is being moved (with Retry-After)",
         schema: problem,
       },
+      412: { description: "The flow has changed since the read that `If-Match` names", schema: problem },
     },
-    handle: (deps, { write, subject, body }) => replaceFlow(deps, write, subject, body),
+    handle: (deps, { write, subject, body, requireMatch }) =>
+      replaceFlow(deps, write, subject, body, requireMatch),
   }),
 ];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { repositoryEntry, setProjectRepositories } from "../../actions/boards/repositories.ts";
-import { BROKEN_KINDS } from "../../flow/refusal.ts";
+import { CONNECTION_FAULTS } from "../../flow/refusal.ts";
 import { listBoardRepositories, listProjectRepositories } from "../../store/forge/repositories.ts";
 import { listRoute } from "../list-route.ts";
 import type { Route } from "../route.ts";
@@ -20,7 +20,7 @@ const repository = z
     connected: z.boolean().meta({ description: "False if the installation no longer grants access to it" }),
     health: z
       .object({
-        broken: z.enum(BROKEN_KINDS).nullable().meta({
+        broken: z.enum(CONNECTION_FAULTS).nullable().meta({
           description:
             "Why Trunkline cannot work with it; moves of its cards are refused until this is fixed. null if it is available",
         }),

@@ -14,8 +14,9 @@ import { inboxRoutes } from "./inbox.ts";
 import { labelRoutes } from "./labels.ts";
 import { movePlanRoutes } from "./move-plan.ts";
 import { projectRoutes } from "./projects.ts";
-import { releaseActionRoutes } from "./release-actions.ts";
-import { releaseRoutes } from "./releases.ts";
+import { releaseActionRoutes } from "./releases/release-actions.ts";
+import { releasePreviewRoutes } from "./releases/release-previews.ts";
+import { releaseRoutes } from "./releases/releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
 import { searchRoutes } from "./search.ts";
 import { trunkRoutes } from "./trunk.ts";
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...docRoutes,
   ...releaseRoutes,
   ...releaseActionRoutes,
+  ...releasePreviewRoutes,
   ...inboxRoutes,
   ...eventRoutes,
   ...webhookRoutes,

@@ -54,7 +54,7 @@ export const searchRoutes: readonly Route[] = [
     path: "/v1/search",
     summary: "Search",
     description:
-      "Searches the titles and texts of the board's cards and pages, and the comments. A change is found as soon as its call is answered. Words are not reduced to stems, and only the first 65,536 characters of a page are searched.",
+      "Searches the titles and texts of the board's cards and pages, and the comments. A change is found as soon as its call returns. Words are not reduced to stems, and only the first 65,536 characters of a page are searched.",
     tag: "Search",
     query,
     responses: {

@@ -5,20 +5,20 @@ import { RULE_TYPES } from "../../flow/flow.ts";
 import { ROLES } from "../../flow/roles.ts";
 import { PRIORITIES } from "../../store/cards/cards.ts";
 
-/** Schemas of answers for the OpenAPI document. Answers are not validated with them. */
+/** Schemas of responses for the OpenAPI document. Responses are not validated with them. */
 
 export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: "ISO 8601 UTC with milliseconds" });
 
-/** Why a 503 is answered, where the connection to GitHub is described. */
+/** Why a 503 is returned, where the connection to GitHub is described. */
 export const unavailable = z
   .object({
     reason: z.enum(UNAVAILABLE_REASONS),
     until: timestamp.meta({ description: "For a rate limit, when GitHub accepts calls again" }),
   })
   .nullable()
-  .meta({ description: "Why GitHub lately did not answer a call; null if there is nothing to report" });
+  .meta({ description: "Why GitHub lately did not respond to a call; null if there is nothing to report" });
 
 export const role = z.enum(ROLES);
 export const priority = z.enum(PRIORITIES);

@@ -2,11 +2,13 @@ import { z } from "zod";
 import { invalid } from "../../errors.ts";
 import { median } from "../../flow/landings.ts";
 import { trunkWindow } from "../../flow/trunk-window.ts";
-import { readTrunkReport } from "../../store/forge/trunk-report.ts";
+import { listRefusals, readTrunkReport } from "../../store/forge/trunk-report.ts";
+import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
+import { blocked } from "./details.ts";
 import { projectQuery } from "./lookups.ts";
-import { tag } from "./releases.ts";
+import { tag } from "./releases/releases.ts";
 import { actor, timestamp } from "./shapes.ts";
 
 const cardTitle = z.object({ number: z.int(), title: z.string() });
@@ -87,7 +89,27 @@ const report = z
   })
   .meta({ id: "TrunkReport" });
 
+const refusal = z.object({
+  id: z.uuid(),
+  ...cardTitle.shape,
+  refusal: blocked,
+});
+
 const day = (description: string) => z.string().optional().meta({ description, format: "date" });
+
+const windowQuery = z.object({
+  from: day("The first day; by default 30 days before today"),
+  to: day("The last day, inclusive; by default today"),
+  ...projectQuery.shape,
+});
+
+/** The window of a query. Throws `invalid`. */
+function windowOf(query: z.output<typeof windowQuery>) {
+  const window = trunkWindow(query, new Date());
+  if (!("wrong" in window)) return window;
+  const { wrong, message } = window;
+  throw invalid(message, [{ path: `query.${wrong}`, message }]);
+}
 
 export const trunkRoutes: readonly Route[] = [
   readRoute({
@@ -96,20 +118,11 @@ export const trunkRoutes: readonly Route[] = [
     description:
       "What was delivered, promised and landed in a window of at most 92 days in UTC. Joins the merges of Trunkline with the landings that GitHub reported. The call does not read GitHub.",
     tag: "Trunk",
-    query: z.object({
-      from: day("The first day; by default 30 days before today"),
-      to: day("The last day, inclusive; by default today"),
-      ...projectQuery.shape,
-    }),
+    query: windowQuery,
     responses: { 200: { description: "The trunk report", schema: report } },
     handle: async (deps, { board, query }) => {
       const { id: projectId } = await projectOf(deps.db, board.workspaceId, query.projectId);
-      const window = trunkWindow(query, new Date());
-      if ("wrong" in window) {
-        const { wrong, message } = window;
-        throw invalid(message, [{ path: `query.${wrong}`, message }]);
-      }
-      const { from, to, begin, end } = window;
+      const { from, to, begin, end } = windowOf(query);
       const { delivered, promised, refusals, releases, landings } = await readTrunkReport(deps.db, {
         projectId,
         begin,
@@ -123,6 +136,20 @@ export const trunkRoutes: readonly Route[] = [
         leadTimeDays: median(delivered.map(({ leadTimeDays }) => leadTimeDays)),
       };
       return { from, to, delivered, promised, numbers, releases, landings };
+    },
+  }),
+  keyedListRoute({
+    path: "/v1/trunk/refusals",
+    summary: "List the refused moves of the trunk report",
+    description: "The moves that `numbers.refusals` of `GET /v1/trunk` counts.",
+    tag: "Trunk",
+    query: windowQuery,
+    list: { description: "The refused moves, newest first", schema: z.array(refusal) },
+    key: z.int().min(0),
+    handle: async (deps, { board, query }, window) => {
+      const { id: projectId } = await projectOf(deps.db, board.workspaceId, query.projectId);
+      const { begin, end } = windowOf(query);
+      return listRefusals(deps.db, { projectId, begin, end }, window);
     },
   }),
 ];

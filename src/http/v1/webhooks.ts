@@ -32,7 +32,7 @@ const webhook = z
     paused: z.boolean(),
     pausedReason: z.enum(PAUSED_REASONS).nullable().meta({
       description:
-        "`maintainer`: a call paused it. `failing`: deliveries failed for five days. `gone`: the receiver answered 410",
+        "`maintainer`: a call paused it. `failing`: deliveries failed for five days. `gone`: the receiver returned 410",
     }),
     pausedAt: timestamp.nullable(),
     position: position.meta({ description: "The `seq` of the last event that was delivered or left out" }),
@@ -45,7 +45,7 @@ const webhook = z
   .meta({ id: "Webhook" });
 
 const withSecret = webhook.extend({
-  secret: z.string().meta({ description: "Verifies the signatures. No other answer has it" }),
+  secret: z.string().meta({ description: "Verifies the signatures. No other response has it" }),
 });
 
 const delivery = z
@@ -54,10 +54,10 @@ const delivery = z
     eventId: z.string().meta({ description: "The `webhook-id` of the request" }),
     kind: z.string(),
     at: timestamp,
-    status: z.int().nullable().meta({ description: "null if there was no answer" }),
-    error: z.string().nullable().meta({ description: "Why there was no answer" }),
+    status: z.int().nullable().meta({ description: "null if there was no response" }),
+    error: z.string().nullable().meta({ description: "Why there was no response" }),
     ms: z.int().meta({ description: "The duration of the request in milliseconds" }),
-    answer: z.string().meta({ description: "The first 1,024 bytes of the answer" }),
+    answer: z.string().meta({ description: "The first 1,024 bytes of the response" }),
   })
   .meta({ id: "WebhookDelivery" });
 
@@ -86,7 +86,7 @@ export const webhookRoutes: readonly Route[] = [
     path: "/v1/webhooks",
     summary: "Create a webhook",
     description:
-      "Sends each later event of the feed to the URL, in order, signed as in Standard Webhooks 1.0. An event is repeated until the receiver answers with a 2xx status, at first after 5 seconds, later after up to 24 hours or what `Retry-After` says. An event may arrive twice with the same `webhook-id`.",
+      "Sends each later event of the feed to the URL, in order, signed as in Standard Webhooks 1.0. An event is repeated until the receiver returns a 2xx status, at first after 5 seconds, later after up to 24 hours or what `Retry-After` says. An event may arrive twice with the same `webhook-id`.",
     tag,
     role,
     body: z.strictObject({ url, kinds: kinds.optional() }),
@@ -128,7 +128,7 @@ export const webhookRoutes: readonly Route[] = [
     path: "/v1/webhooks/{id}/ping",
     summary: "Ping a webhook",
     description:
-      "Sends an event of the kind `ping`, which is not in the feed, and waits for the answer. A paused webhook is pinged too.",
+      "Sends an event of the kind `ping`, which is not in the feed, and waits for the response. A paused webhook is pinged too.",
     tag,
     role,
     ...webhookInPath,

@@ -2,7 +2,7 @@ import { firstValue, isoTime, rows, type Db } from "../db/connect.ts";
 import { isAliveSql } from "../ops/instances.ts";
 import { userKindSql } from "../tenancy/users.ts";
 
-/** A call that changed something on GitHub, or may have. No texts. */
+/** A writing call to GitHub, without its texts. */
 export interface ForgeCall {
   readonly method: string;
   /** `acme/web`, or `acme/web#12` for a pull request. */
@@ -11,9 +11,9 @@ export interface ForgeCall {
   readonly result: string;
 }
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export interface AttemptOutcome {
-  /** Of the answer; the exit code of a command. */
+  /** The status of the response, or the exit code of a command. */
   readonly status: number;
   /** The kind of problem, or the reason of a refusal; null for a success. */
   readonly problem: string | null;
@@ -52,7 +52,7 @@ const RECORD = `
     where audit_log.ended_at is null`;
 
 /**
- * Inserts the row of an attempt, without an outcome while it runs, or ends its row. A row that has
+ * Inserts the row of an attempt, or ends it. `outcome` is null while the attempt runs. A row that has
  * ended does not change.
  */
 export async function recordAttempt(
@@ -72,7 +72,7 @@ export async function recordAttempt(
   });
 }
 
-/** Adds the calls of a job that goes on with an attempt, unless its row has ended. */
+/** Adds the calls of a job that continues an attempt, unless the row has ended. */
 export async function addCalls(db: Db, id: string, calls: readonly ForgeCall[]): Promise<void> {
   await rows(
     db,
@@ -81,12 +81,12 @@ export async function addCalls(db: Db, id: string, calls: readonly ForgeCall[]):
   );
 }
 
-/** No command runs for so long. */
+/** Longer than any command runs. */
 const COMMAND_TIMEOUT = "interval '1 hour'";
 
 /**
- * Ends the attempts whose process died as `interrupted`: their callers got no answer. What a job
- * goes on with stays open until the job has ended.
+ * Ends attempts whose process died, and which no job continues, as `interrupted`. Their callers got no
+ * answer.
  */
 export async function endInterrupted(db: Db): Promise<void> {
   await rows(
@@ -131,55 +131,76 @@ export const ENTRY = `
   'events', coalesce((select json_agg(e.seq order by e.seq) from events e where e.attempt_id = a.id and e.seq is not null), '[]'),
   'hash', encode(a.hash, 'hex')`;
 
-export interface AuditWindow {
-  /** ISO 8601; null for no limit. */
+/** Which attempts to list. Null leaves a condition out. */
+export interface AuditFilter {
+  /** ISO 8601. */
   readonly from: string | null;
   /** Exclusive. */
   readonly to: string | null;
+  /** The id of the user. */
+  readonly actor: string | null;
+  /** The client id of the API key or session. */
+  readonly credential: string | null;
+  /** A part of the action, in upper or lower case. */
+  readonly action: string | null;
+  readonly outcome: AuditOutcome | null;
 }
 
-/** The place of a row in the order of times. */
-interface AuditCursor {
-  readonly time: string;
-  readonly id: string;
-}
+export const AUDIT_OUTCOMES = ["success", "failure"] as const;
+type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
+
+export const AUDIT_ORDERS = ["asc", "desc"] as const;
+export type AuditOrder = (typeof AUDIT_ORDERS)[number];
+
+/** A position in the list of attempts, which is sorted by time: microseconds since 1970, and the id. */
+export type AuditCursor = readonly [micros: string, id: string];
 
 export interface AuditPage {
   /** Each attempt as one line of JSON. */
   readonly lines: readonly string[];
-  /** Where the next page continues; null after the last. */
+  /** The position of the last one; null if no more follow. */
   readonly next: AuditCursor | null;
 }
 
-/** The ended attempts on a board, in the order of their times, after a row. */
+/** Lists the ended attempts on a board by time, after a position. */
 export async function readAttempts(
   db: Db,
   workspaceId: string,
-  { from, to }: AuditWindow,
-  after: AuditCursor | null,
-  limit: number,
+  filter: AuditFilter,
+  {
+    after,
+    limit,
+    order,
+  }: { readonly after: AuditCursor | null; readonly limit: number; readonly order: AuditOrder },
 ): Promise<AuditPage> {
-  const found = await rows<AuditCursor & { line: string }>(
+  const isBeyond = order === "asc" ? ">" : "<";
+  const found = await rows<{ micros: string; id: string; line: string }>(
     db,
-    `select a.id, cast(a.occurred_at as text) as time, cast(json_build_object(${ENTRY}) as text) as line
+    `select a.id, cast(cast(extract(epoch from a.occurred_at) * 1000000 as bigint) as text) as micros,
+            cast(json_build_object(${ENTRY}) as text) as line
        from audit_log a
       where a.workspace_id = :workspaceId and a.ended_at is not null
         and a.occurred_at >= coalesce(cast(:from as timestamptz), '-infinity')
         and a.occurred_at < coalesce(cast(:to as timestamptz), 'infinity')
-        and (a.occurred_at, a.id) > (coalesce(cast(:time as timestamptz), '-infinity'), cast(:id as uuid))
-      order by a.occurred_at, a.id limit :limit`,
-    { workspaceId, from, to, limit, time: after?.time ?? null, id: after?.id ?? FIRST_ID },
+        and (cast(:actor as text) is null or a.actor ->> 'id' = :actor)
+        and (cast(:credential as text) is null or a.client_id = :credential)
+        and (cast(:action as text) is null or strpos(lower(a.action), lower(:action)) > 0)
+        and (cast(:outcome as text) is null or (a.problem is null) = (:outcome = 'success'))
+        and (cast(:micros as bigint) is null
+             or (a.occurred_at, a.id) ${isBeyond}
+                (timestamptz 'epoch' + cast(:micros as bigint) * interval '1 microsecond', cast(:id as uuid)))
+      order by a.occurred_at ${order}, a.id ${order} limit :limit + 1`,
+    { ...filter, workspaceId, limit, micros: after?.[0] ?? null, id: after?.[1] ?? null },
   );
-  const last = found.at(-1);
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
   return {
-    lines: found.map(({ line }) => line),
-    next: last && found.length === limit ? { time: last.time, id: last.id } : null,
+    lines: page.map(({ line }) => line),
+    next: last && found.length > limit ? [last.micros, last.id] : null,
   };
 }
 
-const FIRST_ID = "00000000-0000-0000-0000-000000000000";
-
-/** In seconds, how long the oldest ended attempt waits for the chain; 0 if none does. */
+/** The age of the oldest ended attempt that is not in the chain, in seconds; 0 if there is none. */
 export const chainAge = async (db: Db): Promise<number> =>
   (await firstValue<number>(
     db,

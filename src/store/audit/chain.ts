@@ -7,14 +7,14 @@ import { ENTRY } from "./attempts.ts";
 const CHAIN_LOCK = 7_411_206_003;
 const BATCH = 500;
 
-/** SQL for the text of the row `a` that its hash covers: all that does not change after its end. */
-const TEXT = `
+/** SQL for the text of the row `a` that its hash covers: the columns that do not change after its end. */
+const HASHED_TEXT = `
   cast(jsonb_build_array(
     a.id, to_char(a.occurred_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
     to_char(a.ended_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), a.workspace_id, a.actor, a.client_id, a.action,
     a.targets, a.status, a.problem, a.is_replay, a.address, a.user_agent, a.request_id, a.forge_calls) as text)`;
 
-/** A place in the chain. Hashes are hexadecimal; that before the first row is empty. */
+/** A position in the chain and the hash there, in hexadecimal; empty before the first row. */
 interface ChainEnd {
   readonly position: number;
   readonly hash: string;
@@ -48,7 +48,7 @@ export async function extendChain(db: Db): Promise<void> {
         readEnd(trx, "head"),
         rows<{ id: string; text: string }>(
           trx,
-          `select a.id, ${TEXT} as text from audit_log a
+          `select a.id, ${HASHED_TEXT} as text from audit_log a
             where a.position is null and a.ended_at is not null order by a.id limit :batch`,
           { batch: BATCH },
         ),
@@ -100,7 +100,7 @@ export interface Verification {
   readonly broken: string | null;
 }
 
-/** Computes all hashes again, from the last deleted row to the newest one. */
+/** Computes all hashes again, starting with the hash of the last deleted row. */
 export async function verifyChain(db: Db): Promise<Verification> {
   return transaction(db, async (trx) => {
     await rows(trx, "set transaction isolation level repeatable read read only");
@@ -113,32 +113,32 @@ export async function verifyChain(db: Db): Promise<Verification> {
     for (let isMore = true; isMore;) {
       const batch = await rows<ChainRow>(
         trx,
-        `select a.id, a.position, encode(a.prev_hash, 'hex') as "prevHash", encode(a.hash, 'hex') as hash, ${TEXT} as text
+        `select a.id, a.position, encode(a.prev_hash, 'hex') as "prevHash", encode(a.hash, 'hex') as hash, ${HASHED_TEXT} as text
            from audit_log a where a.position > :position order by a.position limit :batch`,
         { position: last.position, batch: BATCH },
       );
       for (const row of batch) {
-        const broken = faultOf(row, last);
+        const broken = mismatchOf(row, last);
         if (broken !== null) return result(broken);
         last = row;
       }
       isMore = batch.length === BATCH;
     }
     const head = await readEnd(trx, "head");
-    const isWhole = head.position === last.position && head.hash === last.hash;
-    return result(isWhole ? null : `Row ${last.position + 1} is missing.`);
+    const isComplete = head.position === last.position && head.hash === last.hash;
+    return result(isComplete ? null : `Row ${last.position + 1} is missing.`);
   });
 }
 
-function faultOf({ id, position, prevHash, hash, text }: ChainRow, last: ChainEnd): string | null {
+function mismatchOf({ id, position, prevHash, hash, text }: ChainRow, last: ChainEnd): string | null {
   if (position !== last.position + 1) return `Row ${last.position + 1} is missing.`;
   if (hash !== hashOf(prevHash, position, text)) return `Row ${position} was changed: attempt ${id}.`;
-  // It was changed together with its hash, or it is not the row that was chained.
+  // The previous row and its hash were changed together, or another row was put in its place.
   if (prevHash !== last.hash) return `Row ${last.position} was changed, with its hash.`;
   return null;
 }
 
-/** The chain in order, one line of JSON for each attempt, with its place in the chain. */
+/** Lists the attempts in the order of the chain, each as one line of JSON. */
 export async function readChain(
   db: Db,
   after: number,
@@ -155,8 +155,8 @@ export async function readChain(
 }
 
 /**
- * Deletes the oldest rows of the chain up to the first that is younger, in batches. Keeps the place
- * of the last deleted row, where verification starts. Returns the number of deleted rows.
+ * Deletes rows of the chain that are older than `days`, from its start and in batches. Stores position
+ * and hash of the last deleted row, where verification starts. Returns the number of deleted rows.
  */
 export async function dropOldAttempts(db: Db, days: number, batch = BATCH): Promise<number> {
   for (let total = 0; ;) {
@@ -165,16 +165,16 @@ export async function dropOldAttempts(db: Db, days: number, batch = BATCH): Prom
       `with oldest as (
          select position, hash, occurred_at < now() - :days * interval '1 day' as is_old
            from audit_log where position is not null order by position limit :batch),
-       gone as (
+       deleted as (
          delete from audit_log a using oldest o
           where a.position = o.position
             and a.position < coalesce((select min(position) from oldest where not is_old), 9223372036854775807)
          returning a.position, a.hash),
        anchor as (
-         update audit_chain set anchor_position = g.position, anchor_hash = g.hash
-           from (select position, hash from gone order by position desc limit 1) g
-          where anchor_position < g.position)
-       select position from gone`,
+         update audit_chain set anchor_position = d.position, anchor_hash = d.hash
+           from (select position, hash from deleted order by position desc limit 1) d
+          where anchor_position < d.position)
+       select position from deleted`,
       { days, batch },
     );
     total += deleted.length;

@@ -44,7 +44,7 @@ export async function listBlockedCardsOfRepository(db: Db, repositoryId: string)
  * Lists the cards that are blocked because one of these branches was missing or its repository was
  * archived. If the refusal names no branch, each trunk may be the missing one.
  */
-export async function listCardsLacking(
+export async function listCardsMissingBranches(
   db: Db,
   branches: readonly { readonly repositoryId: string; readonly branchName: string }[],
 ): Promise<string[]> {
@@ -70,7 +70,7 @@ export async function listCardsLacking(
 }
 
 /** Lists the cards that a limit has kept out of a stage. */
-export async function listCardsWaitingFor(db: Db, stageId: string): Promise<string[]> {
+export async function listCardsWaitingForRoom(db: Db, stageId: string): Promise<string[]> {
   return column<string>(
     db,
     `select c.id from stages s join cards c on c.project_id = s.project_id

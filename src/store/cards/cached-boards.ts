@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { firstRow, rows, type Db } from "../db/connect.ts";
-import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
+import { CREDENTIAL_VERSION, type CachedCredential } from "../tenancy/credentials.ts";
 import { userKindSql } from "../tenancy/users.ts";
 import { CLAIM_FIELDS, IS_HELD } from "./claim-columns.ts";
 
@@ -11,7 +11,7 @@ const heldIn = (workspace: string): string =>
 
 /**
  * SQL for a project's board as JSON text, without the backlog. A new field also needs a trigger in
- * `migrations/0004_board_reads.sql` and a line in `http/v1/board.ts`. `project` and `workspace` are
+ * `migrations/0004_board_reads.sql` (for claims `0013_claims.sql`) and a line in `http/v1/board.ts`. `project` and `workspace` are
  * expressions, never input. Concatenating text and rendering each assignee and label only once
  * takes at most half the time of json_agg (500 cards: 3.3 instead of 6.8 ms; 5,000: 25 instead of
  * 95).
@@ -45,7 +45,7 @@ const boardText = (project: string, workspace: string): string => `(
            || ']}', ',' order by s.position), '') || ']}'
     from stages s where s.project_id = ${project} and s.kind <> 'backlog')`;
 
-/** The bytes of an answer in JSON and their strong ETag. */
+/** The bytes of a response in JSON and their strong ETag. */
 export class RenderedAnswer {
   readonly body: Buffer;
   readonly etag: string;
@@ -65,14 +65,14 @@ interface BoardQuestion {
 export interface CachedBoards {
   /**
    * The board: from the cache if no transaction has changed it, otherwise from PostgreSQL. Null
-   * unless exactly one project matches. Confirms the credential.
+   * unless exactly one project matches. Also revalidates the credential.
    */
   read(db: Db, cached: CachedCredential, question: BoardQuestion): Promise<ReadBoard | null>;
 }
 
 export interface ReadBoard {
   readonly answer: RenderedAnswer;
-  /** The newest event of the feed when the board was read: the board has the effect of it. */
+  /** The newest event of the feed when the board was read: the board includes its effect. */
   readonly feedSeq: number;
 }
 
@@ -111,14 +111,14 @@ export function createCachedBoards(): CachedBoards {
     const start = performance.now();
     const found = await readBoard(db, clientId, question);
     if (!found) return null;
-    const { stamp, text, feedSeq, ...rest } = found;
-    if (text === null) return { stamp, feedSeq, answer: null };
+    const { version, text, feedSeq, ...rest } = found;
+    if (text === null) return { version, feedSeq, answer: null };
     const answer = new RenderedAnswer(text);
     cache.set(key, { ...rest, answer }, { start });
-    return { stamp, feedSeq, answer };
+    return { version, feedSeq, answer };
   }
 
-  const join = createCoalescer();
+  const shareRead = createCoalescer();
 
   return {
     async read(db, cached, question) {
@@ -128,34 +128,34 @@ export function createCachedBoards(): CachedBoards {
       if (known) {
         const { server, snapshot } = known;
         const check = () => checkBoard(db, clientId, question, known);
-        const checked = await join(`${clientId} ${key} ${server} ${snapshot}`, check);
-        if (checked) cached.confirm(checked.stamp);
+        const checked = await shareRead(`${clientId} ${key} ${server} ${snapshot}`, check);
+        if (checked) cached.confirm(checked.version);
         if (checked?.isValid) return { answer: known.answer, feedSeq: checked.feedSeq };
       }
-      const board = await join(`${clientId} ${key}`, () => load(db, clientId, key, question));
+      const board = await shareRead(`${clientId} ${key}`, () => load(db, clientId, key, question));
       if (!board) return null;
-      cached.confirm(board.stamp);
+      cached.confirm(board.version);
       const { answer, feedSeq } = board;
       return answer && { answer, feedSeq };
     },
   };
 }
 
-interface Stamped {
-  readonly stamp: string | null;
+interface BoardRead {
+  readonly version: string | null;
   readonly feedSeq: number;
 }
 
 /** SQL for the newest event of the board of the project `p`. */
 const FEED_SEQ = `(select f.head from feeds f where f.workspace_id = p.workspace_id) as "feedSeq"`;
 
-interface LoadedBoard extends Stamped {
+interface LoadedBoard extends BoardRead {
   /** Null if several projects match. */
   readonly answer: RenderedAnswer | null;
 }
 
 const CHECK_BOARD = `
-  select ${STAMP} as stamp, ${FEED_SEQ}, p.id as "projectId",
+  select ${CREDENTIAL_VERSION} as version, ${FEED_SEQ}, p.id as "projectId",
          pg_postmaster_start_time()::text = :server and now() < :validUntil::timestamptz
          and not exists (select 1 from board_changes b
                        where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
@@ -163,7 +163,7 @@ const CHECK_BOARD = `
     from projects p
    where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`;
 
-interface CheckedBoard extends Stamped {
+interface CheckedBoard extends BoardRead {
   readonly projectId: string;
   readonly isValid: boolean;
 }
@@ -185,7 +185,7 @@ async function checkBoard(
 }
 
 const READ_BOARD = `
-  select ${STAMP} as stamp, ${FEED_SEQ}, p.id as "projectId", pg_current_snapshot()::text as snapshot,
+  select ${CREDENTIAL_VERSION} as version, ${FEED_SEQ}, p.id as "projectId", pg_current_snapshot()::text as snapshot,
          pg_postmaster_start_time()::text as server,
          (select coalesce(min(k.expires_at), 'infinity')::text from claims k
            where ${heldIn("p.workspace_id")}) as "validUntil",
@@ -198,7 +198,7 @@ const readBoard = (
   db: Db,
   clientId: string,
   question: BoardQuestion,
-): Promise<(Stamped & Omit<CachedBoard, "answer"> & { readonly text: string | null }) | null> =>
+): Promise<(BoardRead & Omit<CachedBoard, "answer"> & { readonly text: string | null }) | null> =>
   firstRow(db, READ_BOARD, { ...question, clientId });
 
 /** Deletes changes that no cached board needs. Returns their number. */
@@ -208,13 +208,13 @@ export async function dropOldBoardChanges(db: Db): Promise<number> {
     .delete();
 }
 
-type Join = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+type ShareRead = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
  * Shares work between concurrent callers with the same key. At most one run per key is in progress.
  * Callers that arrive during a run share the next run, so every result is read after the call.
  */
-export function createCoalescer(): Join {
+export function createCoalescer(): ShareRead {
   const current = new Map<string, Promise<unknown>>();
   const next = new Map<string, Promise<unknown>>();
 

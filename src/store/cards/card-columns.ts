@@ -1,6 +1,7 @@
 import { isoTime } from "../db/connect.ts";
 import { CHECKS_PRECEDENCE } from "../../flow/checks.ts";
 import { userJsonSql } from "../tenancy/users.ts";
+import { CARD_ARMED } from "./armed-moves.ts";
 import { CARD_CLAIM } from "./claim-columns.ts";
 import { cardLabelsJson } from "./labels.ts";
 
@@ -43,15 +44,21 @@ export const cardColumns = (position: string | null): string => `
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
          ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
 
-/** The claim of the card `c`, which only a claimed card shows: `shownCard` removes null. */
-export const CLAIM_COLUMN = `${CARD_CLAIM} as claim`;
+/** Columns that the API leaves out if they are null; `shownCard` removes them. */
+export const OPTIONAL_COLUMNS = `${CARD_CLAIM} as claim, ${CARD_ARMED} as armed`;
 
-/** A card as the API shows it, from a row with `CLAIM_COLUMN`. */
-export function shownCard({ claim, ...card }: { readonly claim: unknown }): object {
-  return claim === null ? card : { ...card, claim };
+/** The values of `OPTIONAL_COLUMNS`. */
+export interface OptionalColumns {
+  readonly claim: unknown;
+  readonly armed: unknown;
 }
 
-/** The same, with the position from the joined `place`. */
+/** A card as the API shows it, from a row with `OPTIONAL_COLUMNS`. */
+export function shownCard({ claim, armed, ...card }: OptionalColumns): object {
+  return { ...card, ...(claim !== null && { claim }), ...(armed !== null && { armed }) };
+}
+
+/** The columns of `cardColumns`, with the position from the joined `place`. */
 export const CARD_COLUMNS = cardColumns("place.above");
 
 /** The FROM clause for these columns. `cards` is a table or a common table expression. */

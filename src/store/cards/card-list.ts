@@ -1,6 +1,6 @@
 import { firstRow, type Db } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
-import { cardColumns, cardFrom, CLAIM_COLUMN, shownCard } from "./card-columns.ts";
+import { cardColumns, cardFrom, OPTIONAL_COLUMNS, shownCard, type OptionalColumns } from "./card-columns.ts";
 import { IS_HELD } from "./claim-columns.ts";
 import { matchesSql, SEARCH_WORDS, searchBindings } from "./search-query.ts";
 
@@ -106,7 +106,7 @@ export function listCardsSql(filter: CardFilter, sort: CardSort, hasPlace: boole
       where ${conditions.join(" and ")} order by ${order} limit :limit + 1)`;
   const shown = columns.map(({ column, shown: text = `c.${column}` }) => text).join(", ");
   return `
-    select ${cardColumns(null)}, ${CLAIM_COLUMN}, json_build_array(${shown}) as place ${cardFrom(picked)}
+    select ${cardColumns(null)}, ${OPTIONAL_COLUMNS}, json_build_array(${shown}) as place ${cardFrom(picked)}
      order by ${order}`;
 }
 
@@ -120,7 +120,7 @@ export async function listCards(
 ): Promise<ListSlice<object, CardPlace>> {
   const place = window.after?.slice(1) ?? [];
   const { query, ...values } = filter;
-  const { items, next } = await readPage<{ readonly place: unknown[]; readonly claim: unknown }, CardPlace>(
+  const { items, next } = await readPage<{ readonly place: unknown[] } & OptionalColumns, CardPlace>(
     db,
     window,
     {

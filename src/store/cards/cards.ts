@@ -2,9 +2,17 @@ import type { Blocked } from "../../flow/refusal.ts";
 import { columnOf, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
-import { STAMP, type CachedCredential } from "../tenancy/credentials.ts";
+import { CREDENTIAL_VERSION, type CachedCredential } from "../tenancy/credentials.ts";
 import { countColumn } from "./placing.ts";
-import { cardColumns, cardFrom, CARD_COLUMNS, CLAIM_COLUMN, shownCard } from "./card-columns.ts";
+import {
+  cardColumns,
+  cardFrom,
+  CARD_COLUMNS,
+  OPTIONAL_COLUMNS,
+  shownCard,
+  type OptionalColumns,
+} from "./card-columns.ts";
+import { CARD_ARMED } from "./armed-moves.ts";
 import { CARD_CLAIM } from "./claim-columns.ts";
 
 export const PRIORITIES = ["none", "low", "medium", "high", "urgent"] as const;
@@ -18,26 +26,27 @@ interface PlacedCard {
   /** The card as the API shows it. */
   readonly card: object;
   /** The stage whose long column should be counted again, or null. */
-  readonly columnToCount: string | null;
+  readonly stageToRecount: string | null;
 }
 
 /** The card that the transaction has changed. */
 export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<PlacedCard> {
-  const row = await firstRow<{ statusId: string; isStale: boolean; claim: unknown }>(
+  const row = await firstRow<{ statusId: string; isStale: boolean } & OptionalColumns>(
     trx,
-    `select ${CARD_COLUMNS}, ${CLAIM_COLUMN}, place.is_stale as "isStale" ${SHOWN_CARD}`,
+    `select ${CARD_COLUMNS}, ${OPTIONAL_COLUMNS}, place.is_stale as "isStale" ${SHOWN_CARD}`,
     { workspaceId, number },
   );
   if (!row) throw new Error(`There is no card ${number} on the board ${workspaceId}.`);
   const { isStale, ...card } = row;
-  return { card: shownCard(card), columnToCount: isStale ? card.statusId : null };
+  return { card: shownCard(card), stageToRecount: isStale ? card.statusId : null };
 }
 
 const CARD_JSON = `
-  select ${STAMP} as stamp, case when place.is_stale then c.stage_id end as "columnToCount",
+  select ${CREDENTIAL_VERSION} as version, case when place.is_stale then c.stage_id end as "stageToRecount",
          (select f.head from feeds f where f.workspace_id = c.workspace_id) as "feedSeq",
          left((select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text, -1)
-           || coalesce(',"claim":' || ${CARD_CLAIM}::text, '') || '}' as card ${SHOWN_CARD}`;
+           || coalesce(',"claim":' || ${CARD_CLAIM}::text, '')
+           || coalesce(',"armed":' || ${CARD_ARMED}::text, '') || '}' as card ${SHOWN_CARD}`;
 
 /**
  * The card as JSON text and the newest event of the feed at that time, or null. The same statement
@@ -51,14 +60,14 @@ export async function readCardJson(
 ): Promise<{ readonly card: string; readonly feedSeq: number } | null> {
   if (!isCardNumber(number)) return null;
   const row = await firstRow<{
-    stamp: string | null;
-    columnToCount: string | null;
+    version: string | null;
+    stageToRecount: string | null;
     card: string;
     feedSeq: number;
   }>(db, CARD_JSON, { workspaceId, number, clientId: cached.credential.clientId });
   if (!row) return null;
-  cached.confirm(row.stamp);
-  if (row.columnToCount !== null) await countColumn(db, row.columnToCount);
+  cached.confirm(row.version);
+  if (row.stageToRecount !== null) await countColumn(db, row.stageToRecount);
   const { card, feedSeq } = row;
   return { card, feedSeq };
 }
@@ -79,18 +88,14 @@ export async function listBacklog(
   projectId: string,
   window: ListWindow<string>,
 ): Promise<ListSlice<object, string>> {
-  const { items, next } = await readPage<{ readonly rank: string; readonly claim: unknown }, string>(
-    db,
-    window,
-    {
-      sql: `select ${cardColumns(BACKLOG_POSITION)}, ${CLAIM_COLUMN}, c.rank ${cardFrom("cards")}
+  const { items, next } = await readPage<{ readonly rank: string } & OptionalColumns, string>(db, window, {
+    sql: `select ${cardColumns(BACKLOG_POSITION)}, ${OPTIONAL_COLUMNS}, c.rank ${cardFrom("cards")}
       where c.stage_id = ${BACKLOG} and c.deleted_at is null and c.rank > :after
       order by c.rank`,
-      bindings: { projectId, after: window.after ?? "" },
-      bytes: "octet_length(description)",
-      keyOf: ({ rank }) => rank,
-    },
-  );
+    bindings: { projectId, after: window.after ?? "" },
+    bytes: "octet_length(description)",
+    keyOf: ({ rank }) => rank,
+  });
   return { items: items.map(({ rank: _rank, ...card }) => shownCard(card)), next };
 }
 

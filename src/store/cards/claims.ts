@@ -3,12 +3,12 @@ import { isCardNumber } from "./cards.ts";
 import { CLAIM_FIELDS, type HeldClaim, type ShownClaim } from "./claim-columns.ts";
 
 /**
- * SQL for whether the claim `k` is held now. The transaction may have waited for the row since its
- * `now()`.
+ * SQL for whether the claim `k` is held. Not with `now()`, the start of the transaction, which may have
+ * waited for the row.
  */
-const IS_STILL_HELD = "k.expires_at > clock_timestamp()";
+const IS_HELD_AFTER_LOCK = "k.expires_at > clock_timestamp()";
 
-/** The end of a claim that is not in the feed yet. */
+/** The expiry of a claim, which is recorded later than it happens. */
 export interface Expiry {
   readonly generation: number;
   readonly userId: string;
@@ -16,9 +16,9 @@ export interface Expiry {
   readonly expiresAt: string;
 }
 
-/** SQL for the `Expiry` of the claim `k` as JSON, or null. */
-const UNRECORDED = `
-  case when not k.end_recorded and not ${IS_STILL_HELD}
+/** SQL for the `Expiry` of the claim `k` as JSON; null if it is held or recorded. */
+const UNRECORDED_EXPIRY = `
+  case when not k.end_recorded and not ${IS_HELD_AFTER_LOCK}
        then json_build_object('generation', k.generation, 'userId', k.user_id, 'expiresAt', ${isoTime("k.expires_at")})
   end`;
 
@@ -29,7 +29,7 @@ export interface ClaimState {
   readonly claimId: string | null;
   readonly credentialId: string | null;
   readonly isHeld: boolean;
-  readonly unrecorded: Expiry | null;
+  readonly unrecordedExpiry: Expiry | null;
 }
 
 /** Locks the claim of a card until the transaction ends. Null if the card is deleted. */
@@ -39,7 +39,7 @@ export async function lockClaim(trx: Trx, cardId: string): Promise<ClaimState | 
   const state = firstRow<ClaimState>(
     trx,
     `select k.generation, k.claim_id as "claimId", k.credential_id as "credentialId",
-            ${IS_STILL_HELD} as "isHeld", ${UNRECORDED} as unrecorded
+            ${IS_HELD_AFTER_LOCK} as "isHeld", ${UNRECORDED_EXPIRY} as "unrecordedExpiry"
        from claims k where k.card_id = :cardId`,
     { cardId },
   );
@@ -61,12 +61,12 @@ const TAKE = `
          note = :note, ttl_seconds = :ttlSeconds, end_recorded = false,
          expires_at = clock_timestamp() + cast(:ttlSeconds as integer) * interval '1 second'`;
 
-/** Gives a card to a new holder. The caller has locked its claim. */
+/** Claims a card. The caller has locked the card's claim. */
 export async function takeClaim(trx: Trx, cardId: string, claim: NewClaim): Promise<void> {
   await rows(trx, `${TAKE} where k.card_id = :cardId`, { ...claim, cardId });
 }
 
-/** Which card `takeNextFree` may choose. An absent filter accepts every card. */
+/** Which card `takeNextFreeCard` may choose. An absent filter accepts every card. */
 export interface FreeCardFilter {
   readonly projectId?: string | undefined;
   /** By default every stage except the backlog and the last ones. */
@@ -78,15 +78,15 @@ export interface FreeCardFilter {
 interface TakenCard {
   readonly cardId: string;
   readonly number: number;
-  readonly unrecorded: Expiry | null;
+  readonly unrecordedExpiry: Expiry | null;
 }
 
 const TAKE_NEXT = `
   with free as materialized (
-    select k.card_id, c.number, ${UNRECORDED} as unrecorded
+    select k.card_id, c.number, ${UNRECORDED_EXPIRY} as "unrecordedExpiry"
       from claims k join cards c on c.id = k.card_id
       join stages s on s.id = c.stage_id join projects p on p.id = c.project_id
-     where k.workspace_id = :workspaceId and not ${IS_STILL_HELD}
+     where k.workspace_id = :workspaceId and not ${IS_HELD_AFTER_LOCK}
        and c.deleted_at is null and c.blocked is null
        and (c.assignee_id is null or c.assignee_id = :userId)
        and s.kind <> 'done' and (s.kind = 'stage' or s.id = cast(:statusId as uuid))
@@ -99,13 +99,13 @@ const TAKE_NEXT = `
      limit 1 for update of k skip locked)
   ${TAKE}
     from free where k.card_id = free.card_id
-  returning k.card_id as "cardId", free.number, free.unrecorded`;
+  returning k.card_id as "cardId", free.number, free."unrecordedExpiry"`;
 
 /**
- * Gives the first free card of a board to a new holder, in the order of the columns; null if there is
- * none. Concurrent calls choose different cards.
+ * Claims the first free card of a board, in the order of the columns. Null if no card is free.
+ * Concurrent calls choose different cards.
  */
-export async function takeNextFree(
+export async function takeNextFreeCard(
   trx: Trx,
   workspaceId: string,
   { projectId, statusId, labelIds }: FreeCardFilter,
@@ -120,7 +120,7 @@ export async function takeNextFree(
   });
 }
 
-/** Renews a claim that the caller has locked. A note that is undefined stays. */
+/** Renews a claim that the caller has locked. Without `note`, the note is unchanged. */
 export async function renewClaim(
   trx: Trx,
   cardId: string,
@@ -145,13 +145,13 @@ export async function endClaim(trx: Trx, cardId: string): Promise<void> {
   );
 }
 
-/** What a write presents to show that it is made under a claim. */
+/** The claim that a write names in `X-Claim`. */
 export interface ClaimToken {
   readonly claimId: string;
   readonly generation: number;
 }
 
-/** The card that a write is about, and who makes it. */
+/** A card, and the credential that writes to it. */
 export interface ClaimedWrite {
   readonly workspaceId: string;
   readonly number: number;
@@ -159,10 +159,10 @@ export interface ClaimedWrite {
 }
 
 /**
- * Renews the claim of a card if the token is that of its holder, and locks it until the transaction
- * ends, so that nobody takes it over meanwhile. False if the claim is lost.
+ * Renews the claim of a card and locks it until the transaction ends. False if the credential does
+ * not hold this generation of the claim.
  */
-export async function holdClaim(trx: Trx, write: ClaimedWrite, token: ClaimToken): Promise<boolean> {
+export async function confirmClaim(trx: Trx, write: ClaimedWrite, token: ClaimToken): Promise<boolean> {
   if (!isCardNumber(write.number)) return false;
   return exists(
     trx,
@@ -170,7 +170,7 @@ export async function holdClaim(trx: Trx, write: ClaimedWrite, token: ClaimToken
        from cards c
       where c.workspace_id = :workspaceId and c.number = :number and k.card_id = c.id
         and k.claim_id = :claimId and k.generation = :generation and k.credential_id = :credentialId
-        and ${IS_STILL_HELD}
+        and ${IS_HELD_AFTER_LOCK}
      returning 1`,
     { ...write, ...token },
   );
@@ -184,7 +184,7 @@ export const readClaim = (
   firstValue<ShownClaim>(
     db,
     `select json_build_object(${CLAIM_FIELDS}) as claim from claims k join users h on h.id = k.user_id join cards c on c.id = k.card_id
-      where c.workspace_id = :workspaceId and c.number = :number and ${IS_STILL_HELD}`,
+      where c.workspace_id = :workspaceId and c.number = :number and ${IS_HELD_AFTER_LOCK}`,
     { workspaceId, number },
   );
 
@@ -201,7 +201,7 @@ export async function readHeldClaim(trx: Trx, cardId: string): Promise<HeldClaim
 }
 
 /** Lets one transaction at a time count and add claims of a credential. */
-export async function lockClaimsOf(trx: Trx, credentialId: string): Promise<void> {
+export async function lockClaimsOfCredential(trx: Trx, credentialId: string): Promise<void> {
   await rows(trx, "select pg_advisory_xact_lock(hashtextextended(:lock, 0))", {
     lock: `claims:${credentialId}`,
   });
@@ -215,14 +215,14 @@ export async function countHeldClaims(
   const count = await firstValue<number>(
     trx,
     `select count(*) as count from claims k
-      where k.user_id = :userId and k.credential_id = :credentialId and not k.end_recorded and ${IS_STILL_HELD}`,
+      where k.user_id = :userId and k.credential_id = :credentialId and not k.end_recorded and ${IS_HELD_AFTER_LOCK}`,
     { userId, credentialId },
   );
   return count ?? 0;
 }
 
 /** Marks expired claims as recorded, the oldest first, and returns them: the caller records them. */
-export async function takeExpiredClaims(
+export async function markExpiredClaims(
   trx: Trx,
   limit: number,
 ): Promise<(Expiry & { readonly cardId: string })[]> {

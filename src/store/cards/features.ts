@@ -1,5 +1,5 @@
 import type { Color } from "../../flow/colors.ts";
-import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, rows, updatePresent, type Db, type Trx } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 
 export interface Feature {
@@ -81,8 +81,7 @@ export interface FeatureChanges {
 
 /** Updates the fields that are present. */
 export async function updateFeature(db: Db, featureId: string, changes: FeatureChanges): Promise<void> {
-  const present = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  if (Object.keys(present).length > 0) await db("features").where({ id: featureId }).update(present);
+  await updatePresent(db, "features", featureId, changes);
 }
 
 /** Moves a feature among the archived or the other features. A place past the end is the end. */

@@ -1,6 +1,6 @@
 import type { Color } from "../../flow/colors.ts";
 import { foldName } from "../../flow/names.ts";
-import { column, firstRow, rows, type Db } from "../db/connect.ts";
+import { firstRow, rows, type Db } from "../db/connect.ts";
 import { unlessTaken } from "../db/transaction.ts";
 
 export interface Label {
@@ -71,30 +71,4 @@ export async function updateLabel(
 /** Deletes a label, also from its cards. */
 export async function removeLabel(db: Db, labelId: string): Promise<void> {
   await db("labels").where({ id: labelId }).delete();
-}
-
-/** Returns those that the board has and prevents their deletion until the transaction ends. */
-export async function lockLabels(
-  db: Db,
-  workspaceId: string,
-  labelIds: readonly string[],
-): Promise<Set<string>> {
-  return new Set(
-    await column<string>(
-      db,
-      "select id from labels where workspace_id = :workspaceId and id = any(:labelIds) order by id for key share",
-      { workspaceId, labelIds: [...labelIds] },
-    ),
-  );
-}
-
-/** Replaces the labels of a card. */
-export async function setCardLabels(db: Db, cardId: string, labelIds: readonly string[]): Promise<void> {
-  await rows(
-    db,
-    `with removed as (delete from card_labels where card_id = :cardId and label_id <> all(cast(:labelIds as uuid[])))
-     insert into card_labels (card_id, label_id) select :cardId, unnest(cast(:labelIds as uuid[]))
-     on conflict (card_id, label_id) do nothing`,
-    { cardId, labelIds: [...new Set(labelIds)] },
-  );
 }

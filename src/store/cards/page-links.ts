@@ -1,4 +1,4 @@
-import { column, rows, type Db } from "../db/connect.ts";
+import { column, firstValue, rows, type Db } from "../db/connect.ts";
 import { allInOrder } from "../db/transaction.ts";
 
 /** Returns the slugs of a board's other pages that begin with `start`. */
@@ -15,6 +15,15 @@ export async function listSlugs(
       where workspace_id = :workspaceId and starts_with(slug, :start) and id <> :exceptPageId`,
       { workspaceId, start, exceptPageId },
     ),
+  );
+}
+
+/** Returns the id of the page that a slug leads to, also an earlier slug. */
+export async function findPageIdBySlug(db: Db, workspaceId: string, slug: string): Promise<string | null> {
+  return firstValue<string>(
+    db,
+    `select page_id from page_slugs where workspace_id = :workspaceId and slug = :slug`,
+    { workspaceId, slug },
   );
 }
 
@@ -73,30 +82,4 @@ export async function setCardPageLinks(
       { cardId, workspaceId, slugs: [...slugs] },
     ),
   ]);
-}
-
-/** Returns those that the board has and prevents their deletion until the transaction ends. */
-export async function lockPagesById(
-  db: Db,
-  workspaceId: string,
-  pageIds: readonly string[],
-): Promise<Set<string>> {
-  return new Set(
-    await column<string>(
-      db,
-      "select id from pages where workspace_id = :workspaceId and id = any(:pageIds) order by id for key share",
-      { workspaceId, pageIds: [...pageIds] },
-    ),
-  );
-}
-
-/** Replaces the pages that are attached to a card. */
-export async function setCardPages(db: Db, cardId: string, pageIds: readonly string[]): Promise<void> {
-  await rows(
-    db,
-    `with removed as (delete from card_pages where card_id = :cardId and page_id <> all(cast(:pageIds as uuid[])))
-     insert into card_pages (card_id, page_id) select :cardId, unnest(cast(:pageIds as uuid[]))
-     on conflict (card_id, page_id) do nothing`,
-    { cardId, pageIds: [...new Set(pageIds)] },
-  );
 }

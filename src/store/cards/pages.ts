@@ -117,8 +117,13 @@ const TASKS = `
                              where s.page_id = p.id)), '[]')`;
 
 /** A page as the API shows it. */
-export async function readPage(db: Db, workspaceId: string, pageId: string): Promise<object | null> {
-  return firstRow<object>(
+interface PageEntry {
+  readonly id: string;
+  readonly body: string;
+}
+
+export async function readPage(db: Db, workspaceId: string, pageId: string): Promise<PageEntry | null> {
+  return firstRow<PageEntry>(
     db,
     `select p.id, p.title, p.slug, p.parent_id as "parentId",
             (select count(*) from pages above

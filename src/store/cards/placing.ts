@@ -3,9 +3,9 @@ import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts"
 import { allInOrder, busyIfStageRemoved } from "../db/transaction.ts";
 
 /**
- * Locks a column until the transaction ends, so that no two cards get the same place and no card
- * more than its limit enters it. A transaction takes it before it writes a card of the column, and
- * that of the backlog first, so moves do not deadlock.
+ * Locks a column until the transaction ends, so that two cards do not get the same place and the
+ * stage does not exceed its limit. A transaction takes it before it writes a card of the column.
+ * One that locks two columns locks the backlog first, so moves do not deadlock.
  */
 export async function lockColumn(trx: Trx, stageId: string): Promise<void> {
   const lock = "select pg_advisory_xact_lock(hashtextextended('column:' || cast(:stageId as text), 0))";
@@ -95,7 +95,7 @@ export async function placeCard(trx: Trx, cardId: string, stageId: string, { ran
 }
 
 /** Every 256th rank of a long column is stored. `place_in_long_column` uses the same number. */
-const EVERY = 256;
+const RANK_INTERVAL = 256;
 
 /** Does nothing while another process counts, or while an older transaction is open. */
 const COUNT = `
@@ -105,7 +105,7 @@ const COUNT = `
      where known.since <= pg_snapshot_xmin(pg_current_snapshot())
        and pg_try_advisory_xact_lock(hashtextextended('column-count:' || cast(known.stage_id as text), 0))),
   counted as materialized (
-    select array_agg(ranked.rank order by ranked.rank) filter (where ranked.nth % ${EVERY} = 1) as ranks
+    select array_agg(ranked.rank order by ranked.rank) filter (where ranked.nth % ${RANK_INTERVAL} = 1) as ranks
       from locked, lateral (
            select c.rank, row_number() over (order by c.rank) as nth
              from cards c where c.stage_id = locked.stage_id and c.deleted_at is null) ranked),
@@ -118,9 +118,9 @@ const COUNT = `
 
 /**
  * Counts a long column and stores the ranks that `place_in_long_column` starts from, so that the
- * cost of a card's position does not grow with the column. After the first call triggers record the
- * column's changes. While a transaction is open that has not recorded them, nothing is counted; a
- * later call does so.
+ * cost of a card's position does not grow with the column. After the first call, triggers record
+ * the changes of the column. The column is not counted while a transaction is open that began
+ * before that; a later call counts it.
  */
 export async function countColumn(db: Db, stageId: string): Promise<void> {
   if (await firstRow(db, COUNT, { stageId })) return;

@@ -1,5 +1,14 @@
 import type { Flow, Gates, Stage } from "../../flow/flow.ts";
-import { columnsOf, column, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import {
+  columnsOf,
+  column,
+  exists,
+  firstRow,
+  rows,
+  updatePresent,
+  type Db,
+  type Trx,
+} from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow, type TimePlace } from "../db/list-window.ts";
 
 /** Locks a project's flow until the transaction ends: no card or move enters a stage. */
@@ -8,8 +17,11 @@ export async function lockFlow(trx: Trx, projectId: string): Promise<void> {
   await trx.raw("select 1 from stages where project_id = ? order by position for update", [projectId]);
 }
 
-/** Prevents changes of the flow until the transaction ends. Several transactions may do so. */
-export async function lockStage(trx: Trx, stageId: string): Promise<void> {
+/**
+ * Prevents changes of the stage's flow until the transaction ends. Unlike `lockColumn`, other
+ * transactions may hold this lock too.
+ */
+export async function lockFlowOfStage(trx: Trx, stageId: string): Promise<void> {
   await rows(trx, "select 1 from stages where id = :stageId for key share", { stageId });
 }
 
@@ -194,8 +206,7 @@ export interface ProjectChanges {
 
 /** Updates the fields that are present. */
 export async function updateProject(db: Db, projectId: string, changes: ProjectChanges): Promise<void> {
-  const present = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  if (Object.keys(present).length > 0) await db("projects").where({ id: projectId }).update(present);
+  await updatePresent(db, "projects", projectId, changes);
 }
 
 /**

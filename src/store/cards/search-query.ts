@@ -2,15 +2,15 @@
 export const SEARCH_KINDS = ["card", "page", "comment"] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
-/** SQL for the words of a search, with the bindings `:query` and `:isPrefix`. May have no words. */
+/** SQL for a search as a `tsquery`, with the bindings `:query` and `:isPrefix`. It may be empty. */
 export const SEARCH_WORDS = `
   (select case when :isPrefix and numnode(w) > 0 then cast(cast(w as text) || ':*' as tsquery) else w end
      from websearch_to_tsquery('simple', search_text(:query)) w)`;
 
 /**
- * SQL that selects the matches `t` of the words `words`, with the bindings `:workspaceId` and
- * `:scope`. The scope is in the query, so that the index finds the matches on one board; the column
- * decides, whatever a text contains.
+ * SQL that selects the texts `t` that match the `tsquery` `words`, with the bindings `:workspaceId` and
+ * `:scope`. The scope restricts the index scan to one board. Because a text can contain the same terms,
+ * the column is compared too.
  */
 export const matchesSql = (columns: string, words: string): string => `
   select ${columns} from search_texts t

@@ -18,13 +18,13 @@ export interface SearchResult {
   readonly at: Date;
 }
 
-/** Characters before the first word found, and of the whole snippet. */
-const BEFORE = 60;
-const LENGTH = 200;
+/** The numbers of characters in a snippet, and before the first word found. */
+const SNIPPET_LENGTH = 200;
+const CONTEXT_BEFORE = 60;
 
 const WORDS = "(select words from searched)";
 
-/** The matches by rank: a word in a title counts more, and a long text less; then the newest. */
+/** The matches by rank, then the newest. A word in a title ranks higher, a long text lower. */
 const MATCHES = `
   ${matchesSql(`t.id, t.kind, ts_rank(t.words, ${WORDS}, 1) as rank`, WORDS)}
      and t.id not in (select id from numbered)
@@ -38,8 +38,8 @@ export const SEARCH = `
        best as (select id, 'card' as kind, null as rank from numbered union all (${MATCHES})),
        terms as materialized (select unnest(tsvector_to_array(to_tsvector('simple', search_text(:query)))) as term)
   select b.kind, b.id, c.number, p.slug, coalesce(p.title, c.title) as title,
-         substring(x.body from hit.start for ${LENGTH}) as part, hit.start > 1 as "isCutBefore",
-         char_length(x.body) >= hit.start + ${LENGTH} as "isCutAfter",
+         substring(x.body from hit.start for ${SNIPPET_LENGTH}) as part, hit.start > 1 as "isCutBefore",
+         char_length(x.body) >= hit.start + ${SNIPPET_LENGTH} as "isCutAfter",
          json_build_object('user', json_build_object('id', u.id, 'name', u.name, 'kind', ${userKindSql(":workspaceId", "u")}),
                            'login', t.login) as author,
          coalesce(t.edited_at, t.at, p.updated_at, c.updated_at) as at
@@ -50,7 +50,7 @@ export const SEARCH = `
     join users u on u.id = coalesce(t.actor_id, p.updated_by, c.created_by)
    cross join lateral (select coalesce(t.body, p.body, c.description) as body) x
    cross join lateral (
-     select greatest(coalesce(min(strpos(lower(x.body), term)) filter (where strpos(lower(x.body), term) > 0), 1) - ${BEFORE}, 1)
+     select greatest(coalesce(min(strpos(lower(x.body), term)) filter (where strpos(lower(x.body), term) > 0), 1) - ${CONTEXT_BEFORE}, 1)
             as start from terms) hit
    where c.id is not null or p.id is not null
    order by b.rank desc nulls first, b.id desc limit :limit`;
@@ -73,7 +73,7 @@ export async function search(
   });
 }
 
-/** One line without control characters. An ellipsis replaces a word that is cut. */
+/** A line without control characters. An ellipsis replaces a word that is cut. */
 function snippetOf({
   part,
   isCutBefore,

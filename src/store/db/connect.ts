@@ -1,7 +1,9 @@
 import { hash } from "node:crypto";
+import { callbackify } from "node:util";
 
 import knex, { type Knex } from "knex";
 import { type Client, type CustomTypesConfig, type QueryResultRow, types as parsers } from "pg";
+import { clientClass } from "./primary.ts";
 
 /** The pool or an open transaction. Every function of the store takes one as its first argument. */
 export type Db = Knex;
@@ -31,8 +33,11 @@ const types: CustomTypesConfig = {
 export const POOL_SIZE = 10;
 
 interface ConnectOptions {
+  /** May have several hosts: connections lead to the primary. */
   readonly connectionString: string;
   readonly max?: number;
+  /** False for statements that may take any time. */
+  readonly hasTimeouts?: boolean;
   /** Called when an idle connection breaks, for example because PostgreSQL restarts. */
   readonly onError: (error: Error) => void;
 }
@@ -42,12 +47,37 @@ interface ConnectOptions {
  * while a table is empty becomes slow when the table grows, so plans use indexes, which cost little
  * more on short tables. JIT compilation pays off only in long reports. Pages are mostly in memory.
  */
-const PLANNING = "-c enable_seqscan=off -c jit=off -c random_page_cost=1.1";
+const PLANNING = "set enable_seqscan = off; set jit = off; set random_page_cost = 1.1";
+const TIMEOUTS = "set statement_timeout = '10s'; set idle_in_transaction_session_timeout = '20s'";
+
+/**
+ * Longer than the server's timeout, in milliseconds: a server that has lost its power or its network
+ * does not close its connections.
+ */
+export const ANSWER_TIMEOUT_MS = 15_000;
+
+/** Idle connections to such a server are noticed, too. */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
 
 /** Creates a pool, which connects when the first statement runs. */
-export function connect({ connectionString, max = POOL_SIZE, onError }: ConnectOptions): Knex {
+export function connect({
+  connectionString,
+  max = POOL_SIZE,
+  hasTimeouts = true,
+  onError,
+}: ConnectOptions): Knex {
   const report = (message: unknown): void => onError(new Error(String(message)));
-  return knex({
+  /** By statements, because PgBouncer refuses settings in the startup packet. */
+  const prepare = async (connection: Client): Promise<Client> => {
+    try {
+      await connection.query(hasTimeouts ? `${PLANNING}; ${TIMEOUTS}` : PLANNING);
+      return connection;
+    } catch (error) {
+      connection.end().catch(() => undefined);
+      throw error;
+    }
+  };
+  const db = knex({
     client: "pg",
     connection: {
       connectionString,
@@ -55,16 +85,15 @@ export function connect({ connectionString, max = POOL_SIZE, onError }: ConnectO
       // Statements that do not wait for each other share one round trip.
       pipeline: true,
       application_name: "trunkline",
-      options: PLANNING,
-      statement_timeout: 10_000,
-      idle_in_transaction_session_timeout: 20_000,
+      query_timeout: hasTimeouts ? ANSWER_TIMEOUT_MS : 0,
+      ...KEEP_ALIVE,
     } as Knex.PgConnectionConfig,
     pool: {
       min: 0,
       max,
       afterCreate: (connection: Client, done: (error: Error | null, connection: Client) => void): void => {
         connection.on("error", onError);
-        done(null, connection);
+        callbackify(prepare)(connection, done);
       },
     },
     acquireConnectionTimeout: 10_000,
@@ -73,6 +102,9 @@ export function connect({ connectionString, max = POOL_SIZE, onError }: ConnectO
     // By default knex logs to the console.
     log: { warn: report, error: report, deprecate: report, debug: () => undefined },
   });
+  // knex opens connections with the class in its driver.
+  db.client.driver = { ...db.client.driver, Client: clientClass(connectionString) };
+  return db;
 }
 
 /**
@@ -86,7 +118,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? String(error.code) : "";
   // Some errors have no code: knex found no free connection, or pg lost the connection in use.
-  const isLost = /Connection (terminated|ended) unexpectedly|is not queryable$/.test(error.message);
+  const isLost = /Connection (terminated|ended)|is not queryable$|Query read timeout$/.test(error.message);
   return isLost || UNAVAILABLE.test(code) || error.name === "KnexTimeoutError";
 }
 
@@ -157,6 +189,12 @@ export const columnOf = (field: string): string =>
 /** The columns of a row. The caller has checked its fields. */
 export const columnsOf = (row: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(row).map(([field, value]) => [columnOf(field), value]));
+
+/** Updates the fields of a row that are not undefined. The caller has checked them. */
+export async function updatePresent(db: Db, table: string, id: string, changes: object): Promise<void> {
+  const present = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  if (Object.keys(present).length > 0) await db(table).where({ id }).update(columnsOf(present));
+}
 
 /** SQL that formats a time as JavaScript's `toISOString` does. */
 export const isoTime = (time: string): string =>

@@ -1,14 +1,27 @@
 import { Pool } from "pg";
-import { rows, type Db } from "./connect.ts";
+import { ANSWER_TIMEOUT_MS, KEEP_ALIVE, rows, type Db } from "./connect.ts";
+import { clientClass } from "./primary.ts";
 
 /**
  * Opens the pool of a job worker. A pool that graphile-worker opens has no error listeners while it
  * closes: losing PostgreSQL then would end the process.
  */
-export function openJobPool(connectionString: string, max: number, onError: (error: Error) => void): Pool {
-  const pool = new Pool({ connectionString, max, application_name: "trunkline jobs" });
-  pool.on("error", onError);
-  pool.on("connect", (client) => client.on("error", onError));
+export function openJobPool(
+  connectionString: string,
+  max: number,
+  onError: (error: Error) => void,
+  hasTimeouts = true,
+): Pool {
+  const Client = clientClass(connectionString);
+  const timeouts = { query_timeout: hasTimeouts ? ANSWER_TIMEOUT_MS : 0, ...KEEP_ALIVE };
+  // In pipeline mode pg closes a connection whose response takes too long, instead of reusing it.
+  const options = { connectionString, max, application_name: "trunkline jobs", pipeline: true };
+  const pool = new Pool({ ...options, ...timeouts, Client });
+  // The pool adds the client to the error, which is too much for a log.
+  const report = ({ message }: Error): void => onError(new Error(message));
+  // Each client reports its own errors.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", report));
   return pool;
 }
 
@@ -48,15 +61,16 @@ export async function deleteFailedJobs(db: Db, task: string): Promise<void> {
   );
 }
 
-/** Retries the jobs that failed at their last attempt, except those of `exceptTasks`. */
-export async function retryFailedJobs(db: Db, exceptTasks: readonly string[]): Promise<void> {
-  await rows(
+/** Retries the jobs that failed at their last attempt, except those of `exceptTasks`. Returns their number. */
+export async function retryFailedJobs(db: Db, exceptTasks: readonly string[]): Promise<number> {
+  const retried = await rows(
     db,
     `select 1 from graphile_worker.reschedule_jobs(
        array(select id from graphile_worker.jobs where task_identifier <> all(cast(:exceptTasks as text[])) and ${FAILED}),
        run_at := now(), attempts := cast(0 as smallint))`,
     { exceptTasks: [...exceptTasks] },
   );
+  return retried.length;
 }
 
 /** Adds jobs in one statement. A waiting job with the same key keeps its start time. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runMigrations } from "graphile-worker";
 import type { Knex } from "knex";
 import { Problem } from "../../errors.ts";
-import type { Db } from "./connect.ts";
+import { connect, type Db } from "./connect.ts";
 import { openJobPool } from "./jobs.ts";
 import { transaction } from "./transaction.ts";
 
@@ -46,16 +46,19 @@ const MIGRATION_LOCK = 7_411_206_001;
  * Applies the pending migrations and those of the job queue. Returns the names of the former. If
  * none is pending, the database role needs no permission to change the schema.
  */
-export async function migrate(db: Db, connectionString: string, attempts = 5): Promise<string[]> {
+export async function migrate(connectionString: string, attempts = 5): Promise<string[]> {
+  const db = connect({ connectionString, max: 2, hasTimeouts: false, onError: () => undefined });
   try {
     return await applyMigrations(db, connectionString);
   } catch (error) {
     // During an upgrade the previous version reads the same tables, perhaps in another order.
-    if (isDeadlock(error) && attempts > 1) return migrate(db, connectionString, attempts - 1);
+    if (isDeadlock(error) && attempts > 1) return await migrate(connectionString, attempts - 1);
     if (!isForbidden(error)) throw error;
     const message =
       "This database role may not apply migrations. Run `trunkline migrate` with a role that may.";
     throw Object.assign(new Error(message, { cause: error }), { code: error.code });
+  } finally {
+    await db.destroy();
   }
 }
 
@@ -67,8 +70,6 @@ const isForbidden = (error: unknown): error is Error & { code: string } =>
 
 async function applyMigrations(db: Db, connectionString: string): Promise<string[]> {
   return transaction(db, async (lock) => {
-    await lock.raw("set local idle_in_transaction_session_timeout = 0");
-    await lock.raw("set local statement_timeout = 0");
     await lock.raw("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
     // knex's own lock would outlive a killed process. The lock above ends with its transaction.
     await db.migrate.forceFreeMigrationsLock(MIGRATIONS);
@@ -97,7 +98,7 @@ async function refuseOtherHistory(db: Db): Promise<void> {
 }
 
 async function migrateJobs(connectionString: string): Promise<void> {
-  const pool = openJobPool(connectionString, 1, () => undefined);
+  const pool = openJobPool(connectionString, 1, () => undefined, false);
   try {
     await runMigrations({ pgPool: pool });
   } finally {

@@ -103,7 +103,7 @@ export async function releaseMirror(
     .update({ held_until: null, ...unsure, ...(!isCounted && { tries: db.raw("tries - 1") }) });
 }
 
-/** Records the copy that a webhook reported. Its writer may have died before it got the answer. */
+/** Records the copy that a webhook reported. Its writer may have died before it got the response. */
 export async function adoptMirror(db: Db, key: MirrorKey, forgeCommentId: number): Promise<void> {
   await db("comment_mirrors")
     .where(columns(key))

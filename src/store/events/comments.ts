@@ -138,7 +138,7 @@ interface ForgeComment {
   readonly author: Actor;
   readonly body: string;
   readonly writtenAt: string | null;
-  readonly heardAt: string | null;
+  readonly eventAt: string | null;
 }
 
 const forgeBindings = ({ author, ...comment }: ForgeComment): Record<string, unknown> => ({
@@ -160,7 +160,7 @@ export async function saveForgeComment(db: Db, comment: ForgeComment, isEdited: 
               (id, card_id, type, actor_id, login, repository_id, data, body, at, edited_at, event_at, natural_key)
        values (:id, :cardId, 'comment', :actorId, :login, :repositoryId, cast(:data as jsonb), :body,
                coalesce(cast(:writtenAt as timestamptz), now()),
-               case when :isEdited then coalesce(cast(:heardAt as timestamptz), now()) end, :heardAt, :naturalKey)
+               case when :isEdited then coalesce(cast(:eventAt as timestamptz), now()) end, :eventAt, :naturalKey)
        on conflict (card_id, natural_key) where natural_key is not null do update
          set body = excluded.body, edited_at = excluded.edited_at, event_at = excluded.event_at
          where :isEdited and t.deleted_at is null

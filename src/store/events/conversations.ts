@@ -1,7 +1,7 @@
 import { hasUsableLink } from "../forge/repositories.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 
-/** What happens on a card's branch and its pull requests in a repository, or on a proposal. */
+/** A card's branch with its pull requests in one repository, or a proposal. */
 export interface Conversation {
   readonly cardId: string;
   readonly workspaceId: string;
@@ -66,11 +66,11 @@ interface Reaction {
   readonly at: string | null;
 }
 
-/** Records when a user last acted. Events may arrive in any order. */
+/** Records the time of a user's last reaction. Events may arrive in any order. */
 export async function recordReaction(db: Db, conversation: Conversation, reaction: Reaction): Promise<void> {
   const { cardId, repositoryId, prNumber } = conversation;
   await db.raw(
-    `insert into conversation_turns as t (card_id, repository_id, pr_number, user_id, works, acted_at)
+    `insert into last_reactions as t (card_id, repository_id, pr_number, user_id, works, acted_at)
      values (:cardId, :repositoryId, :prNumber, :userId, :works, coalesce(cast(:at as timestamptz), now()))
      on conflict (card_id, repository_id, pr_number, user_id) do update
        set works = t.works or excluded.works, acted_at = greatest(t.acted_at, excluded.acted_at)`,
@@ -78,7 +78,8 @@ export async function recordReaction(db: Db, conversation: Conversation, reactio
   );
 }
 
-export interface Ask {
+/** A review, a failing check or a question that an agent should react to. */
+export interface AwaitedReaction {
   readonly kind: "changes_requested" | "checks_failing" | "question";
   /** The review, the commit, or the comment. */
   readonly subject: string;
@@ -87,9 +88,13 @@ export interface Ask {
   readonly at: string | null;
 }
 
-/** Records what waits for a reaction. An existing record keeps its time. */
-export async function recordAsk(db: Db, conversation: Conversation, ask: Ask): Promise<void> {
-  await db("conversation_asks")
+/** Records an awaited reaction. An existing record is unchanged. */
+export async function recordAwaitedReaction(
+  db: Db,
+  conversation: Conversation,
+  ask: AwaitedReaction,
+): Promise<void> {
+  await db("awaited_reactions")
     .insert({
       ...keyOf(conversation),
       kind: ask.kind,
@@ -101,14 +106,18 @@ export async function recordAsk(db: Db, conversation: Conversation, ask: Ask): P
     .ignore();
 }
 
-/** Deletes what waits for a reaction: all of it, or what matches the filter. */
-export async function deleteAsks(
+/** Deletes the awaited reactions that match the filter, by default all. */
+export async function deleteAwaitedReactions(
   db: Db,
   conversation: Conversation,
-  filter: { readonly kind?: Ask["kind"]; readonly subject?: string; readonly askedBy?: string } = {},
+  filter: {
+    readonly kind?: AwaitedReaction["kind"];
+    readonly subject?: string;
+    readonly askedBy?: string;
+  } = {},
 ): Promise<void> {
   const { kind, subject, askedBy } = filter;
-  await db("conversation_asks")
+  await db("awaited_reactions")
     .where({
       ...keyOf(conversation),
       ...(kind !== undefined && { kind }),

@@ -29,6 +29,8 @@ export const EVENT_KINDS = [
   "claimed",
   "claim_released",
   "claim_expired",
+  "armed",
+  "disarmed",
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 

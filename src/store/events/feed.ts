@@ -3,10 +3,10 @@ import { firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { userKindSql } from "../tenancy/users.ts";
 import { EVENT_KINDS, type TimelineActor } from "./event-kinds.ts";
 
-/** What happens to a comment of a card. */
+/** Kinds of events of comments. */
 export const COMMENT_KINDS = ["comment", "comment_edited", "comment_deleted"] as const;
 
-/** Changes that the feed shows. No timeline does, except that `card_created` is its `created`. */
+/** Kinds of events that only the feed has. A timeline has `created` instead of `card_created`. */
 export const CHANGE_KINDS = [
   "card_created",
   "card_deleted",
@@ -49,9 +49,9 @@ export const actorSql = (workspaceId: string, login: string): string =>
                      'login', ${login})`;
 
 /**
- * SQL that adds to the feed what a statement adds to the timeline. `items` is a CTE with at most one
- * row of `timeline_items`; the other arguments are expressions of its alias `t`, never input. The
- * subqueries make a plan that reads one card, also if it was made while the tables were empty.
+ * SQL that adds an item of the timeline to the feed. `items` is a CTE with at most one row of
+ * `timeline_items`; the other arguments are SQL expressions of its alias `t`, never input. With the
+ * subqueries, PostgreSQL plans to read one card, even if it planned while the tables were empty.
  */
 export const feedTimelineItems = (
   items: string,
@@ -62,7 +62,7 @@ export const feedTimelineItems = (
     from ${items} t join cards c on c.id = (select card_id from ${items})
     join users u on u.id = (select actor_id from ${items})`;
 
-/** What a change puts into the feed. */
+/** The content of an event that only the feed has. */
 export interface ChangeContent {
   readonly kind: ChangeKind;
   /** Ids, numbers and names; no bodies. A change has `from` and `to`. */
@@ -81,7 +81,7 @@ const INSERT_CHANGE = `
     left join cards c on c.id = cast(:cardId as uuid)
     left join users u on u.id = cast(:userId as uuid)`;
 
-/** The board that is changed, and who does it. */
+/** The board that is changed, and the user who changes it. */
 export interface ChangedBy {
   readonly workspaceId: string;
   /** Null for the operator of the service. */
@@ -125,7 +125,7 @@ export const hasAllAfter = (after: number, { oldest, head }: FeedBounds): boolea
   after >= oldest - 1 && after <= head;
 
 /** Throws `gone` unless the feed has all events after a position. */
-export function requireKept(after: number, bounds: FeedBounds): void {
+export function requireRetained(after: number, bounds: FeedBounds): void {
   if (hasAllAfter(after, bounds)) return;
   throw new Problem(
     "gone",
@@ -156,7 +156,7 @@ export interface FeedFilter {
   readonly cardNumber: number | null;
 }
 
-/** A statement reads at most so many events, so that a filter that matches little stays fast. */
+/** The maximum number of events that a statement reads, so that a filter with few matches stays fast. */
 const MAX_SCANNED = 5_000;
 
 interface FeedRow extends Omit<FeedEvent, "card" | "seq">, FeedBounds {
@@ -167,14 +167,14 @@ interface FeedRow extends Omit<FeedEvent, "card" | "seq">, FeedBounds {
   readonly cardTitle: string | null;
 }
 
-export interface FeedQuestion extends FeedFilter {
+export interface FeedQuery extends FeedFilter {
   readonly after: number;
   readonly limit: number;
 }
 
 export interface FeedPage extends FeedBounds {
   readonly events: readonly FeedEvent[];
-  /** Where the scan ended, even if the filter matched nothing. */
+  /** The number of the last event that was read, whether it matches or not. */
   readonly next: number;
 }
 
@@ -182,7 +182,7 @@ export interface FeedPage extends FeedBounds {
 export async function readEvents(
   db: Db,
   workspaceId: string,
-  { after, limit, kinds, cardNumber }: FeedQuestion,
+  { after, limit, kinds, cardNumber }: FeedQuery,
 ): Promise<FeedPage> {
   const scanned = await rows<FeedRow>(
     db,

@@ -20,7 +20,7 @@ export interface NewEvent {
   readonly data?: Readonly<Record<string, unknown>>;
   /** GitHub's time (ISO 8601); now if absent. */
   readonly at?: string | null;
-  /** Identifies the event, so that it is recorded once. */
+  /** Identifies the event on its card's timeline, so that it is recorded once. */
   readonly naturalKey?: string;
   /** What the feed shows instead; by default the same. */
   readonly inFeed?: ChangeContent;
@@ -40,8 +40,8 @@ const INSERT_EVENT = `
   select id from added`;
 
 /**
- * Records events on the timeline and in the feed in order, except those whose natural key is
- * recorded. Returns their number.
+ * Records events on the timeline and in the feed, in order. Skips events whose natural key exists.
+ * Returns the number of recorded events.
  */
 export async function recordEvents(trx: Trx, events: readonly NewEvent[]): Promise<number> {
   const recorded = await allInOrder(

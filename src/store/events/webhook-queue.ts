@@ -1,7 +1,7 @@
 import { firstRow, rows, type Db } from "../db/connect.ts";
 import { SECRETS, type WebhookTarget } from "./webhooks.ts";
 
-/** A webhook whose events this process delivers. `lease` is null again when another may. */
+/** A webhook whose events this process delivers. */
 export interface LeasedWebhook extends WebhookTarget {
   readonly id: string;
   readonly workspaceId: string;
@@ -12,7 +12,7 @@ export interface LeasedWebhook extends WebhookTarget {
   readonly lease: string;
 }
 
-/** Longer than one attempt and its statements take. */
+/** Longer than one delivery and its statements take. */
 const LEASE = "now() + interval '60 seconds'";
 
 const LEASED = `id, workspace_id as "workspaceId", url, kinds, ${SECRETS} as secrets, position, attempts,
@@ -42,10 +42,10 @@ export async function releaseWebhook(db: Db, { id, lease }: LeasedWebhook): Prom
   );
 }
 
-/** What a statement of a lease needs: it changes nothing after a replay or another lease. */
-const STILL_HERE = "id = :id and lease = :lease and position = :position";
+/** The condition of statements under a lease: nothing changes after a replay or under another lease. */
+const LEASE_IS_VALID = "id = :id and lease = :lease and position = :position";
 
-/** Moves past events that were delivered or left out. Null if the lease or the position changed. */
+/** Moves the position past events that were delivered or filtered out. Null if the lease is not valid. */
 export const advanceWebhook = (
   db: Db,
   { id, lease, position }: LeasedWebhook,
@@ -54,11 +54,11 @@ export const advanceWebhook = (
   firstRow<LeasedWebhook>(
     db,
     `update webhooks set position = :to, attempts = 0, failing_since = null, leased_until = ${LEASE}
-      where ${STILL_HERE} returning ${LEASED}`,
+      where ${LEASE_IS_VALID} returning ${LEASED}`,
     { id, lease, position, to },
   );
 
-/** Plans the next attempt, or pauses the webhook: at once if it is gone, else after five days. */
+/** Schedules the next attempt. Pauses the webhook after a 410 (`isGone`) or five days of failures. */
 export async function recordFailedAttempt(
   db: Db,
   { id, lease, position }: LeasedWebhook,
@@ -74,7 +74,7 @@ export async function recordFailedAttempt(
                 from (values (case when paused_reason is not null then paused_reason
                                    when :isGone then 'gone'
                                    when failing_since < now() - interval '5 days' then 'failing' end)) v (reason))
-      where ${STILL_HERE}`,
+      where ${LEASE_IS_VALID}`,
     { id, lease, position, waitSeconds, isGone },
   );
 }

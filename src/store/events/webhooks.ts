@@ -16,7 +16,7 @@ export interface Webhook {
   readonly createdAt: Date;
 }
 
-/** A maintainer paused it, deliveries failed for five days, or the receiver answered 410. */
+/** A maintainer paused it, deliveries failed for five days, or the receiver returned 410. */
 export const PAUSED_REASONS = ["maintainer", "failing", "gone"] as const;
 type PausedReason = (typeof PAUSED_REASONS)[number];
 
@@ -67,7 +67,7 @@ interface WebhookChanges {
   readonly paused?: boolean | undefined;
 }
 
-/** What makes the next attempt due now, as if none had failed. */
+/** Makes the next attempt due now and resets the failures. */
 const RETRY_NOW = { attempts: 0, failing_since: null, next_attempt_at: new Date(0) };
 
 /** Updates the fields that are present. A new URL and the end of a pause make an attempt due now. */
@@ -100,7 +100,7 @@ export async function replaceWebhookSecret(trx: Trx, webhookId: string, secret: 
 }
 
 /** Sends the events after `position` again. */
-export async function moveWebhook(trx: Trx, webhookId: string, position: number): Promise<void> {
+export async function setWebhookPosition(trx: Trx, webhookId: string, position: number): Promise<void> {
   await trx("webhooks")
     .where({ id: webhookId })
     .update({ position, ...RETRY_NOW });

@@ -65,7 +65,7 @@ export async function findBranchOwner(
   );
 }
 
-/** Whether a card has a branch in a repository that is not deleted. */
+/** Whether a card has an existing branch in a repository. */
 export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string): Promise<boolean> {
   const row = await db("card_repositories")
     .where({ card_id: cardId, repository_id: repositoryId })
@@ -75,7 +75,7 @@ export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string)
   return row !== undefined;
 }
 
-/** Whether any card, deleted ones included, has or had this branch. */
+/** Whether any card has this branch. A deleted card keeps its branches. */
 export async function isBranchTaken(db: Db, repositoryId: string, branchName: string): Promise<boolean> {
   return exists(
     db,

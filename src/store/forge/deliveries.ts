@@ -6,7 +6,7 @@ export interface Delivery {
   readonly payload: string;
   readonly attempts: number;
   /** Processes that died while it was the oldest waiting delivery of its lane. */
-  readonly deaths: number;
+  readonly crashes: number;
   readonly source: "webhook" | "log";
   readonly receivedAt: Date;
 }
@@ -35,7 +35,7 @@ export async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[
     await column<string>(
       db,
       `insert into deliveries (${COLUMNS.join(", ")}) values ${values.join(", ")}
-     on conflict (guid) do update set state = 'waiting', attempts = 0, deaths = 0
+     on conflict (guid) do update set state = 'waiting', attempts = 0, crashes = 0
        where deliveries.state = 'parked'
      returning guid`,
       bindings,
@@ -78,7 +78,7 @@ export async function listParkedDeliveries(db: Db): Promise<ParkedDelivery[]> {
 export async function unparkDeliveries(db: Db, guid: string | null): Promise<string[]> {
   return column<string>(
     db,
-    `update deliveries set state = 'waiting', attempts = 0, deaths = 0
+    `update deliveries set state = 'waiting', attempts = 0, crashes = 0
       where state = 'parked' and (cast(:guid as text) is null or guid = :guid) returning lane`,
     { guid },
   );
@@ -88,7 +88,7 @@ export async function unparkDeliveries(db: Db, guid: string | null): Promise<str
  * The subquery hides the list from the planner. PostgreSQL would prefer a custom plan for a short
  * list and plan each time: 104 microseconds instead of 37. The lane is hidden for the same reason.
  */
-const PROCESSED = "cast((select cast(:worked as text[])) as text[])";
+const PROCESSED = "cast((select cast(:processed as text[])) as text[])";
 
 const MARK_PROCESSED = `with marked as (
   update deliveries set state = 'done', processed_at = now(), error = null, awaits_pull_request = null
@@ -97,18 +97,18 @@ const MARK_PROCESSED = `with marked as (
 /**
  * Lists up to 16 waiting deliveries of a lane, the oldest first, with up to `mostOctets` of payload
  * or a single larger one. Stops at a `pull_request` event: it may make the pull request known, and
- * then its deferred events come before later deliveries. Also marks `worked` as processed.
+ * then its deferred events come before later deliveries. Also marks the deliveries in `processed`.
  */
 export async function nextDeliveries(
   db: Db,
   lane: string,
-  worked: readonly string[],
+  processed: readonly string[],
   mostOctets: number,
 ): Promise<Delivery[]> {
   return rows<Delivery>(
     db,
     `${MARK_PROCESSED}
-     select guid, event, payload, attempts, deaths, source, received_at as "receivedAt"
+     select guid, event, payload, attempts, crashes, source, received_at as "receivedAt"
        from (select *, row_number() over oldest as nth, sum(octet_length(payload)) over oldest as octets,
                     bool_or(event = 'pull_request') over (order by seq rows between unbounded preceding and 1 preceding) as is_behind
                from deliveries
@@ -116,7 +116,7 @@ export async function nextDeliveries(
              window oldest as (order by seq rows unbounded preceding)
               order by seq limit 16) waiting
       where nth = 1 or octets <= :mostOctets and not is_behind order by seq`,
-    { lane, worked, mostOctets },
+    { lane, processed, mostOctets },
   );
 }
 
@@ -141,19 +141,19 @@ export async function hasDeferred(db: Db, lane: string, number: number): Promise
 export async function requeueDeferred(db: Db, lane: string, number: number): Promise<number> {
   return db("deliveries")
     .where({ lane, awaits_pull_request: number })
-    .update({ state: "waiting", attempts: 0, deaths: 0, awaits_pull_request: null });
+    .update({ state: "waiting", attempts: 0, crashes: 0, awaits_pull_request: null });
 }
 
 /**
  * Counts the death of a process for the oldest waiting delivery of each lane, which it processed or
  * had taken first. Parks a delivery at its death number `maxDeaths`. Returns the parked ones.
  */
-export async function countDeaths(db: Db, lanes: readonly string[], maxDeaths: number): Promise<string[]> {
+export async function countCrashes(db: Db, lanes: readonly string[], maxDeaths: number): Promise<string[]> {
   const counted = await rows<{ guid: string; state: string }>(
     db,
     `update deliveries d
-        set deaths = d.deaths + 1, error = 'The process died while it processed the delivery.',
-            state = case when d.deaths + 1 >= :maxDeaths then 'parked' else d.state end
+        set crashes = d.crashes + 1, error = 'The process died while it processed the delivery.',
+            state = case when d.crashes + 1 >= :maxDeaths then 'parked' else d.state end
        from unnest(cast(:lanes as text[])) as dead(lane)
        cross join lateral (select guid from deliveries w where w.lane = dead.lane and w.state = 'waiting'
                             order by w.seq limit 1) first
@@ -166,7 +166,7 @@ export async function countDeaths(db: Db, lanes: readonly string[], maxDeaths: n
 
 /**
  * Counts a failed attempt. Parks the delivery at attempt number `maxAttempts`, so that its lane can
- * continue. Also marks `worked` as processed.
+ * continue. Also marks the deliveries in `processed`.
  */
 export async function markDeliveryFailed(db: Db, failed: FailedAttempt): Promise<{ parked: boolean }> {
   const row = await firstRow<{ parked: boolean }>(
@@ -186,19 +186,24 @@ interface FailedAttempt {
   /** 0 if the attempt does not count, as while GitHub limits requests. */
   readonly counted: 0 | 1;
   readonly maxAttempts: number;
-  readonly worked: readonly string[];
+  readonly processed: readonly string[];
 }
 
-/** The time (by GitHub's clock) up to which a repair is complete; null before its first run. */
-export async function repairedUntil(db: Db, name: string): Promise<Date | null> {
-  return firstValue<Date>(db, `select done_until as "doneUntil" from repairs where name = :name`, { name });
+/** The time up to which a job has done its work; null before its first run. */
+export async function progressOf(db: Db, name: string): Promise<Date | null> {
+  return firstValue<Date>(db, `select done_until as "doneUntil" from job_progress where name = :name`, {
+    name,
+  });
 }
 
-/** Records up to when a repair is complete. The time never decreases. */
-export async function markRepaired(db: Db, name: string, until: string): Promise<void> {
+/** Records up to when a job has done its work. The time never decreases. */
+export async function saveProgress(db: Db, name: string, until: string): Promise<void> {
   await db.raw(
-    `insert into repairs as r (name, done_until) values (:name, :until)
+    `insert into job_progress as r (name, done_until) values (:name, :until)
      on conflict (name) do update set done_until = greatest(r.done_until, excluded.done_until)`,
     { name, until },
   );
 }
+
+export const isDelivery = (db: Db, guid: string): Promise<boolean> =>
+  exists(db, "select 1 from deliveries where guid = :guid", { guid });

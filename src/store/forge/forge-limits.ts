@@ -31,15 +31,15 @@ export const listLimitedAccounts = (db: Db): Promise<{ login: string; until: Dat
        from organizations o join forge_limits l on ${limitsSql("o")} order by o.slug`,
   );
 
-async function readLimit(db: Db, account: string): Promise<{ seconds: number; isRepeated: boolean }> {
-  const limit = await firstRow<{ seconds: number; isRepeated: boolean }>(
+async function readLimit(db: Db, account: string): Promise<{ seconds: number; nextWaitIsLonger: boolean }> {
+  const limit = await firstRow<{ seconds: number; nextWaitIsLonger: boolean }>(
     db,
     `select greatest(0, extract(epoch from limited_until - clock_timestamp()))::float as seconds,
-            repeats > 0 as "isRepeated"
+            repeats > 0 as "nextWaitIsLonger"
        from forge_limits where account = :account`,
     { account },
   );
-  return limit ?? { seconds: 0, isRepeated: false };
+  return limit ?? { seconds: 0, nextWaitIsLonger: false };
 }
 
 interface Limit {
@@ -67,7 +67,7 @@ async function recordWithRetry(db: Db, account: string, limit: Limit): Promise<n
 }
 
 /**
- * Never shortens a limit. Answers to calls that were sent before the first of them arrived report
+ * Never shortens a limit. Responses to calls that were sent before the first of them arrived report
  * the same limit, so they do not double the wait.
  */
 async function record(db: Db, account: string, { seconds, byWrite }: Limit): Promise<number | null> {

@@ -8,13 +8,20 @@ const BETWEEN_WRITES = "interval '1 second'";
  * and then one in nine seconds are never more than 500 in an hour.
  */
 const CONTENT_RECOVERS = "interval '9 seconds'";
-const CONTENT_BURST = 100;
+export const CONTENT_BURST = 100;
 
 /** SQL for when the next writing call may begin. */
 const NEXT_WRITE = "greatest(clock_timestamp(), next_write_at)";
 
 /** SQL for when the next content-creating call is within the allowance. */
 const CONTENT_FREE = `recovered_at - ${CONTENT_BURST - 1} * ${CONTENT_RECOVERS}`;
+
+/** SQL for how many content-creating calls the row `turns` allows now; null without a row. */
+export const contentLeftSql = (turns: string): string =>
+  `case when ${turns}.installation_id is not null
+        then cast(greatest(0, ${CONTENT_BURST} - greatest(0, ceil(
+               extract(epoch from ${turns}.recovered_at - clock_timestamp())
+               / extract(epoch from ${CONTENT_RECOVERS})))) as integer) end`;
 
 /** SQL for the start of a turn requested now. */
 const turnAt = ({ isContent }: TurnRequest): string =>

@@ -17,7 +17,7 @@ export async function readClock(db: Db): Promise<string> {
 
 /**
  * Inserts (with `newId`) or updates the organization of an account and locks it until the
- * transaction ends. `isBetter`: whether Trunkline may do more than before. Null if a later answer
+ * transaction ends. `isBetter`: whether Trunkline may do more than before. Null if a later response
  * of GitHub is saved already.
  */
 export async function saveInstallation(
@@ -97,7 +97,7 @@ export async function markInstallationRefused(
   return marked > 0;
 }
 
-/** Records why GitHub did not answer, unless the same is recorded for most of the time. */
+/** Records why GitHub did not respond, unless the same is recorded for most of the time. */
 export async function markInstallationUnavailable(
   db: Db,
   installationId: number,

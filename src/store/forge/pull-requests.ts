@@ -65,9 +65,9 @@ export interface PullRequestRow extends Omit<LinkedPullRequest, "isFresh"> {
   readonly headBranch: string;
   readonly mergeSha: string | null;
   /** GitHub's time of the event (ISO 8601); absent for a change by Trunkline. */
-  readonly heardAt?: string | null;
+  readonly eventAt?: string | null;
   /** The action of the event; `opened` is older than any other. */
-  readonly heardAction?: string | null;
+  readonly eventAction?: string | null;
 }
 
 /**
@@ -81,8 +81,8 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boo
     `insert into pull_requests as p
             (repository_id, number, card_id, node_id, target_branch, state, head_sha, head_branch, merge_sha, event_at,
              event_action)
-     values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :headBranch, :mergeSha, :heardAt,
-             :heardAction)
+     values (:repositoryId, :number, :cardId, :nodeId, :targetBranch, :state, :headSha, :headBranch, :mergeSha, :eventAt,
+             :eventAction)
      on conflict (repository_id, number) do update
        set target_branch = excluded.target_branch, state = excluded.state, head_sha = excluded.head_sha,
            head_branch = excluded.head_branch, changed_at = now(),
@@ -93,7 +93,7 @@ export async function savePullRequest(db: Db, pull: PullRequestRow): Promise<boo
          and (excluded.state = 'merged' or excluded.event_at is null or p.event_at is null
               or excluded.event_at >= p.event_at)
      returning xmax = 0 as "isNew"`,
-    { heardAt: null, heardAction: null, ...pull },
+    { eventAt: null, eventAction: null, ...pull },
   );
   return saved?.isNew ?? false;
 }
@@ -124,7 +124,7 @@ export async function adoptPullRequest(trx: Trx, pull: PullRequestRow): Promise<
 
 type KnownPullRequest = Pick<
   PullRequestRow,
-  "state" | "headSha" | "targetBranch" | "heardAt" | "heardAction"
+  "state" | "headSha" | "targetBranch" | "eventAt" | "eventAction"
 >;
 
 export async function findPullRequest(
@@ -132,14 +132,14 @@ export async function findPullRequest(
   repositoryId: string,
   number: number,
 ): Promise<KnownPullRequest | null> {
-  const row = await firstRow<Omit<KnownPullRequest, "heardAt"> & { heardAt: Date | null }>(
+  const row = await firstRow<Omit<KnownPullRequest, "eventAt"> & { eventAt: Date | null }>(
     db,
-    `select state, head_sha as "headSha", target_branch as "targetBranch", event_at as "heardAt",
-            event_action as "heardAction"
+    `select state, head_sha as "headSha", target_branch as "targetBranch", event_at as "eventAt",
+            event_action as "eventAction"
        from pull_requests where repository_id = :repositoryId and number = :number`,
     { repositoryId, number },
   );
-  return row && { ...row, heardAt: row.heardAt?.toISOString() ?? null };
+  return row && { ...row, eventAt: row.eventAt?.toISOString() ?? null };
 }
 
 /** Locks a pull request until the transaction ends and returns its state. Null if it is unknown. */
@@ -156,11 +156,11 @@ export async function lockPullRequest(
 }
 
 /** A pull request of another author into a card's branch. */
-interface Proposal extends Omit<PullRequestRow, "nodeId" | "mergeSha" | "heardAt" | "heardAction"> {
+interface Proposal extends Omit<PullRequestRow, "nodeId" | "mergeSha" | "eventAt" | "eventAction"> {
   readonly authorId: string;
   readonly title: string;
   /** GitHub's time of the event (ISO 8601). */
-  readonly heardAt: string | null;
+  readonly eventAt: string | null;
 }
 
 /** Saves a proposal unless the stored state is newer or merged. True if the proposal is new. */
@@ -170,7 +170,7 @@ export async function saveProposal(db: Db, proposal: Proposal): Promise<boolean>
     `insert into proposals as p
             (repository_id, number, card_id, author_id, title, head_branch, target_branch, state, head_sha, opened_at, event_at)
      values (:repositoryId, :number, :cardId, :authorId, :title, :headBranch, :targetBranch, :state, :headSha,
-             coalesce(cast(:heardAt as timestamptz), now()), :heardAt)
+             coalesce(cast(:eventAt as timestamptz), now()), :eventAt)
      on conflict (repository_id, number) do update
        set card_id = excluded.card_id, title = excluded.title, target_branch = excluded.target_branch,
            state = excluded.state, head_sha = excluded.head_sha,

@@ -1,6 +1,6 @@
-import { BROKEN_KINDS, BROKEN_MESSAGES, type BrokenKind } from "../../flow/refusal.ts";
+import { CONNECTION_FAULTS, CONNECTION_MESSAGES, type ConnectionFault } from "../../flow/refusal.ts";
 import type { RepositoryFeature, RepositoryRef, UnavailableReason } from "../../forge/values.ts";
-import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { limitsSql } from "./forge-limits.ts";
 
 const INACCESSIBLE = `
@@ -35,8 +35,8 @@ export const hasUsableLink = (cardId: string, repositoryId: string): string => `
 
 /** SQL for the message of the value of `broken`, which is SQL itself. */
 export const brokenMessageSql = (broken: string): string => {
-  const cases = BROKEN_KINDS.map(
-    (name) => `when '${name}' then '${BROKEN_MESSAGES[name].replaceAll("'", "''")}'`,
+  const cases = CONNECTION_FAULTS.map(
+    (name) => `when '${name}' then '${CONNECTION_MESSAGES[name].replaceAll("'", "''")}'`,
   );
   return `case ${broken} ${cases.join(" ")} end`;
 };
@@ -51,7 +51,7 @@ export interface Repository {
   /** Null while the App is not installed. Set even if the installation is unusable. */
   readonly installationId: number | null;
   /** Why Trunkline cannot use it, or null. */
-  readonly broken: BrokenKind | null;
+  readonly broken: ConnectionFault | null;
   /** Null while GitHub must not be called about it. */
   readonly ref: RepositoryRef | null;
 }
@@ -60,7 +60,7 @@ export interface ConnectedRepository extends Repository {
   readonly lastWebhookAt: Date | null;
   readonly lastReconciledAt: Date | null;
   readonly missingPermissions: readonly string[];
-  /** Why GitHub did not answer a call lately, and until when that is shown. */
+  /** Why GitHub did not respond to a call lately, and until when that is shown. */
   readonly unavailable: { readonly reason: UnavailableReason; readonly until: string } | null;
 }
 
@@ -73,7 +73,7 @@ const unavailableJson = (reason: string, until: string): string => `
   json_build_object('reason', ${reason},
                     'until', to_char(${until} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
 /**
- * SQL for why GitHub is not called or did not answer lately about the organization `o`, or null. A
+ * SQL for why GitHub is not called or did not respond lately for the organization `o`, or null. A
  * limit of its requests comes first.
  */
 export const UNAVAILABLE = `
@@ -104,6 +104,19 @@ export async function listProjectRepositories(db: Db, projectId: string): Promis
     { projectId },
   );
 }
+
+/** Whether all these repositories belong to a project. */
+export const belongToProject = (
+  db: Db,
+  projectId: string,
+  repositoryIds: readonly string[],
+): Promise<boolean> =>
+  exists(
+    db,
+    `select 1 where not exists (select 1 from repositories
+                                 where id = any(cast(:repositoryIds as uuid[])) and project_id is distinct from :projectId)`,
+    { projectId, repositoryIds: [...repositoryIds] },
+  );
 
 const LACK_COLUMNS = { drafts: "lacks_drafts_at", async_merge: "lacks_async_merge_at" } as const;
 

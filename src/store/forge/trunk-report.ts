@@ -1,4 +1,5 @@
 import { firstRow, isoTime, type Db } from "../db/connect.ts";
+import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { userKindSql } from "../tenancy/users.ts";
 import { trunksSql } from "./trunks.ts";
 
@@ -15,7 +16,7 @@ interface ReadReport {
   readonly delivered: readonly { readonly leadTimeDays: number }[];
   /** The unfinished cards of open releases and of releases completed in the window. */
   readonly promised: readonly object[];
-  /** The number of refused promotions. */
+  /** The number of refused moves. */
   readonly refusals: number;
   /** The releases completed in the window, the newest first. */
   readonly releases: readonly object[];
@@ -56,7 +57,7 @@ const EVENTS = `
 
 const DELIVERED = `
   select c.number, c.title, ${isoTime("m.at")} as "deliveredAt",
-         round(cast(extract(epoch from m.at - coalesce(started.at, c.created_at)) / 86400 as numeric), 2)::float8
+         round(cast(extract(epoch from m.at - coalesce(started.at, c.created_at)) / 86400 as numeric), 4)::float8
            as "leadTimeDays",
          coalesce((select json_agg(json_build_object(
                             'fullName', r.full_name, 'targetBranch', p.target_branch, 'prNumber', p.number,
@@ -118,4 +119,29 @@ export async function readTrunkReport(db: Db, scope: ReportScope): Promise<ReadR
   const report = await firstRow<ReadReport>(db, TRUNK_REPORT, { ...scope });
   if (!report) throw new Error("The trunk report returned no row.");
   return report;
+}
+
+interface ListedRefusal {
+  readonly seq: number;
+}
+
+/** Lists the refused moves that the report counts, the newest first. The key is the number of the event. */
+export async function listRefusals(
+  db: Db,
+  scope: ReportScope,
+  window: ListWindow<number>,
+): Promise<ListSlice<object, number>> {
+  const { items, next } = await readPage<ListedRefusal, number>(db, window, {
+    sql: `select t.id, t.seq, c.number, c.title, t.data as refusal
+            from cards c
+            join timeline_items t on t.card_id = c.id and t.kind = 'promotion_refused'
+             and t.at >= :begin and t.at < :end
+           where c.project_id = :projectId and c.deleted_at is null
+             and (cast(:after as bigint) is null or t.seq < :after)
+           order by t.seq desc`,
+    bindings: { ...scope, after: window.after },
+    bytes: "octet_length(refusal::text)",
+    keyOf: ({ seq }) => seq,
+  });
+  return { items: items.map(({ seq: _seq, ...item }) => item), next };
 }

@@ -16,7 +16,8 @@ interface KnownTrunk {
   readonly headSha: string;
   /** The newest tip that a webhook reported. */
   readonly tipSha: string | null;
-  readonly settledSha: string | null;
+  /** Up to this commit, GitHub has shown which pull requests the commits belong to. */
+  readonly attributedSha: string | null;
   readonly knownSince: Date;
 }
 
@@ -46,7 +47,7 @@ export interface ListedTrunk extends Trunk, Omit<KnownTrunk, "headSha" | "knownS
 export async function listTrunks(db: Db, installationId: number | null): Promise<ListedTrunk[]> {
   return rows(
     db,
-    `select found.*, k.head_sha as "headSha", k.settled_sha as "settledSha", k.tip_sha as "tipSha"
+    `select found.*, k.head_sha as "headSha", k.attributed_sha as "attributedSha", k.tip_sha as "tipSha"
        from (${TRUNK("true")}) found
        left join trunks k on k.repository_id = found."repositoryId" and k.branch_name = found."branchName"
       where cast(:installationId as bigint) is null or cast(found.ref->>'installationId' as bigint) = :installationId
@@ -76,7 +77,7 @@ export async function findTrunk(db: Db, repositoryId: string, branchName: string
 }
 
 const KNOWN = `
-  select head_sha as "headSha", tip_sha as "tipSha", settled_sha as "settledSha", known_since as "knownSince"
+  select head_sha as "headSha", tip_sha as "tipSha", attributed_sha as "attributedSha", known_since as "knownSince"
     from trunks where repository_id = :repositoryId and branch_name = :branchName`;
 
 export async function findKnownTrunk(
@@ -107,7 +108,7 @@ export async function saveHistory(
   read: ReadHistory,
 ): Promise<boolean> {
   const where = { repository_id: trunk.repositoryId, branch_name: trunk.branchName };
-  const state = { head_sha: read.headSha, settled_sha: read.settledSha, known_since: read.knownSince };
+  const state = { head_sha: read.headSha, attributed_sha: read.attributedSha, known_since: read.knownSince };
   const trunks = trx("trunks");
   const saved = known
     ? trunks.where({ ...where, head_sha: known.headSha }).update(state, "head_sha")
@@ -214,17 +215,20 @@ export async function invalidateTip(db: Db, trunk: TrunkKey, mergeSha: string | 
 }
 
 /**
- * Saves a tip that was read from GitHub, unless the stored tip is no longer `heard`. If GitHub
+ * Saves the tip that GitHub shows, unless the stored tip is no longer the `reported` one. If GitHub
  * shows another commit that is not known to be later, the tip becomes unknown.
  */
 export async function confirmTip(
   db: Db,
   trunk: TrunkKey,
-  tip: { readonly heard: string | null; readonly shown: string; readonly isLater: boolean },
+  tip: { readonly reported: string | null; readonly shown: string; readonly includesReported: boolean },
 ): Promise<void> {
-  const { heard, shown, isLater } = tip;
+  const { reported, shown, includesReported } = tip;
   await db("trunks")
     .where({ repository_id: trunk.repositoryId, branch_name: trunk.branchName })
-    .whereRaw("tip_sha is not distinct from ?", [heard])
-    .update({ tip_sha: heard === null || heard === shown || isLater ? shown : null, tip_at: db.fn.now() });
+    .whereRaw("tip_sha is not distinct from ?", [reported])
+    .update({
+      tip_sha: reported === null || reported === shown || includesReported ? shown : null,
+      tip_at: db.fn.now(),
+    });
 }

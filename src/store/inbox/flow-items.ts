@@ -89,7 +89,7 @@ export const BACKMERGE_OPEN = `
 /**
  * GitHub refuses calls: one item for an unusable installation, otherwise one per repository of the
  * project that is no longer granted, and one if a card is blocked by missing permissions. Each also
- * says why GitHub does not answer, such as a rate limit.
+ * says why GitHub does not respond, such as a rate limit.
  */
 export const CONNECTION_BROKEN = `
     select p.id as project_id, cast(null as uuid) as card_id, cast(null as uuid) as repository_id,

@@ -24,7 +24,12 @@ import {
  * To add a derived kind, write its SELECT in `flow-items.ts` or `pull-request-items.ts` and add it
  * below. To add a stored kind, call `upsertInboxItem` in the transaction that records the event.
  */
-export const STORED_KINDS = ["branch_suggestion", "branch_deleted", "error_reported"] as const;
+export const STORED_KINDS = [
+  "branch_suggestion",
+  "branch_deleted",
+  "error_reported",
+  "move_disarmed",
+] as const;
 export const DERIVED_KINDS = [
   "promotion_blocked",
   "pr_merged_outside",

@@ -30,7 +30,8 @@ export const PROPOSAL_WAITING = `
            p.repository_id || ' ' || p.number || ' ' || p.round as occurrence, p.opened_at as at,
            u.name || ' proposes pull request #' || p.number || ': ' || p.title as detail,
            jsonb_build_object('prNumber', p.number, 'title', p.title, 'headBranch', p.head_branch,
-                              'targetBranch', p.target_branch, 'isDraft', p.state = 'draft', 'login', u.login) as data
+                              'targetBranch', p.target_branch, 'isDraft', p.state = 'draft', 'login', u.login,
+                              'headSha', p.head_sha) as data
       from repositories r
       join proposals p on p.repository_id = r.id and p.state in ('draft', 'open')
       join cards c on c.id = p.card_id and c.project_id = r.project_id and c.deleted_at is null
@@ -110,14 +111,14 @@ export const AGENT_STOPPED_REACTING = `
                               'since', to_char(a.asked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                               'agentSilenceHours', f.agent_silence_hours) as data
       from (select distinct a.card_id, a.repository_id, a.pr_number
-              from repositories r join conversation_asks a on a.repository_id = r.id
+              from repositories r join awaited_reactions a on a.repository_id = r.id
              where r.project_id = :projectId) asked
       join cards c on c.id = asked.card_id and c.deleted_at is null
       join stages s on s.id = c.stage_id and s.kind = 'stage' and s.project_id = :projectId
       join projects f on f.id = s.project_id
       join lateral (select t.repository_id, t.pr_number, max(t.acted_at) as acted_at,
                            (array_agg(u.login order by t.acted_at desc))[1] as login
-                      from conversation_turns t join users u on u.id = t.user_id
+                      from last_reactions t join users u on u.id = t.user_id
                      where t.card_id = c.id and t.repository_id = asked.repository_id and t.pr_number = asked.pr_number
                        and t.works and ${userKindSql("c.workspace_id", "u")} = 'agent'
                      group by t.repository_id, t.pr_number) w on true
@@ -134,7 +135,7 @@ export const AGENT_STOPPED_REACTING = `
       join lateral (select a.kind, a.asked_at,
                            case a.kind when 'changes_requested' then 'requested changes'
                                        when 'checks_failing' then 'failing checks' else 'a question' end as request
-                      from conversation_asks a
+                      from awaited_reactions a
                      where a.card_id = c.id and a.repository_id = w.repository_id and a.pr_number = w.pr_number
                        and a.asked_at > w.acted_at and (a.kind <> 'checks_failing' or a.subject = p.head_sha)
                      order by a.asked_at, a.kind limit 1) a

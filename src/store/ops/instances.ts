@@ -13,15 +13,16 @@ export async function recordHeartbeat(
   db: Db,
   instanceId: string,
   workerIds: readonly string[],
+  version: string,
 ): Promise<void> {
   await db.raw(
-    `insert into instances (id, worker_ids) values (:instanceId, cast(:workerIds as text[]))
+    `insert into instances (id, worker_ids, version) values (:instanceId, cast(:workerIds as text[]), :version)
      on conflict (id) do update set seen_at = now(), worker_ids = excluded.worker_ids`,
-    { instanceId, workerIds: [...workerIds] },
+    { instanceId, workerIds: [...workerIds], version },
   );
 }
 
-const IS_OF_DEAD = `
+const IS_LOCKED_BY_DEAD_WORKER = `
   j.locked_by is not null and j.locked_at < now() - :graceSeconds * interval '1 second'
   and not exists (select 1 from instances i
                    where j.locked_by = any(i.worker_ids)
@@ -36,7 +37,7 @@ export async function listQueuesOfDeadWorkers(
   return column<string>(
     db,
     `select distinct j.queue_name as queue from graphile_worker.jobs j
-      where j.task_identifier = :task and j.queue_name is not null and ${IS_OF_DEAD}`,
+      where j.task_identifier = :task and j.queue_name is not null and ${IS_LOCKED_BY_DEAD_WORKER}`,
     { task, graceSeconds },
   );
 }
@@ -44,7 +45,10 @@ export async function listQueuesOfDeadWorkers(
 /** An arbitrary lock id. */
 const DEAD_WORKERS_LOCK = 7_411_206_002;
 
-/** False if another process is freeing dead workers. The lock ends with the transaction. */
+/**
+ * False if another process is unlocking the jobs of dead workers. The lock ends with the
+ * transaction.
+ */
 export async function lockDeadWorkers(trx: Trx): Promise<boolean> {
   const lock = `select pg_try_advisory_xact_lock(${DEAD_WORKERS_LOCK}) as "isLocked"`;
   return (await firstValue<boolean>(trx, lock, {})) === true;
@@ -58,7 +62,7 @@ export async function unlockDeadWorkers(db: Db, graceSeconds = HEARTBEAT_TIMEOUT
   await db.raw(
     `select graphile_worker.force_unlock_workers(dead.ids)
        from (select array_agg(distinct j.locked_by) as ids from graphile_worker.jobs j
-              where ${IS_OF_DEAD}) dead
+              where ${IS_LOCKED_BY_DEAD_WORKER}) dead
       where dead.ids is not null`,
     { graceSeconds },
   );
@@ -119,6 +123,22 @@ export async function deleteInstance(db: Db, instanceId: string): Promise<void> 
 export async function deleteOtherInstances(db: Db, instanceId: string): Promise<number> {
   return db("instances").whereNot({ id: instanceId }).delete();
 }
+
+interface Instance {
+  readonly id: string;
+  readonly version: string | null;
+  readonly startedAt: Date;
+  readonly seenAt: Date;
+  readonly isAlive: boolean;
+}
+
+/** Lists the processes, the oldest first. A process that crashed stays listed for a day. */
+export const listInstances = (db: Db): Promise<Instance[]> =>
+  rows<Instance>(
+    db,
+    `select o.id, o.version, o.started_at as "startedAt", o.seen_at as "seenAt", ${isAliveSql("o.id")} as "isAlive"
+       from instances o order by o.started_at, o.id`,
+  );
 
 export async function countLiveInstances(db: Db): Promise<number> {
   const live = `select count(*) from instances where seen_at > now() - interval '${HEARTBEAT_TIMEOUT_SECONDS} seconds'`;

@@ -12,25 +12,31 @@ export interface Intent {
   readonly actorId: string;
 }
 
-/** A move that this process owns. `attempt` is its fencing token. */
+/** A move that this process owns. `generation` is its fencing token. */
 export interface OwnedMove {
   readonly id: string;
-  readonly attempt: number;
+  readonly generation: number;
 }
 
 /** SQL for whether this process owns the move `:moveId`, or acts outside of a move. */
-const IS_OWN_MOVE = `
+const OWNS_MOVE = `
   (cast(:moveId as uuid) is null
-   or exists (select 1 from operations where id = :moveId and attempt = :attempt and state = 'running'))`;
+   or exists (select 1 from operations where id = :moveId and generation = :generation and state = 'running'))`;
 
-const bindingsOf = (move: OwnedMove | null) => ({ moveId: move?.id ?? null, attempt: move?.attempt ?? 0 });
+const bindingsOf = (move: OwnedMove | null) => ({
+  moveId: move?.id ?? null,
+  generation: move?.generation ?? 0,
+});
 
 export interface RecordedIntent {
   readonly round: number;
   /** Whether an earlier attempt recorded it and its result is unknown. */
   readonly isRepeated: boolean;
-  /** For `open_pull_request`: the highest known number when this round was first recorded. */
-  readonly knownUpTo: number | null;
+  /**
+   * For `open_pull_request`: the highest number of a stored pull request of the repository when
+   * this round began.
+   */
+  readonly highestKnownNumber: number | null;
 }
 
 const insertIf = (mayInsert: string, mayUpdate: string): string => `
@@ -44,15 +50,21 @@ const insertIf = (mayInsert: string, mayUpdate: string): string => `
            round = i.round + case when i.done then 1 else 0 end,
            known_up_to = case when i.done then excluded.known_up_to else i.known_up_to end
        where ${mayUpdate}
-     returning round, known_up_to as "knownUpTo",
+     returning round, known_up_to as "highestKnownNumber",
                coalesce((select not e.done from forge_intents e where e.repository_id = i.repository_id
                             and e.kind = i.kind and e.subject = i.subject), false) as "isRepeated"`;
 
-const RECORD = insertIf(IS_OWN_MOVE, "true");
+const RECORD = insertIf(OWNS_MOVE, "true");
 const IS_FREE = `
   not exists (select 1 from card_repositories cr
                where cr.repository_id = :repositoryId and cr.branch_name = :subject and cr.project_id is not null)`;
-const RECORD_BRANCH = insertIf(`${IS_OWN_MOVE} and ${IS_FREE}`, "i.done or i.card_id = excluded.card_id");
+const HAS_BRANCH = `
+  exists (select 1 from card_repositories
+           where card_id = :cardId and repository_id = :repositoryId and branch_name is not null and project_id is not null)`;
+const RECORD_BRANCH = insertIf(
+  `${OWNS_MOVE} and not ${HAS_BRANCH} and ${IS_FREE}`,
+  "i.done or i.card_id = excluded.card_id",
+);
 
 /**
  * Records an intent before its effect. A retry stays in the same round; repeating an effect that is
@@ -67,18 +79,24 @@ export async function recordIntent(
 }
 
 /**
- * Records the intent to create a branch. `taken` if a card (a deleted one included) has or had a
- * branch of this name, or if one is being created for another card.
+ * Records the intent to create a branch. `has_branch` if the card has got its branch in the
+ * meantime; `taken` if a card (a deleted one included) has a branch of this name, or if one
+ * is being created for another card.
  */
 export async function recordBranchIntent(
   db: Db,
   intent: Intent,
   move: OwnedMove | null,
-): Promise<RecordedIntent | "taken" | "not_held"> {
+): Promise<RecordedIntent | "has_branch" | "taken" | "not_held"> {
   const bindings = { ...intent, ...bindingsOf(move) };
   const recorded = await firstRow<RecordedIntent>(db, RECORD_BRANCH, bindings);
   if (recorded) return recorded;
-  return (await firstRow(db, `select 1 where ${IS_OWN_MOVE}`, bindings)) ? "taken" : "not_held";
+  const why = await firstValue<"has_branch" | "taken" | "not_held">(
+    db,
+    `select case when not ${OWNS_MOVE} then 'not_held' when ${HAS_BRANCH} then 'has_branch' else 'taken' end`,
+    bindings,
+  );
+  return why ?? "taken";
 }
 
 /** SQL for whether `i` is an intent to create a card's branch whose result is unknown. */
@@ -137,7 +155,7 @@ export async function withdrawIntent(db: Db, key: IntentKey, move: OwnedMove | n
   await rows(
     db,
     `delete from forge_intents
-      where repository_id = :repositoryId and kind = :kind and subject = :subject and not done and ${IS_OWN_MOVE}`,
+      where repository_id = :repositoryId and kind = :kind and subject = :subject and not done and ${OWNS_MOVE}`,
     { repositoryId, kind, subject, ...bindingsOf(move) },
   );
 }
@@ -188,7 +206,7 @@ export async function findRepositoryOfPendingIntent(db: Db, cardId: string): Pro
   );
 }
 
-/** Null if Trunkline did not intend this effect. */
+/** The intent for an effect, or null if the effect is not Trunkline's. */
 export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | null> {
   return firstRow<FoundIntent>(
     db,
@@ -197,7 +215,7 @@ export async function findIntent(db: Db, key: IntentKey): Promise<FoundIntent | 
   );
 }
 
-/** The branch of a card that may exist because the answer to its creation was lost, or null. */
+/** The branch of a card that may exist because the response to its creation was lost, or null. */
 export async function findUnconfirmedBranch(
   db: Db,
   cardId: string,

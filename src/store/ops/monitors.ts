@@ -18,12 +18,22 @@ export async function insertMonitor(db: Db, monitor: NewMonitor): Promise<boolea
   );
 }
 
-/** Lists all monitors, the oldest first. */
-export async function listMonitors(db: Db): Promise<Identified[]> {
+/** Lists all monitors, or those of one board, the oldest first. */
+export async function listMonitors(db: Db, workspaceId: string | null = null): Promise<Identified[]> {
   return rows<Identified>(
     db,
-    `select id, name, project_id as "projectId", created_at as "createdAt" from monitors order by created_at, id`,
+    `select m.id, m.name, m.project_id as "projectId", m.created_at as "createdAt"
+       from monitors m join projects p on p.id = m.project_id
+      where cast(:workspaceId as uuid) is null or p.workspace_id = :workspaceId
+      order by m.created_at, m.id`,
+    { workspaceId },
   );
+}
+
+/** Finds a monitor of a board. */
+export async function findBoardMonitor(db: Db, workspaceId: string, id: string): Promise<Monitor | null> {
+  const monitor = await findMonitor(db, id);
+  return monitor?.workspaceId === workspaceId ? monitor : null;
 }
 
 export interface Monitor {

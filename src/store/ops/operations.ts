@@ -1,4 +1,5 @@
 import type { HeadShas } from "../../flow/move.ts";
+import type { ArmingRequest } from "../../flow/readiness.ts";
 import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
 import { isLimitedSql } from "../forge/forge-limits.ts";
@@ -12,7 +13,7 @@ export interface RecordedMerge {
   readonly prNumber: number;
 }
 
-/** A move of a card. `attempt` is a fencing token: a process with an older one may not write. */
+/** A move of a card. `generation` is a fencing token: a process with an older one may not write. */
 export interface Operation {
   readonly id: string;
   readonly workspaceId: string;
@@ -23,20 +24,22 @@ export interface Operation {
   /** Whether the actor used a session of the console, not an API key. */
   readonly isHuman: boolean;
   readonly state: "running" | "queued" | "done" | "refused" | "abandoned";
-  readonly attempt: number;
+  readonly generation: number;
   readonly headShas: HeadShas | null;
+  /** Set if the move may end with waiting instead of a refusal. */
+  readonly whenReady: ArmingRequest | null;
   /** The attempt of the audit log that began it or took it over last. */
   readonly attemptId: string | null;
-  /** The merges so far. */
+  /** The merges so far, `promoted` in the response. */
   readonly promoted: readonly RecordedMerge[];
   /** Whether a live process is working on the move. */
-  readonly isHeld: boolean;
+  readonly hasLiveHolder: boolean;
 }
 
 const OPERATION = `
   select o.id, o.workspace_id as "workspaceId", o.card_id as "cardId", o.stage_id as "stageId", o.index,
-         o.actor_id as "actorId", o.is_human as "isHuman", o.state, o.attempt, o.promoted, o.attempt_id as "attemptId",
-         o.head_shas as "headShas", ${isAliveSql("o.holder")} as "isHeld"
+         o.actor_id as "actorId", o.is_human as "isHuman", o.state, o.generation, o.promoted, o.attempt_id as "attemptId",
+         o.head_shas as "headShas", o.when_ready as "whenReady", ${isAliveSql("o.holder")} as "hasLiveHolder"
     from operations o`;
 
 /** The unfinished move of a card, or null. */
@@ -50,7 +53,7 @@ export async function findOpenOperation(db: Db, cardId: string): Promise<Operati
 
 export interface EarlierOperation {
   readonly state: Operation["state"];
-  /** The answer of a finished move. */
+  /** The response of a finished move. */
   readonly result: unknown;
 }
 
@@ -79,14 +82,17 @@ export async function listOrphanedOperations(db: Db, limit: number): Promise<Ope
   return rows<Operation>(
     db,
     `${OPERATION} where not ${isAliveSql("o.holder")} and not ${isLimitedSql(REPOSITORIES)}
-        and ((o.state = 'running' and o.updated_at < now() - power(2, least(o.attempt, 8)) * interval '1 second')
+        and ((o.state = 'running' and o.updated_at < now() - power(2, least(o.generation, 8)) * interval '1 second')
           or (o.state = 'queued' and o.updated_at < now() - interval '5 minutes'))
       order by o.updated_at limit :limit`,
     { limit },
   );
 }
 
-interface NewOperation extends Omit<Operation, "state" | "attempt" | "attemptId" | "promoted" | "isHeld"> {
+interface NewOperation extends Omit<
+  Operation,
+  "state" | "generation" | "attemptId" | "promoted" | "hasLiveHolder"
+> {
   readonly requestId: string | null;
   readonly holder: string;
 }
@@ -101,30 +107,33 @@ export async function insertOperation(db: Db, operation: NewOperation): Promise<
   await busyIfStageRemoved(
     rows(
       db,
-      `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, is_human, request_id, head_shas, holder, state, promoted)
-       values (:id, :workspaceId, :cardId, :stageId, :index, :actorId, :isHuman, :requestId, cast(:headShas as jsonb), :holder, 'running',
-               (select coalesce(jsonb_agg(distinct each.promotion), '[]')
-                  from operations earlier, jsonb_array_elements(earlier.promoted) each(promotion)
+      `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, is_human, request_id, head_shas, when_ready, holder, state, promoted)
+       values (:id, :workspaceId, :cardId, :stageId, :index, :actorId, :isHuman, :requestId, cast(:headShas as jsonb),
+               cast(:whenReady as jsonb), :holder, 'running',
+               (select coalesce(jsonb_agg(distinct each.merge), '[]')
+                  from operations earlier, jsonb_array_elements(earlier.promoted) each(merge)
                  where earlier.card_id = :cardId and earlier.stage_id = :stageId and earlier.request_id = :requestId))`,
       {
         ...operation,
         index: Math.min(operation.index, MAX_INDEX),
         headShas: jsonOf(operation.headShas),
+        whenReady: jsonOf(operation.whenReady),
       },
     ),
   );
 }
 
 export interface Takeover {
-  readonly attempt: number;
+  readonly generation: number;
   /** How many processes in a row died while they owned it, without progress. */
-  readonly deaths: number;
+  readonly crashes: number;
 }
 
 /**
  * Takes over an operation that no live process owns. Null if another process took it over first. If
  * the previous owner did not release the operation, it died, and its death is counted. A request
- * replaces the head commits that the operation requires; a job, without `requestId`, keeps them.
+ * replaces the head commits that the operation requires, and whether it waits; a job, without
+ * `requestId`, keeps them.
  */
 export async function takeOverOperation(
   db: Db,
@@ -134,6 +143,7 @@ export async function takeOverOperation(
         readonly holder: string;
         readonly requestId: string;
         readonly headShas: HeadShas | null;
+        readonly whenReady: ArmingRequest | null;
         readonly actorId: string;
         readonly isHuman: boolean;
       }
@@ -141,6 +151,7 @@ export async function takeOverOperation(
         readonly holder: string;
         readonly requestId: null;
         readonly headShas?: never;
+        readonly whenReady?: never;
         readonly actorId?: never;
         readonly isHuman?: never;
       },
@@ -148,21 +159,23 @@ export async function takeOverOperation(
   return firstRow<Takeover>(
     db,
     `update operations o
-        set state = 'running', holder = :holder, attempt = o.attempt + 1, updated_at = now(),
+        set state = 'running', holder = :holder, generation = o.generation + 1, updated_at = now(),
             request_id = coalesce(:requestId, o.request_id), attempt_id = coalesce(current_attempt(), o.attempt_id),
             actor_id = coalesce(cast(:actorId as uuid), o.actor_id),
-            is_human = coalesce(cast(:isHuman as boolean), o.is_human), deeds = done.deeds,
+            is_human = coalesce(cast(:isHuman as boolean), o.is_human), forge_effects = done.forge_effects,
             head_shas = case when cast(:requestId as text) is null then o.head_shas else cast(:headShas as jsonb) end,
-            deaths = case when o.holder is null then o.deaths when o.deeds = done.deeds then o.deaths + 1 else 1 end
-       from (select cast(count(*) as integer) as deeds
+            when_ready = case when cast(:requestId as text) is null then o.when_ready else cast(:whenReady as jsonb) end,
+            crashes = case when o.holder is null then o.crashes when o.forge_effects = done.forge_effects then o.crashes + 1 else 1 end
+       from (select cast(count(*) as integer) as forge_effects
                from forge_intents i join operations mine on mine.card_id = i.card_id
               where mine.id = :id and i.done) done
-      where o.id = :id and o.attempt = :attempt and o.state in ('running', 'queued') and not ${isAliveSql("o.holder")}
-      returning o.attempt, o.deaths`,
+      where o.id = :id and o.generation = :generation and o.state in ('running', 'queued') and not ${isAliveSql("o.holder")}
+      returning o.generation, o.crashes`,
     {
       ...by,
       ...operation,
       headShas: jsonOf(by.headShas ?? null),
+      whenReady: jsonOf(by.whenReady ?? null),
       actorId: by.actorId ?? null,
       isHuman: by.isHuman ?? null,
     },
@@ -176,25 +189,36 @@ export async function takeOverOperation(
 export async function countFailure(db: Db, operation: OwnedMove): Promise<number | null> {
   return firstValue<number>(
     db,
-    "update operations set failures = failures + 1 where id = :id and attempt = :attempt returning failures",
+    "update operations set failures = failures + 1 where id = :id and generation = :generation returning failures",
     { ...operation },
   );
 }
 
 /**
- * Ends, queues or releases (`running`) an operation. False if another process owns it; the caller
- * must then roll back its transaction.
+ * Ends an operation or leaves it to GitHub's merge queue. False if another process owns it; the
+ * caller must then roll back its transaction.
  */
-export async function finishOperation(
+export const finishOperation = (
+  db: Db,
+  operation: OwnedMove,
+  state: Exclude<Operation["state"], "running">,
+  result: unknown = null,
+): Promise<boolean> => setState(db, operation, state, result);
+
+/** Frees an unfinished operation, so that a retry or a job can take it over. */
+export const freeOperation = (db: Db, operation: OwnedMove): Promise<boolean> =>
+  setState(db, operation, "running", null);
+
+async function setState(
   db: Db,
   operation: OwnedMove,
   state: Operation["state"],
-  result: unknown = null,
+  result: unknown,
 ): Promise<boolean> {
   return exists(
     db,
     `update operations set state = :state, holder = null, result = cast(:result as jsonb), updated_at = now()
-      where id = :id and attempt = :attempt and state in ('running', 'queued') returning id`,
+      where id = :id and generation = :generation and state in ('running', 'queued') returning id`,
     { ...operation, state, result: jsonOf(result) },
   );
 }
@@ -203,21 +227,21 @@ export async function finishOperation(
 export async function ownsOperation(trx: Trx, operation: OwnedMove): Promise<boolean> {
   return exists(
     trx,
-    "select 1 from operations where id = :id and attempt = :attempt and state = 'running' for share",
+    "select 1 from operations where id = :id and generation = :generation and state = 'running' for share",
     { ...operation },
   );
 }
 
 /** Records a merge of the move. Recording it again changes nothing. */
-export async function recordPromotion(db: Db, operation: OwnedMove, promotion: RecordedMerge): Promise<void> {
+export async function recordMerge(db: Db, operation: OwnedMove, merge: RecordedMerge): Promise<void> {
   await db.raw(
     `update operations set promoted = promoted || cast(:added as jsonb), updated_at = now()
-      where id = :id and attempt = :attempt and not promoted @> cast(:added as jsonb)`,
-    { ...operation, added: JSON.stringify([promotion]) },
+      where id = :id and generation = :generation and not promoted @> cast(:added as jsonb)`,
+    { ...operation, added: JSON.stringify([merge]) },
   );
 }
 
-export async function listPromotions(db: Db, operationId: string): Promise<RecordedMerge[]> {
+export async function listRecordedMerges(db: Db, operationId: string): Promise<RecordedMerge[]> {
   const promoted = "select promoted from operations where id = :operationId";
   return (await firstValue<RecordedMerge[]>(db, promoted, { operationId })) ?? [];
 }

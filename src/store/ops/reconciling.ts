@@ -40,27 +40,27 @@ const REACHABLE = "(not suspended and refused is null)";
 
 /**
  * Records that the comparison of an organization is pending because GitHub refuses its
- * installation. True if GitHub accepts it again; then nothing is recorded.
+ * installation. False if GitHub accepts it again; then nothing is recorded.
  */
-export async function deferComparison(db: Db, organizationId: string, quietMs: number): Promise<boolean> {
+export async function deferIfUnreachable(db: Db, organizationId: string, minAgeMs: number): Promise<boolean> {
   const isReachable = await firstValue<boolean>(
     db,
     `update organizations
-        set deferred_comparison_quiet_ms = case when not ${REACHABLE} then least(deferred_comparison_quiet_ms, cast(:quietMs as integer)) end
+        set deferred_comparison_min_age_ms = case when not ${REACHABLE} then least(deferred_comparison_min_age_ms, cast(:minAgeMs as integer)) end
       where id = :organizationId and installation_id is not null returning ${REACHABLE} as "isReachable"`,
-    { organizationId, quietMs },
+    { organizationId, minAgeMs },
   );
-  return isReachable ?? false;
+  return !(isReachable ?? false);
 }
 
-/** Removes the pending comparison of an organization. Returns its `quietMs`, or null. */
+/** Removes the pending comparison of an organization. Returns its `minAgeMs`, or null. */
 export async function takeDeferredComparison(trx: Trx, organizationId: string): Promise<number | null> {
   return firstValue<number>(
     trx,
-    `update organizations o set deferred_comparison_quiet_ms = null
+    `update organizations o set deferred_comparison_min_age_ms = null
        from organizations was
-      where o.id = :organizationId and was.id = o.id and was.deferred_comparison_quiet_ms is not null
-     returning was.deferred_comparison_quiet_ms as "quietMs"`,
+      where o.id = :organizationId and was.id = o.id and was.deferred_comparison_min_age_ms is not null
+     returning was.deferred_comparison_min_age_ms as "minAgeMs"`,
     { organizationId },
   );
 }
@@ -77,17 +77,17 @@ export async function saveComparisonPlace(
 
 /**
  * Lists branches of unfinished cards and branches with an open pull request. Skips moving cards and
- * what changed less than `quietMs` ago: GitHub may still return older state. Null if GitHub refuses
+ * what changed less than `minAgeMs` ago: GitHub may still return older state. Null if GitHub refuses
  * the installation.
  */
 export async function listBranchesToCompare(
   db: Db,
   organizationId: string,
   after: ComparisonPlace | null,
-  { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
+  { minAgeMs, limit }: { readonly minAgeMs: number; readonly limit: number },
 ): Promise<KnownBranch[] | null> {
-  return allAskable(
-    await rows<Askable<KnownBranch>>(
+  return allReachable(
+    await rows<MaybeReachable<KnownBranch>>(
       db,
       `select cr.card_id as "cardId", cr.repository_id as "repositoryId", ${REF} as ref,
             cr.branch_name as "branchName", cr.head_sha as "headSha",
@@ -106,11 +106,11 @@ export async function listBranchesToCompare(
         and cr.branch_name is not null
         and (cast(:repositoryId as uuid) is null
              or (cr.repository_id, cr.branch_name) > (cast(:repositoryId as uuid), cast(:branchName as text)))
-        and cr.changed_at <= now() - :quietMs * interval '1 millisecond'
+        and cr.changed_at <= now() - :minAgeMs * interval '1 millisecond'
         and not exists (select 1 from operations m where m.card_id = c.id and m.state = 'running')
         and not exists (select 1 from pull_requests p
                          where p.card_id = cr.card_id and p.repository_id = cr.repository_id
-                           and p.changed_at > now() - :quietMs * interval '1 millisecond')
+                           and p.changed_at > now() - :minAgeMs * interval '1 millisecond')
         and (s.kind <> 'done'
              or exists (select 1 from pull_requests p
                          where p.card_id = cr.card_id and p.repository_id = cr.repository_id
@@ -118,7 +118,7 @@ export async function listBranchesToCompare(
       order by cr.repository_id, cr.branch_name limit :limit`,
       {
         organizationId,
-        quietMs,
+        minAgeMs,
         limit,
         repositoryId: after?.repositoryId ?? null,
         branchName: after?.branchName ?? null,
@@ -128,12 +128,12 @@ export async function listBranchesToCompare(
 }
 
 /** `ref` is null while GitHub refuses the installation. */
-type Askable<T> = Omit<T, "ref"> & { readonly ref: RepositoryRef | null };
+type MaybeReachable<T> = Omit<T, "ref"> & { readonly ref: RepositoryRef | null };
 
-const allAskable = <T>(found: Askable<T>[]): T[] | null =>
+const allReachable = <T>(found: MaybeReachable<T>[]): T[] | null =>
   found.every(({ ref }) => ref !== null) ? (found as T[]) : null;
 
-/** A branch of a card that may exist because the answer to its creation was lost. */
+/** A branch of a card that may exist because the response to its creation was lost. */
 interface UnconfirmedBranch {
   readonly cardId: string;
   readonly actorId: string;
@@ -144,15 +144,15 @@ interface UnconfirmedBranch {
 
 /**
  * Lists such branches of an organization, the oldest first. Skips moving cards and attempts less
- * than `quietMs` ago. Null if GitHub refuses the installation.
+ * than `minAgeMs` ago. Null if GitHub refuses the installation.
  */
 export async function listUnconfirmedBranches(
   db: Db,
   organizationId: string,
-  { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
+  { minAgeMs, limit }: { readonly minAgeMs: number; readonly limit: number },
 ): Promise<UnconfirmedBranch[] | null> {
-  return allAskable(
-    await rows<Askable<UnconfirmedBranch>>(
+  return allReachable(
+    await rows<MaybeReachable<UnconfirmedBranch>>(
       db,
       `select i.card_id as "cardId", i.actor_id as "actorId", i.repository_id as "repositoryId", ${REF} as ref, i.subject as "branchName"
        from forge_intents i
@@ -162,10 +162,10 @@ export async function listUnconfirmedBranches(
        join cards c on c.id = i.card_id
       where o.id = :organizationId and r.connected and c.deleted_at is null and cr.project_id is not null
         and cr.branch_name is null and ${IS_UNCONFIRMED_BRANCH}
-        and i.created_at <= now() - :quietMs * interval '1 millisecond'
+        and i.created_at <= now() - :minAgeMs * interval '1 millisecond'
         and not exists (select 1 from operations m where m.card_id = c.id and m.state = 'running')
       order by i.created_at limit :limit`,
-      { organizationId, quietMs, limit },
+      { organizationId, minAgeMs, limit },
     ),
   );
 }
@@ -261,7 +261,7 @@ const UNSHOWN_AT_ONCE = 20;
 
 /**
  * Lists the comments of a pull request with ids from `from` on that are not among `shown`, and that
- * were recorded before `quietSince` and not deleted.
+ * were recorded before `changedBefore` and not deleted.
  */
 export async function listCommentsNotShown(
   db: Db,
@@ -271,7 +271,7 @@ export async function listCommentsNotShown(
     readonly number: number;
     readonly shown: readonly number[];
     readonly from: number;
-    readonly quietSince: string;
+    readonly changedBefore: string;
   },
 ): Promise<UnshownComment[]> {
   return rows<UnshownComment>(
@@ -280,12 +280,12 @@ export async function listCommentsNotShown(
        from (select cast(split_part(t.natural_key, ':', 3) as bigint) as id, false as "isMirror" from timeline_items t
               where t.card_id = :cardId and t.repository_id = :repositoryId and t.type = 'comment' and t.login is not null
                 and t.deleted_at is null and starts_with(t.natural_key, 'comment:') and t.data->>'prNumber' = :number
-                and coalesce(t.event_at, t.at) <= cast(:quietSince as timestamptz)
+                and coalesce(t.event_at, t.at) <= cast(:changedBefore as timestamptz)
              union all
              select m.forge_comment_id, true from comment_mirrors m
                join timeline_items t on t.id = m.comment_id and t.card_id = :cardId
               where m.repository_id = :repositoryId and m.pr_number = cast(:number as integer) and not m.gone
-                and m.forge_comment_id is not null and m.first_tried_at <= cast(:quietSince as timestamptz)) k
+                and m.forge_comment_id is not null and m.first_tried_at <= cast(:changedBefore as timestamptz)) k
       where k.id >= :from and k.id <> all(cast(:shown as bigint[]))
       order by k.id limit ${UNSHOWN_AT_ONCE}`,
     { cardId, repositoryId, ...asked, number: String(asked.number), shown: [...asked.shown] },

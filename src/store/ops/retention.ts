@@ -1,6 +1,6 @@
 import { firstRow, rows, type Db } from "../db/connect.ts";
 import { transaction } from "../db/transaction.ts";
-import { markRepaired } from "../forge/deliveries.ts";
+import { saveProgress } from "../forge/deliveries.ts";
 import { isAliveSql } from "./instances.ts";
 
 /** How many days finished work is kept. */
@@ -68,6 +68,32 @@ export const dropOldKeys = (db: Db): Promise<number> =>
        returning 1`,
   );
 
+/**
+ * Deletes the credentials of sessions that ended more than 30 days ago, and releases their claims.
+ * Removes the GitHub tokens of all ended sessions, also of people who left their last board.
+ */
+export async function dropEndedSessions(db: Db, batch?: number): Promise<number> {
+  await rows(
+    db,
+    `update sessions s set forge_token = null from credentials c
+      where c.id = s.credential_id and s.forge_token is not null
+        and (c.revoked_at is not null or c.expires_at < now()
+             or not exists (select 1 from memberships m where m.user_id = c.user_id))`,
+  );
+  return inBatches(
+    db,
+    `with ended as (
+       select c.id from sessions s join credentials c on c.id = s.credential_id
+        where least(c.revoked_at, c.expires_at) < now() - interval '30 days'
+          and not exists (select 1 from idempotency_keys k where k.credential_id = c.id)
+        order by c.id limit :batch),
+     released as (
+       update claims k set credential_id = null from ended where k.credential_id = ended.id)
+     delete from credentials c using ended where c.id = ended.id returning 1`,
+    { batch },
+  );
+}
+
 /** Deletes the ids of monitor reports that are too old to be sent again. */
 export const dropOldReports = (db: Db, batch?: number): Promise<number> =>
   inBatches(
@@ -129,8 +155,9 @@ export const dropFailedJobs = (db: Db, days: number): Promise<number> =>
 const OPERATIONS = "drop_old_operations";
 
 /**
- * Deletes ended moves, except the last successful move of each card: later effects of its stage are
- * done for its actor. Records how far it got, so that a run does not read all kept moves again.
+ * Deletes ended moves, except the last successful move of each card: later steps of the stage are
+ * attributed to the move's actor. Stores the time up to which moves were read, so that the next run
+ * does not read the kept ones again.
  */
 export async function dropOldOperations(db: Db, days: number): Promise<void> {
   for (let isMore = true; isMore;) {
@@ -140,7 +167,7 @@ export async function dropOldOperations(db: Db, days: number): Promise<void> {
         `with ended as (
            select id, card_id, state, created_at, updated_at from operations
             where state in ('done', 'refused', 'abandoned') and updated_at < now() - :days * interval '1 day'
-              and updated_at > coalesce((select done_until from repairs where name = :name), '-infinity')
+              and updated_at > coalesce((select done_until from job_progress where name = :name), '-infinity')
             order by updated_at limit :batch),
          failed as (
            delete from operations o using ended e where o.id = e.id and e.state <> 'done'),
@@ -152,7 +179,7 @@ export async function dropOldOperations(db: Db, days: number): Promise<void> {
         { days, name: OPERATIONS, batch: BATCH },
       );
       if (!ended?.until) return false;
-      await markRepaired(trx, OPERATIONS, ended.until);
+      await saveProgress(trx, OPERATIONS, ended.until);
       return ended.count === BATCH;
     });
   }

@@ -5,7 +5,7 @@ import type { Takeover } from "../ops/operations.ts";
 
 export type ReleaseActionKind = "freeze" | "unfreeze" | "pick" | "promote" | "complete";
 
-/** `attempt` is a fencing token: a process with an older one may not write. */
+/** `generation` is a fencing token: a process with an older one may not write. */
 export interface ReleaseAction {
   readonly id: string;
   readonly workspaceId: string;
@@ -18,7 +18,7 @@ export interface ReleaseAction {
   readonly isHuman: boolean;
   readonly requestId: string;
   readonly state: "running" | "done" | "refused" | "abandoned";
-  readonly attempt: number;
+  readonly generation: number;
   /** The attempt of the audit log that began it or took it over last. */
   readonly attemptId: string | null;
   /** The promotion moves no further card, and ends. */
@@ -28,16 +28,16 @@ export interface ReleaseAction {
   /** What a later attempt needs to continue. */
   readonly progress: unknown;
   /** Whether a live process is working on it. */
-  readonly isHeld: boolean;
+  readonly hasLiveHolder: boolean;
 }
 
 /** An action that this process owns. */
-export type OwnedAction = Pick<ReleaseAction, "id" | "attempt">;
+export type OwnedAction = Pick<ReleaseAction, "id" | "generation">;
 
 const ACTION = `
   select a.id, a.workspace_id as "workspaceId", a.release_id as "releaseId", a.kind, a.input, a.actor_id as "actorId", a.is_human as "isHuman",
-         a.request_id as "requestId", a.state, a.attempt, a.attempt_id as "attemptId", a.failures, a.progress,
-         a.cancelled_at is not null as "isCancelled", ${isAliveSql("a.holder")} as "isHeld"
+         a.request_id as "requestId", a.state, a.generation, a.attempt_id as "attemptId", a.failures, a.progress,
+         a.cancelled_at is not null as "isCancelled", ${isAliveSql("a.holder")} as "hasLiveHolder"
     from release_actions a`;
 
 /** The unfinished action on a release, or null. */
@@ -132,14 +132,14 @@ export async function takeOverAction(
   return firstRow<Takeover>(
     db,
     `update release_actions a
-        set holder = :holder, attempt = a.attempt + 1, updated_at = now(),
+        set holder = :holder, generation = a.generation + 1, updated_at = now(),
             request_id = coalesce(:requestId, a.request_id), attempt_id = coalesce(current_attempt(), a.attempt_id),
             actor_id = coalesce(cast(:actorId as uuid), a.actor_id),
             is_human = coalesce(cast(:isHuman as boolean), a.is_human), progress_digest = ${PROGRESS},
-            deaths = case when a.holder is null then a.deaths when a.progress_digest = ${PROGRESS} then a.deaths + 1 else 1 end
-      where a.id = :id and a.attempt = :attempt and a.state = 'running' and not ${isAliveSql("a.holder")}
-      returning attempt, deaths`,
-    { actorId: null, isHuman: null, ...by, id: action.id, attempt: action.attempt },
+            crashes = case when a.holder is null then a.crashes when a.progress_digest = ${PROGRESS} then a.crashes + 1 else 1 end
+      where a.id = :id and a.generation = :generation and a.state = 'running' and not ${isAliveSql("a.holder")}
+      returning generation, crashes`,
+    { actorId: null, isHuman: null, ...by, id: action.id, generation: action.generation },
   );
 }
 
@@ -152,7 +152,7 @@ export async function finishAction(
   return (await owned(db, action).update({ state, holder: null, updated_at: db.fn.now() })) === 1;
 }
 
-/** Releases an action after a failure or a timeout, so that another attempt continues it. */
+/** Frees an action after a failure or a timeout, so that another attempt continues it. */
 export async function freeAction(db: Db, action: OwnedAction, hasFailed: boolean): Promise<void> {
   await owned(db, action).update({
     holder: null,
@@ -172,8 +172,8 @@ export async function ownsAction(db: Db, action: OwnedAction): Promise<boolean> 
   return (await owned(db, action).update({ updated_at: db.fn.now() })) === 1;
 }
 
-const owned = (db: Db, { id, attempt }: OwnedAction) =>
-  db("release_actions").where({ id, attempt, state: "running" });
+const owned = (db: Db, { id, generation }: OwnedAction) =>
+  db("release_actions").where({ id, generation, state: "running" });
 
 const REPOSITORIES = `
   select linked.id from repositories linked join releases open on open.project_id = linked.project_id

@@ -1,30 +1,34 @@
 import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
+import { BROKEN, REF, type Repository } from "../forge/repositories.ts";
 
 export interface ReleaseBranch {
   readonly repositoryId: string;
   readonly fullName: string;
-  /** Null while the App is not installed. */
+  /** Null while GitHub must not be called about it. */
   readonly ref: RepositoryRef | null;
+  readonly broken: Repository["broken"];
   readonly branchName: string;
   /** The commit that it starts from. */
-  readonly cutSha: string;
+  readonly startSha: string;
   /** The last tip that Trunkline wrote; null until the branch is known to exist. */
   readonly headSha: string | null;
 }
 
-/** Lists the branches of a release, planned ones included, by the repository's name. */
+/**
+ * Lists the branches of a release, planned ones included, by the repository's name. Leaves out
+ * repositories that do not belong to the release's project any more.
+ */
 export async function listReleaseBranches(db: Db, releaseId: string): Promise<ReleaseBranch[]> {
   return rows<ReleaseBranch>(
     db,
-    `select b.repository_id as "repositoryId", p.full_name as "fullName", b.branch_name as "branchName",
-            b.start_sha as "cutSha", b.head_sha as "headSha",
-            case when o.installation_id is null then null else json_build_object(
-               'installationId', o.installation_id, 'forgeId', p.forge_id, 'fullName', p.full_name) end as ref
+    `select b.repository_id as "repositoryId", r.full_name as "fullName", b.branch_name as "branchName",
+            b.start_sha as "startSha", b.head_sha as "headSha", ${REF} as ref, ${BROKEN} as broken
        from release_branches b
-       join repositories p on p.id = b.repository_id
-       join organizations o on o.id = p.organization_id
-      where b.release_id = :releaseId order by p.full_name`,
+       join releases l on l.id = b.release_id
+       join repositories r on r.id = b.repository_id and r.project_id = l.project_id
+       join organizations o on o.id = r.organization_id
+      where b.release_id = :releaseId order by r.full_name`,
     { releaseId },
   );
 }
@@ -32,27 +36,30 @@ export async function listReleaseBranches(db: Db, releaseId: string): Promise<Re
 /** Records the start of a branch before its creation. Returns the first recorded commit. */
 export async function planReleaseBranch(
   db: Db,
-  branch: { releaseId: string; repositoryId: string; branchName: string; cutSha: string },
+  branch: { releaseId: string; repositoryId: string; branchName: string; startSha: string },
 ): Promise<string> {
-  const planned = await firstRow<{ cutSha: string }>(
+  const planned = await firstRow<{ startSha: string }>(
     db,
     `insert into release_branches as b (release_id, repository_id, branch_name, start_sha)
-     values (:releaseId, :repositoryId, :branchName, :cutSha)
+     values (:releaseId, :repositoryId, :branchName, :startSha)
      on conflict (release_id, repository_id) do update set start_sha = b.start_sha
-     returning start_sha as "cutSha"`,
+     returning start_sha as "startSha"`,
     branch,
   );
-  return planned?.cutSha ?? branch.cutSha;
+  return planned?.startSha ?? branch.startSha;
 }
 
-/** Records another start because GitHub lost the first. Does not change a branch that exists. */
+/**
+ * Records another start commit because GitHub does not have the first one any more. Does not change
+ * a branch that exists.
+ */
 export async function replanReleaseBranch(
   db: Db,
-  branch: { releaseId: string; repositoryId: string; cutSha: string },
+  branch: { releaseId: string; repositoryId: string; startSha: string },
 ): Promise<void> {
   await db("release_branches")
     .where({ release_id: branch.releaseId, repository_id: branch.repositoryId, head_sha: null })
-    .update({ start_sha: branch.cutSha });
+    .update({ start_sha: branch.startSha });
 }
 
 export async function setReleaseBranchHead(
@@ -66,6 +73,11 @@ export async function setReleaseBranchHead(
     .update({ head_sha: headSha });
 }
 
+/** Removes all branches of a release, also those of repositories that have left its project. */
+export async function removeAllReleaseBranches(db: Db, releaseId: string): Promise<void> {
+  await db("release_branches").where({ release_id: releaseId }).delete();
+}
+
 export async function removeReleaseBranches(
   db: Db,
   releaseId: string,
@@ -77,7 +89,7 @@ export async function removeReleaseBranches(
     .delete();
 }
 
-interface ReleaseRepository {
+export interface ReleaseRepository {
   readonly repositoryId: string;
   readonly fullName: string;
   /** Null until the branch is known to exist. */

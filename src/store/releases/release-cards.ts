@@ -6,7 +6,7 @@ export const RELEASE_CARDS = `
   (select coalesce(json_agg(json_build_object(
                      'number', c.number, 'title', c.title,
                      'statusId', case when c.deleted_at is null then c.stage_id end,
-                     'pickedAt', ${isoTime("rc.picked_at")}) order by c.number), '[]')
+                     'pickedAt', ${isoTime("rc.picked_at")}, 'isMissing', rc.is_missing) order by c.number), '[]')
      from release_cards rc join cards c on c.id = rc.card_id where rc.release_id = r.id)`;
 
 /** Maps the numbers of a release's cards to their ids, in the order of the numbers. */
@@ -74,6 +74,29 @@ export async function listOpenScopes(db: Db, cardIds: readonly string[]): Promis
   );
 }
 
+interface ReleaseOfCard {
+  readonly id: string;
+  readonly name: string;
+  readonly status: "open" | "completed";
+  readonly frozenAt: Date | null;
+  /** Whether the release was completed without the card. */
+  readonly isMissing: boolean;
+}
+
+/** Lists the releases that a card is in, the newest first. */
+export async function listReleasesOfCard(
+  db: Db,
+  card: { readonly id: string; readonly projectId: string },
+): Promise<ReleaseOfCard[]> {
+  return rows<ReleaseOfCard>(
+    db,
+    `select r.id, r.name, r.status, r.frozen_at as "frozenAt", rc.is_missing as "isMissing"
+       from releases r join release_cards rc on rc.release_id = r.id and rc.card_id = :id
+      where r.project_id = :projectId order by r.id desc`,
+    { id: card.id, projectId: card.projectId },
+  );
+}
+
 /** Replaces the cards of an open release. Returns the ids of the added cards. */
 export async function saveReleaseCards(
   trx: Trx,
@@ -116,7 +139,7 @@ export async function isInRelease(db: Db, releaseId: string, cardId: string): Pr
 }
 
 /** A branch that lacks a landed hotfix, or commits that were picked into a release. */
-export interface Backmerge {
+export interface BackMerge {
   readonly repositoryId: string;
   readonly targetBranch: string;
   readonly sha: string;
@@ -125,14 +148,14 @@ export interface Backmerge {
   readonly prNumber: number | null;
 }
 
-interface NewBackmerge extends Omit<Backmerge, "prNumber"> {
+interface NewBackMerge extends Omit<BackMerge, "prNumber"> {
   readonly cardId: string;
   /** The release of a pick; absent for a hotfix. */
   readonly releaseId?: string;
 }
 
 /** Records an open back-merge. Changes an existing one only if another commit landed. */
-export async function recordBackmerge(db: Db, backmerge: NewBackmerge): Promise<void> {
+export async function recordBackMerge(db: Db, backmerge: NewBackMerge): Promise<void> {
   await db.raw(
     `insert into backmerges as b (card_id, repository_id, target_branch, sha, actor_id, release_id)
      values (:cardId, :repositoryId, :targetBranch, :sha, :actorId, :releaseId)
@@ -144,8 +167,8 @@ export async function recordBackmerge(db: Db, backmerge: NewBackmerge): Promise<
   );
 }
 
-export async function listOpenBackmerges(db: Db, cardId: string): Promise<Backmerge[]> {
-  return rows<Backmerge>(
+export async function listOpenBackMerges(db: Db, cardId: string): Promise<BackMerge[]> {
+  return rows<BackMerge>(
     db,
     `select repository_id as "repositoryId", target_branch as "targetBranch", sha, actor_id as "actorId",
             pr_number as "prNumber"
@@ -157,7 +180,7 @@ export async function listOpenBackmerges(db: Db, cardId: string): Promise<Backme
 }
 
 /** Lists the cards whose open back-merges a push to this branch may complete. */
-export async function listCardsAwaitingBackmerge(
+export async function listCardsAwaitingBackMerge(
   db: Db,
   repositoryId: string,
   targetBranch: string,
@@ -172,7 +195,7 @@ export async function listCardsAwaitingBackmerge(
 }
 
 /** Lists cards with an open back-merge that was not checked for an hour, the oldest check first. */
-export async function listCardsWithUncheckedBackmerge(db: Db, limit: number): Promise<string[]> {
+export async function listCardsWithUncheckedBackMerge(db: Db, limit: number): Promise<string[]> {
   const cardIds = await column<string>(
     db,
     `select card_id as "cardId" from backmerges b
@@ -184,14 +207,14 @@ export async function listCardsWithUncheckedBackmerge(db: Db, limit: number): Pr
   return [...new Set(cardIds)];
 }
 
-type BackmergeKey = Pick<Backmerge, "repositoryId" | "targetBranch" | "sha"> & { readonly cardId: string };
+type BackMergeKey = Pick<BackMerge, "repositoryId" | "targetBranch" | "sha"> & { readonly cardId: string };
 
-const columns = ({ cardId, repositoryId, targetBranch, sha }: BackmergeKey) =>
+const columns = ({ cardId, repositoryId, targetBranch, sha }: BackMergeKey) =>
   columnsOf({ cardId, repositoryId, targetBranch, sha });
 
-export async function saveBackmergeOpened(
+export async function saveBackMergeOpened(
   db: Db,
-  key: BackmergeKey,
+  key: BackMergeKey,
   opened: { readonly branchName: string; readonly prNumber: number },
 ): Promise<void> {
   const update = columnsOf({ ...opened, refusal: null, checkedAt: db.fn.now() });
@@ -199,17 +222,17 @@ export async function saveBackmergeOpened(
 }
 
 /** Records a check of an open back-merge. `refusal`: why GitHub refused to open a pull request. */
-export async function saveBackmergeCheck(db: Db, key: BackmergeKey, refusal: string | null): Promise<void> {
+export async function saveBackMergeCheck(db: Db, key: BackMergeKey, refusal: string | null): Promise<void> {
   await db("backmerges").where(columns(key)).update({ refusal, checked_at: db.fn.now() });
 }
 
 /** Completes a back-merge because the branch contains the commit. */
-export async function completeBackmerge(db: Db, key: BackmergeKey): Promise<void> {
+export async function completeBackMerge(db: Db, key: BackMergeKey): Promise<void> {
   await db("backmerges").where(columns(key)).update({ cleared_at: db.fn.now() });
 }
 
 /** Completes a back-merge because its pull request was merged, with any merge method. */
-export async function completeMergedBackmerge(
+export async function completeMergedBackMerge(
   db: Db,
   pull: { readonly repositoryId: string; readonly targetBranch: string; readonly prNumber: number },
 ): Promise<void> {

@@ -51,7 +51,7 @@ export async function finishPromotion(
     db,
     `with owned as (
        update release_actions set updated_at = now(), failures = 0
-        where id = :id and attempt = :attempt and state = 'running' returning id)
+        where id = :id and generation = :generation and state = 'running' returning id)
      update release_promotions p set state = :state, detail = cast(:detail as jsonb)
        from owned where p.action_id = owned.id and p.position = :position and p.state = 'pending'
      returning p.position`,
@@ -68,7 +68,7 @@ export async function skipCancelled(db: Db, action: OwnedAction): Promise<boolea
     db,
     `with cancelled as (
        update release_actions set updated_at = now(), failures = 0
-        where id = :id and attempt = :attempt and state = 'running' and cancelled_at is not null returning id)
+        where id = :id and generation = :generation and state = 'running' and cancelled_at is not null returning id)
      update release_promotions p set state = 'skipped', detail = '{"reason": "cancelled"}'
        from cancelled where p.action_id = cancelled.id and p.state = 'pending'
         and not exists (select 1 from operations o

@@ -7,6 +7,7 @@ import { RELEASE_CARDS } from "./release-cards.ts";
 const COLUMNS = `
   r.id, r.project_id as "projectId", r.name, r.status, r.frozen_at as "frozenAt",
   (select count(*) from release_cards rc where rc.release_id = r.id) as "taskCount",
+  (select count(*) from release_cards rc where rc.release_id = r.id and rc.is_missing) as "missingCount",
   u.name as "createdByName", r.created_at as "createdAt", r.completed_at as "completedAt",
   coalesce((select json_agg(json_build_object('repositoryId', t.repository_id, 'fullName', p.full_name,
                               'tagName', t.tag_name, 'sha', t.sha, 'url', t.url) order by p.full_name)
@@ -62,12 +63,12 @@ export interface ReleaseHead {
   readonly status: "open" | "completed";
   readonly frozenAt: Date | null;
   /** Whether the flow of its project uses releases. */
-  readonly isUsed: boolean;
+  readonly isTurnedOn: boolean;
 }
 
 const HEAD = `
   select r.id, p.workspace_id as "workspaceId", r.project_id as "projectId", r.name, r.slug, r.status,
-         r.frozen_at as "frozenAt", p.releases as "isUsed"
+         r.frozen_at as "frozenAt", p.releases as "isTurnedOn"
     from releases r join projects p on p.id = r.project_id`;
 
 export async function findRelease(
@@ -114,11 +115,11 @@ export async function removeRelease(db: Db, releaseId: string): Promise<void> {
 }
 
 /** Freezes a release. A frozen release keeps the time of its freeze. */
-export async function freezeScope(db: Db, releaseId: string): Promise<void> {
+export async function markFrozen(db: Db, releaseId: string): Promise<void> {
   await db("releases").where({ id: releaseId, frozen_at: null }).update({ frozen_at: db.fn.now() });
 }
 
-export async function unfreezeScope(db: Db, releaseId: string): Promise<void> {
+export async function markUnfrozen(db: Db, releaseId: string): Promise<void> {
   await db("releases").where({ id: releaseId }).update({ frozen_at: null });
   await db("release_cards").where({ release_id: releaseId }).update({ picked_at: null });
 }
@@ -159,16 +160,16 @@ export interface ReleasedCard {
   readonly title: string;
   /** Whether it is at the end of the flow. */
   readonly isDone: boolean;
-  /** Its merged pull requests. `isLater`: landed after the freeze and not picked. */
+  /** Its merged pull requests. `isAfterFreeze`: landed after the freeze and not picked. */
   readonly pullRequests: readonly {
     readonly repositoryId: string;
     readonly number: number;
-    readonly isLater: boolean;
+    readonly isAfterFreeze: boolean;
   }[];
 }
 
 /** SQL for whether the pull request `p` landed after the start of the release branch. */
-const IS_LATER = `
+const IS_AFTER_FREEZE = `
   exists (select 1 from release_branches b
             join landings start on start.repository_id = b.repository_id and start.branch_name = p.target_branch
              and start.sha = b.start_sha
@@ -181,7 +182,7 @@ export async function listReleasedCards(db: Db, releaseId: string): Promise<Rele
     db,
     `select c.id, c.number, c.title, s.kind = 'done' as "isDone",
             coalesce((select json_agg(json_build_object('repositoryId', p.repository_id, 'number', p.number,
-                                        'isLater', rc.picked_at is null and ${IS_LATER}) order by p.number)
+                                        'isAfterFreeze', rc.picked_at is null and ${IS_AFTER_FREEZE}) order by p.number)
                         from pull_requests p where p.card_id = c.id and p.state = 'merged'), '[]') as "pullRequests"
        from release_cards rc join cards c on c.id = rc.card_id join stages s on s.id = c.stage_id
       where rc.release_id = :releaseId order by c.number`,
@@ -189,8 +190,15 @@ export async function listReleasedCards(db: Db, releaseId: string): Promise<Rele
   );
 }
 
-/** Completes a release. It keeps its cards, which may now be added to another release. */
-export async function completeScope(trx: Trx, releaseId: string): Promise<void> {
+/**
+ * Completes a release. It keeps its cards, which may now be added to another release. `missing`:
+ * the numbers of the cards that the release does not contain.
+ */
+export async function markCompleted(trx: Trx, releaseId: string, missing: readonly number[]): Promise<void> {
   await trx("releases").where({ id: releaseId }).update({ status: "completed", completed_at: trx.fn.now() });
-  await trx("release_cards").where({ release_id: releaseId }).update({ is_open: false });
+  await trx.raw(
+    `update release_cards rc set is_open = false, is_missing = c.number = any(:missing)
+       from cards c where c.id = rc.card_id and rc.release_id = :releaseId`,
+    { releaseId, missing: [...missing] },
+  );
 }

@@ -1,5 +1,5 @@
 import type { Role } from "../../flow/roles.ts";
-import { exists, rows, type Db } from "../db/connect.ts";
+import { rows, type Db } from "../db/connect.ts";
 import { actorSql } from "../events/feed.ts";
 
 /**
@@ -32,20 +32,3 @@ export async function setMembership(
     { ...membership, by },
   );
 }
-
-/** Removes a GitHub account from a board. False if no member has this login. */
-export const removeMember = (
-  db: Db,
-  workspaceId: string,
-  login: string,
-  by: string | null = null,
-): Promise<boolean> =>
-  exists(
-    db,
-    `with changed as (
-       delete from memberships where workspace_id = :workspaceId
-          and user_id in (select u.id from users u where lower(u.login) = lower(:login)) returning ${REMOVED}),
-     fed as (${feedMemberships("changed")})
-     select 1 from changed`,
-    { workspaceId, login, by },
-  );

@@ -1,8 +1,8 @@
 import { firstValue, rows, type Db } from "../db/connect.ts";
 
 /**
- * SQL for the person that a user counts as on the board `:workspaceId`: a person is one; an agent's
- * account counts as the owner with whom the board registered it, and the user of an API key as the
+ * SQL for the person that a user counts as on the board `:workspaceId`: a person as themselves, an
+ * agent's account as the owner with whom the board registered it, and the user of an API key as the
  * key's owner. Null if nobody is known: GitHub shows `ghost` for deleted accounts, and other bots
  * have no owner.
  */

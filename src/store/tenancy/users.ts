@@ -1,5 +1,5 @@
 import type { ForgeAccount } from "../../forge/values.ts";
-import { exists, firstRow, rows, type Db } from "../db/connect.ts";
+import { firstRow, rows, type Db } from "../db/connect.ts";
 import type { Identified } from "../db/list-window.ts";
 
 export type UserKind = "human" | "machine" | "agent";
@@ -65,63 +65,18 @@ export async function listMembers(db: Db, workspaceId: string): Promise<Identifi
   );
 }
 
+interface MemberWithLogin extends Identified {
+  /** Null for the user of an API key. */
+  readonly login: string | null;
+}
+
 /** Lists the members of a board with their logins, in the order in which they joined. */
-export async function listMembersWithLogin(db: Db, workspaceId: string): Promise<Identified[]> {
-  return rows<Identified>(
+export async function listMembersWithLogin(db: Db, workspaceId: string): Promise<MemberWithLogin[]> {
+  return rows<MemberWithLogin>(
     db,
     `select u.id, u.login, u.name, ${userKindSql("m.workspace_id", "u")} as kind, m.role
        from memberships m join users u on u.id = m.user_id
       where m.workspace_id = :workspaceId order by m.created_at, u.id`,
     { workspaceId },
-  );
-}
-
-/** Registers an agent, or changes the owner of a registered one; null keeps it. */
-export async function insertAgent(
-  db: Db,
-  agent: { readonly workspaceId: string; readonly userId: string; readonly ownerId: string | null },
-): Promise<void> {
-  await rows(
-    db,
-    `insert into workspace_agents as known (workspace_id, user_id, owner_id)
-     values (:workspaceId, :userId, :ownerId)
-     on conflict (workspace_id, user_id) do update set owner_id = coalesce(excluded.owner_id, known.owner_id)`,
-    agent,
-  );
-}
-
-/** Lists the agents registered on one board, or on all boards (null), the oldest first. */
-export async function listAgents(db: Db, workspaceId: string | null): Promise<Identified[]> {
-  return rows<Identified>(
-    db,
-    `select wa.workspace_id as "workspaceId", u.id, u.login, o.login as owner
-       from workspace_agents wa join users u on u.id = wa.user_id left join users o on o.id = wa.owner_id
-      where :workspaceId::uuid is null or wa.workspace_id = :workspaceId
-      order by wa.created_at, u.id`,
-    { workspaceId },
-  );
-}
-
-/** False if no agent of the board has this login. */
-export async function removeAgent(db: Db, workspaceId: string, login: string): Promise<boolean> {
-  return exists(
-    db,
-    `delete from workspace_agents wa using users u
-      where u.id = wa.user_id and wa.workspace_id = :workspaceId and lower(u.login) = lower(:login)
-     returning u.id`,
-    { workspaceId, login },
-  );
-}
-
-export async function isRegisteredAgent(
-  db: Db,
-  workspaceId: string,
-  forgeAccountId: number,
-): Promise<boolean> {
-  return exists(
-    db,
-    `select 1 from workspace_agents wa join users u on u.id = wa.user_id
-      where wa.workspace_id = :workspaceId and u.forge_account_id = :forgeAccountId`,
-    { workspaceId, forgeAccountId },
   );
 }

@@ -12,7 +12,7 @@ export interface Claim extends ShownClaim {
   readonly claimId: string;
 }
 
-/** The answer to a refused call. */
+/** The response to a refused call. */
 interface Refusal {
   readonly message: string;
   readonly code?: string;

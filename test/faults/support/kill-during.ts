@@ -65,7 +65,7 @@ export function killedTogether<Story extends KilledCall>(
       };
       stories.set(name, { ...story, answer });
     }
-  }, 300_000);
+  });
   return (name) => {
     const story = stories.get(name);
     if (!story) throw new Error(`there is no story ${name}`);
@@ -74,7 +74,7 @@ export function killedTogether<Story extends KilledCall>(
 }
 
 const answerTo = async ({ act, isLeft }: KilledCall): Promise<ApiAnswer | null> =>
-  isLeft ? null : eventually(act, ({ status }) => status === 200, 30_000);
+  isLeft ? null : eventually(act, ({ status }) => status === 200);
 
 /** Makes the calls, kills the service once all of them wait for a response, and restarts it. */
 async function killDuring(world: KillableWorld, calls: readonly KilledCall[]): Promise<void> {

@@ -6,6 +6,7 @@ import { WEBHOOK_PATH } from "../../../src/app.ts";
 import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
 import type { ServiceOptions } from "../../../src/service.ts";
 import type { Db } from "../../../src/store/db/connect.ts";
+import { expectConsistent } from "../../support/invariants.ts";
 import { shipService } from "../../support/processes/shipped-service.ts";
 import type { BoardOptions, TestBoard } from "../../support/world.ts";
 import { startSurroundings } from "./surroundings.ts";
@@ -25,6 +26,12 @@ export interface KillableWorld {
   /** Starts the service again at the same address. */
   restart(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** Compares the newest board with the forge. */
+export async function expectLastConsistent(world: KillableWorld): Promise<void> {
+  const board = world.boards.at(-1);
+  if (board) await expectConsistent(world, board);
 }
 
 export async function startKillableWorld(): Promise<KillableWorld> {

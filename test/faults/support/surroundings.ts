@@ -5,8 +5,9 @@ import { startForge, type RunningForge } from "../../../sandbox/forge/start-forg
 import type { ServiceOptions } from "../../../src/service.ts";
 import { connect, type Db } from "../../../src/store/db/connect.ts";
 import { createTestDatabase } from "../../support/database/database.ts";
-import { outsideDeps } from "../../support/processes/outside-deps.ts";
+import { depsForChildProcess } from "../../support/processes/deps-for-child-process.ts";
 import { makeBoard, type BoardOptions, type TestBoard } from "../../support/world.ts";
+import { githubOptions } from "../../support/forge/github-options.ts";
 
 /** A forge and a database for services that are child processes. */
 export interface Surroundings {
@@ -26,14 +27,8 @@ export async function startSurroundings(): Promise<Surroundings> {
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-faults-"));
   const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
   const db = connect({ connectionString: database.connectionString, onError: () => undefined });
-  const github: ServiceOptions["github"] = {
-    apiUrl: forge.apiUrl,
-    appId: forge.app.id,
-    privateKey: forge.app.privateKey,
-    webhookSecrets: [forge.app.webhookSecret],
-    paceWrites: false,
-  };
-  const deps = outsideDeps(db, forge);
+  const github = githubOptions(forge);
+  const deps = depsForChildProcess(db, forge);
   return {
     forge,
     databaseUrl: database.connectionString,

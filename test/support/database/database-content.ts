@@ -12,9 +12,9 @@ const STABLE: Readonly<Record<string, string>> = {
 export async function databaseContent({ deps }: { readonly deps: { readonly db: Db } }): Promise<object> {
   const { db } = deps;
   // The rows of `instances` change with each heartbeat. Events are numbered and sent after their write.
-  // The audit log has a row of each call, also of one that changes nothing else.
+  // The audit log and the last use change with each call, also with one that changes nothing else.
   const tables = await db.raw<{ rows: { name: string }[] }>(
-    "select tablename as name from pg_tables where schemaname = 'public' and tablename not in ('instances', 'feeds', 'webhook_deliveries', 'audit_log', 'audit_chain') order by 1",
+    "select tablename as name from pg_tables where schemaname = 'public' and tablename not in ('instances', 'feeds', 'webhook_deliveries', 'audit_log', 'audit_chain', 'last_uses') order by 1",
   );
   const hashes = tables.rows.map(
     ({ name }) =>

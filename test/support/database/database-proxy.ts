@@ -13,14 +13,14 @@ export interface DatabaseProxy {
   /** Closes a connection instead of passing on the first response with this text; resolves then. */
   loseAnswerWith(text: string): Promise<void>;
   /** Delays the first statement with this text until it is released. */
-  keepCallWith(text: string): KeptCall;
+  holdStatementWith(text: string): HeldStatement;
   stop(): Promise<void>;
 }
 
-export interface KeptCall {
+export interface HeldStatement {
   /** Resolves when the statement has arrived. */
-  readonly met: Promise<void>;
-  letGo(): void;
+  readonly arrived: Promise<void>;
+  resume(): void;
 }
 
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
@@ -81,13 +81,13 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       new Promise((lost) => {
         losing = { text, lost };
       }),
-    keepCallWith: (text) => {
+    holdStatementWith: (text) => {
       const kept = new Promise<() => void>((hold) => {
         keeping = { text, keep: hold };
       });
       return {
-        met: kept.then(() => undefined),
-        letGo: () => void kept.then((passOn) => passOn()),
+        arrived: kept.then(() => undefined),
+        resume: () => void kept.then((passOn) => passOn()),
       };
     },
     stop: async () => {

@@ -75,7 +75,8 @@ export async function cherryPick(
 ): Promise<ForgeResult<PickResult>> {
   const prepared = await forge.preparePick(repository, order);
   if (!prepared.ok || prepared.value.state !== "prepared") return prepared as ForgeResult<PickResult>;
-  const landed = await forge.landPick(repository, order, prepared.value);
-  if (!landed.ok || landed.value.state !== "picked") await forge.dropPick(repository, order, prepared.value);
+  const landed = await forge.applyPick(repository, order, prepared.value);
+  if (!landed.ok || landed.value.state !== "picked")
+    await forge.discardPick(repository, order, prepared.value);
   return landed;
 }

@@ -106,6 +106,5 @@ export async function allProcessedIn({
   await eventually(
     () => db("deliveries").where({ state: "waiting" }).select("guid", "event", "error"),
     ({ length }) => length === 0,
-    30_000,
   );
 }

@@ -10,15 +10,14 @@ export function holdCalls(
   times = 1,
 ) {
   const { faults } = forge.control;
-  const id = faults.add({ match, fault: { kind: "gate", effect }, times });
+  const id = faults.add({ match, fault: { kind: "hold", effect }, times });
   return {
     /** Resolves when all of them have arrived. */
-    met: () =>
+    arrived: () =>
       eventually(
         () => Promise.resolve(faults.list()),
         (rules) => rules.find((rule) => rule.id === id)?.hits === times,
-        30_000,
       ),
-    letGo: () => faults.remove(id),
+    resume: () => faults.remove(id),
   };
 }

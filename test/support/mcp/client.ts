@@ -22,7 +22,7 @@ export interface ToolResult {
   readonly isError: boolean;
   /** What Trunkline says. */
   readonly text: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests read deep into the answers of routes
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read deep into the responses of routes
   readonly data: Readonly<Record<string, any>>;
 }
 

@@ -19,6 +19,8 @@ export async function startBalancer(upstreams: readonly string[]): Promise<Balan
       forward(order, incoming, Buffer.concat(parts), outgoing);
     });
   });
+  // Clients reuse idle connections for as long as the upstreams allow.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {

@@ -8,7 +8,7 @@ export interface Ended {
 }
 
 export interface CommandLine {
-  /** Runs a command with the test's database in real mode. */
+  /** Runs a command with the test's database and the settings of an App. */
   run(words: readonly string[], input?: string): Promise<Ended>;
   /** Runs a command that must succeed with `--json` and returns its output. */
   json<T = Record<string, unknown>>(...words: readonly string[]): Promise<T>;

@@ -5,9 +5,10 @@ import { startCrashingPostgres, type CrashingPostgres } from "../../../faults/wo
 import { WEBHOOK_PATH } from "../../../src/app.ts";
 import { startForge, type RunningForge } from "../../../sandbox/forge/start-forge.ts";
 import { connect, type Db } from "../../../src/store/db/connect.ts";
-import { outsideDeps } from "./outside-deps.ts";
+import { depsForChildProcess } from "./deps-for-child-process.ts";
 import { shipService, type ShippedOptions, type ShippedProcess } from "./shipped-service.ts";
 import { makeBoard, type TestBoard } from "../world.ts";
+import { githubOptions } from "../forge/github-options.ts";
 
 /** The built service as a child process, with a durable PostgreSQL that can crash. */
 export interface CrashingWorld {
@@ -29,15 +30,7 @@ export async function startCrashingWorld(paceWrites: boolean): Promise<CrashingW
   const [postgres, shipped] = await Promise.all([startCrashingPostgres(), shipService()]);
   const databaseUrl = await postgres.createDatabase("crashing");
   const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
-  const { apiUrl, app } = forge;
-  const github = {
-    apiUrl,
-    appId: app.id,
-    privateKey: app.privateKey,
-    webhookSecrets: [app.webhookSecret],
-    paceWrites,
-  };
-  const options: ShippedOptions = { databaseUrl, github };
+  const options: ShippedOptions = { databaseUrl, github: githubOptions(forge, paceWrites) };
   let service = await shipped.start(options);
   const { baseUrl } = service;
   forge.setWebhookUrl(`${baseUrl}${WEBHOOK_PATH}`);
@@ -51,7 +44,7 @@ export async function startCrashingWorld(paceWrites: boolean): Promise<CrashingW
     restart: async () => {
       service = await shipped.start({ ...options, port: Number(new URL(baseUrl).port) });
     },
-    board: () => makeBoard(forge, { deps: outsideDeps(db, forge), baseUrl }, {}),
+    board: () => makeBoard(forge, { deps: depsForChildProcess(db, forge), baseUrl }, {}),
     stop: async () => {
       await service.kill();
       await forge.stop();

@@ -46,7 +46,7 @@ export async function npmStart(
   await eventually(
     () => Promise.resolve(printed),
     (text) => text.includes("Ctrl-C"),
-    60_000,
+    240_000,
   );
   const file = JSON.parse(await readFile(join(dataDir, "sandbox.json"), "utf8")) as SandboxFile;
   return { child, exited, printed: () => printed, file };

@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 /** The compiled service in its own folder, as in an image. */
 export interface Shipped {
   readonly dir: string;
-  /** Starts `node dist/src/main.js` in real mode and resolves when it listens. */
+  /** Starts `node dist/src/main.js` with the settings of an App and resolves when it listens. */
   start(options: ShippedOptions): Promise<ShippedProcess>;
   remove(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function shipService(): Promise<Shipped> {
   };
 }
 
-/** The settings of a service in real mode with a sandbox forge. */
+/** The settings of a service that uses a sandbox forge as GitHub. */
 export const environmentOf = ({ databaseUrl, github, port = 0, env = {} }: ShippedOptions) => ({
   NODE_ENV: "production",
   DATABASE_URL: databaseUrl,
@@ -100,7 +100,6 @@ async function startShipped(dir: string, options: ShippedOptions): Promise<Shipp
   const listening = await eventually(
     () => Promise.resolve(logged().find(({ msg }) => msg === "listening")),
     (line) => line !== undefined || child.exitCode !== null,
-    60_000,
   );
   if (!listening) throw new Error(`the service did not start: ${out}${complaints}`);
   return {

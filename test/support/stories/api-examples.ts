@@ -7,7 +7,7 @@ import type { TestBoard, TestWorld } from "../world.ts";
 import { startReceiver } from "./outgoing-webhooks.ts";
 import { pushTo, writeFile } from "./work-on-card.ts";
 
-/** A recorded call with its answers by status. */
+/** A recorded call with its responses by status. */
 export interface Example {
   readonly path: string;
   readonly body?: unknown;
@@ -16,7 +16,7 @@ export interface Example {
 
 type Identified = { readonly id: string };
 
-/** Calls every route on a board with one repository, and returns the calls and answers by operation. */
+/** Calls every route on a board with one repository, and returns the calls and responses by operation. */
 export async function recordExamples(world: TestWorld): Promise<Record<string, Example>> {
   const board = await world.board();
   const { api, projectId, stages, owner } = board;
@@ -80,9 +80,13 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   const sha = await pushTo(board, await branchOf(number), "hello.txt");
   await api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "draft");
   await moveTo("In review", number);
+  const run = { name: "test", head_sha: sha };
+  await board.person("ada", "POST", `/repos/${owner}/web/check-runs`, { ...run, status: "in_progress" });
+  const whenReady = { expiresInHours: 8, headShas: { [`${owner}/web`]: sha } };
+  await record("POST", `/v1/cards/${number}/move`, { statusId: stages.Done, index: 0, whenReady });
+  await record("DELETE", `/v1/cards/${number}/armed`);
   await board.person("ada", "POST", `/repos/${owner}/web/check-runs`, {
-    name: "test",
-    head_sha: sha,
+    ...run,
     status: "completed",
     conclusion: "success",
     details_url: "https://ci.example.com/runs/1",
@@ -120,12 +124,13 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
       .orderBy("created_at");
   // Cancelled while the first card waits for GitHub.
   const { faults } = world.forge.control;
-  faults.add({ match: { operation: "Inspect" }, fault: { kind: "gate" } });
+  faults.add({ match: { operation: "Inspect" }, fault: { kind: "hold" } });
   const promoting = api.post(`/v1/releases/${release.id}/promote`, {
     statusId: stages.Done,
     taskNumbers: [other.number, number],
   });
   const [cancelled] = await eventually(promotions, ({ length }) => length > 0);
+  await get(`/v1/releases/${release.id}/operation`);
   await record("POST", `/v1/operations/${cancelled?.id}/cancel`);
   faults.clear();
   await promoting;
@@ -150,6 +155,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await settled();
   await pick(fix.number);
   await get(`/v1/cards/${fix.number}/timeline`);
+  await get(`/v1/releases/${release.id}/preview`);
   const repositoryId = Object.values(board.repositories)[0];
   await record("POST", `/v1/releases/${release.id}/complete`, {
     versions: [{ repositoryId, tagName: "v1.0.0" }],
@@ -158,12 +164,13 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await get("/v1/releases");
   await settled();
   await get("/v1/trunk");
+  await get("/v1/trunk/refusals");
   await get("/v1/events?after=1000000");
   await eventually(
     () => get<{ events: unknown[] }>(`/v1/events?after=0&card=${number}&limit=3`),
     ({ events }) => events.length === 3,
   );
-  // Its answer does not end, so none is recorded.
+  // Its response does not end, so none is recorded.
   examples["GET /v1/audit"] = { path: "/v1/audit?from=2026-01-31T12:00:00Z", answers: {} };
   examples["GET /v1/events/stream"] = { path: `/v1/events/stream?card=${number}`, answers: {} };
   const next = await api.post<Identified>("/v1/releases", { name: "1.1" });
@@ -205,7 +212,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   return normalized(examples, board, world);
 }
 
-/** Calls the routes of outgoing webhooks, with a receiver that answers. */
+/** Calls the routes of outgoing webhooks, with a receiver that responds. */
 async function recordWebhook(
   board: TestBoard,
   record: <Body = Identified>(method: string, path: string, body?: unknown) => Promise<Body>,

@@ -110,5 +110,4 @@ export const untilMirrored = (world: TestWorld, commentId: string): Promise<numb
   eventually(
     () => dueMirrors(world, commentId),
     (due) => due === 0,
-    20_000,
   );

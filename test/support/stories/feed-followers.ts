@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiEvent, EventPage } from "./event-stream.ts";
 
-/** One address to follow a feed at; the next is tried when one does not answer. */
+/** One address to follow a feed at; the next is tried when one does not respond. */
 export interface FeedPlace {
   readonly baseUrls: readonly string[];
   readonly apiKey: string;
@@ -12,14 +12,14 @@ export interface Follower {
   readonly name: string;
   /** The events as they were sent, in the order of their arrival. */
   readonly texts: readonly string[];
-  /** The answers that no reader may get: a 410, or a `reset`. */
+  /** The responses that no reader may get: a 410, or a `reset`. */
   readonly lost: readonly string[];
   /** Resolves when it has got so many events, or after some seconds. */
   until(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Longer than a service takes to answer a poll. */
+/** Longer than a service takes to respond to a poll. */
 const TIMEOUT_MS = 10_000;
 const RETRY_MS = 50;
 const UNTIL_MS = 10_000;
@@ -71,7 +71,11 @@ export function followByPolling(place: FeedPlace): Follower {
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       });
       const text = await response.text();
-      if (response.status === 410) lost.push(text);
+      if (response.status === 410) {
+        lost.push(text);
+        next = (JSON.parse(text) as EventPage).head;
+        return;
+      }
       if (!response.ok) throw new Error(text);
       const page = JSON.parse(text) as EventPage;
       texts.push(...page.events.map((event) => JSON.stringify(event)));

@@ -15,7 +15,7 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Answers later requests; by default with 204. */
+  /** Responds to later requests, by default with 204. */
   answerWith(answer: (response: ServerResponse, request: Received) => void): void;
   /** Resolves with the requests when there are as many. */
   receivedWhen(count: number): Promise<readonly Received[]>;
@@ -97,7 +97,7 @@ export interface WebhookWorld extends TestWorld {
   closeReceivers(): Promise<void>;
 }
 
-/** `timeoutMs` is how long a receiver may take to answer. Waits are a tenth longer than the schedule. */
+/** `timeoutMs` is how long a receiver may take to respond. Waits are a tenth longer than the schedule. */
 export async function startWebhookWorld(timeoutMs?: number): Promise<WebhookWorld> {
   const random = (): number => 0.5;
   const webhooks = { allowedAddresses: ["127.0.0.0/8"], random, ...(timeoutMs && { timeoutMs }) };

@@ -7,6 +7,7 @@ export interface ReleaseAnswer {
   readonly status: string;
   readonly frozenAt: string | null;
   readonly taskCount: number;
+  readonly missingCount: number;
   readonly createdByName: string;
   readonly completedAt: string | null;
   readonly tags: readonly {
@@ -21,6 +22,7 @@ export interface ReleaseAnswer {
     readonly title: string;
     readonly statusId: string | null;
     readonly pickedAt: string | null;
+    readonly isMissing: boolean;
   }[];
   readonly repositories: readonly {
     readonly repositoryId: string;

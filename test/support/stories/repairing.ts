@@ -7,7 +7,7 @@ import type { TestBoard, TestWorld } from "../world.ts";
 /** Reconciles everything immediately, recent changes included, and waits for the resulting work. */
 export async function compareWithForge(world: TestWorld): Promise<void> {
   await world.forge.waitUntilIdle();
-  await reconcile(world.service.deps, { quietMs: 0, pauseMs: 0 });
+  await reconcile(world.service.deps, { minAgeMs: 0, pauseMs: 0 });
   await allProcessed(world);
 }
 

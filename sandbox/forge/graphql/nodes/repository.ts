@@ -134,6 +134,7 @@ export function refObject(scope: Scope, row: RepositoryRow, name: string, sha: s
           __typename: "RepositoryRule",
           id: namedNodeId(NODE_PREFIXES.rule, id, type),
           type: type.toUpperCase(),
+          parameters: null,
         }),
       ),
     compare: ({ headRef }: { headRef: string }) => compare(scope, row, { name, sha }, headRef),
@@ -153,6 +154,8 @@ const refUpdateRule = (protection: ProtectionRow | undefined) =>
         pattern: protection.branch,
         allowsDeletions: protection.allowDeletions,
         allowsForcePushes: protection.allowForcePushes,
+        requiredStatusCheckContexts:
+          protection.requiredStatusChecks?.checks.map(({ context }) => context) ?? [],
         requiresLinearHistory: protection.requiredLinearHistory,
         requiresSignatures: protection.requiredSignatures === "classic",
       };

@@ -93,7 +93,7 @@ export async function preparePick(
   }
 }
 
-export const dropPick = (
+export const discardPick = (
   { caller }: GitHubRepository,
   order: PickOrder,
   { handle }: PreparedPick,
@@ -166,7 +166,7 @@ async function writeCommit(
 }
 
 /** Moves the branch and deletes the temporary one atomically. */
-export async function landPick(
+export async function applyPick(
   openFor: OpenFor,
   order: PickOrder,
   { sha: tip, commits, handle }: PreparedPick,
@@ -203,7 +203,7 @@ async function removeTemp(caller: GitHubCaller, repositoryId: string, tempBranch
 function parentOf(commit: MergedCommit): string {
   const parent = commit.parents.nodes[0]?.oid;
   if (parent !== undefined) return parent;
-  const message = "A commit without a parent cannot be picked. Add its change by hand.";
+  const message = "A commit without a parent cannot be picked. Add its change manually.";
   throw new PickEnded({ ok: false, refusal: { reason: "unknown", message } });
 }
 

@@ -7,10 +7,10 @@ import { name, text } from "../text-shapes.ts";
 import { PAGE, valueOf } from "../repositories.ts";
 import { askRepository, type Question, type QuestionKind } from "../repository-questions.ts";
 
-/** For one answer, including the commits of merged branches. */
+/** For one response, including the commits of merged branches. */
 const MAX_PAGES = 10;
 /** The most commits of a merge that are reported. */
-const MAX_BROUGHT = 100;
+const MAX_MERGED_COMMITS = 100;
 /** A commit belongs to several pull requests if its branch is merged further. */
 const PULL_REQUESTS = 5;
 
@@ -75,12 +75,12 @@ export async function readLandedCommits(
 ): Promise<LandedHistory | null> {
   const known = new Map<string, Commit>();
   const line: Commit[] = [];
-  const answer = (next: string | null, isJoined: boolean): LandedHistory => {
+  const answer = (next: string | null, reachesAfter: boolean): LandedHistory => {
     const trunk = firstParents(known, line[0]?.oid);
     const commits = line.map((commit) =>
       toLanded(commit, question.branchName, broughtBy(commit, known, trunk)),
     );
-    return { commits, next, isJoined };
+    return { commits, next, reachesAfter };
   };
   let at: string | undefined;
   let cursor: string | null = null;
@@ -119,25 +119,29 @@ function broughtBy(
   merge: Commit,
   known: ReadonlyMap<string, Commit>,
   trunk: ReadonlySet<string>,
-): LineCommit["brought"] {
-  const brought = new Map<string, Commit>();
+): LineCommit["mergedCommits"] {
+  const mergedCommits = new Map<string, Commit>();
   const open = merge.parents.nodes.slice(1).map(({ oid }) => oid);
   for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
-    if (trunk.has(oid) || brought.has(oid)) continue;
+    if (trunk.has(oid) || mergedCommits.has(oid)) continue;
     const commit = known.get(oid);
-    if (commit === undefined || brought.size === MAX_BROUGHT) return null;
-    brought.set(oid, commit);
+    if (commit === undefined || mergedCommits.size === MAX_MERGED_COMMITS) return null;
+    mergedCommits.set(oid, commit);
     open.push(...commit.parents.nodes.map((parent) => parent.oid));
   }
-  return [...brought.values()].map(({ oid: sha, message }) => ({ sha, message }));
+  return [...mergedCommits.values()].map(({ oid: sha, message }) => ({ sha, message }));
 }
 
-function toLanded(commit: Commit, branchName: string, brought: LineCommit["brought"]): LineCommit {
+function toLanded(
+  commit: Commit,
+  branchName: string,
+  mergedCommits: LineCommit["mergedCommits"],
+): LineCommit {
   const pulls = commit.associatedPullRequests?.nodes ?? [];
   const merged = pulls.find((pull) => pull.merged && pull.baseRefName === branchName);
   return {
     sha: commit.oid,
-    brought,
+    mergedCommits,
     message: commit.message,
     committedAt: new Date(commit.committedDate).toISOString(),
     authorLogin: commit.author?.user?.login ?? null,

@@ -78,7 +78,7 @@ export async function mergeChain(caller: GitHubCaller, chain: Chain): Promise<Me
     const merged = commits.map((_, index) => data[`m${index}`]?.mergeCommit?.tree.oid);
     const found = merged.filter((tree) => tree !== undefined);
     if (found.length < commits.length) {
-      const message = "GitHub found nothing to merge for a commit that has to be picked. Pick it by hand.";
+      const message = "GitHub found nothing to merge for a commit that has to be picked. Pick it manually.";
       return { refusal: { reason: "unknown", message }, at: commits[0]! };
     }
     trees.push(...found);

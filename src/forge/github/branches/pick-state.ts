@@ -28,11 +28,11 @@ const mergedPullShape = z.looseObject({
 
 const MERGED_FIELDS = `
   merged
-  mergeCommit { ...Told history(first: ${COMMITS}) { nodes { ...Told } } }
-  commits(last: ${COMMITS}) { nodes { commit { ...Told } } }`;
+  mergeCommit { ...CommitFields history(first: ${COMMITS}) { nodes { ...CommitFields } } }
+  commits(last: ${COMMITS}) { nodes { commit { ...CommitFields } } }`;
 
-const TOLD = /* GraphQL */ `
-  fragment Told on Commit {
+const COMMIT_FIELDS = /* GraphQL */ `
+  fragment CommitFields on Commit {
     oid
     message
     authoredDate
@@ -91,7 +91,7 @@ export const PICK: QuestionKind<PickQuestion, PickState> = {
         )
         .join("\n")}`,
   forbiddable: ["refUpdateRule", "rules"],
-  fragments: () => TOLD,
+  fragments: () => COMMIT_FIELDS,
   shape: stateShape,
 };
 

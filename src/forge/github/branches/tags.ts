@@ -51,7 +51,7 @@ export const createTag = (repository: GitHubRepository, name: string, sha: strin
  * (https://docs.github.com/en/graphql/reference/mutations#updaterefs). GitHub does not document
  * whether a branch may be listed without a change; if it refuses that, nothing is written.
  */
-export async function tagTip(
+export async function tagBranchTip(
   repository: GitHubRepository,
   { branchName, tagName, sha }: TipTag,
 ): Promise<boolean> {

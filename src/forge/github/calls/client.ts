@@ -9,7 +9,7 @@ import {
   InstallationRefused,
   isUnanswered,
   NotSent,
-  orNotSent,
+  checkBeforeSending,
   QuestionTooLarge,
   UnknownOutcome,
 } from "./failures.ts";
@@ -20,6 +20,7 @@ import {
   type GitHubCall,
   type CallParameters,
   type RawAnswer,
+  Person,
   sendCall,
   type CallDeps,
 } from "./send-call.ts";
@@ -31,7 +32,7 @@ import { awaitTurn, type Pacing } from "./turns.ts";
 const CALL_WITHIN_MS = 25_000;
 const LOST_ACCESS_RETRY_S = 60;
 
-/** An answer with a status from 200 to 499, except for rate limits and refused credentials. */
+/** A response with a status from 200 to 499, except for rate limits and refused credentials. */
 export interface Answer extends Omit<RawAnswer, "isTokenRequest"> {
   readonly facts: CallFacts;
 }
@@ -41,7 +42,7 @@ export interface GitHubCaller {
   /** `route` is a template such as `GET /repositories/{repository_id}`; octokit escapes values. */
   read(route: string, parameters?: CallParameters): Promise<Answer>;
   write(route: string, parameters: CallParameters): Promise<Answer>;
-  /** The answer's body is `{ data, errors }`. */
+  /** The response's body is `{ data, errors }`. */
   query(document: string, variables: CallParameters): Promise<Answer>;
   mutate(document: string, variables: CallParameters): Promise<Answer>;
 }
@@ -65,7 +66,7 @@ interface Deps extends CallDeps, Pacing {
 /** Called before a call fails because GitHub refuses the installation or the credentials. */
 export type OnRefused = (installationId: number, message: string) => Promise<void>;
 
-/** Called before a call fails because GitHub did not answer it; `retryAfter` in seconds. */
+/** Called before a call fails because GitHub did not respond; `retryAfter` in seconds. */
 export type OnUnavailable = (
   installationId: number,
   reason: UnavailableReason,
@@ -103,7 +104,7 @@ export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
 /** `at` is the path of the part of the body that is wrong. */
 export function unexpectedAnswer(answer: Answer, at = ""): UnknownOutcome {
   const cause = new CallFailure(`answered ${answer.status} in an unknown shape, at "${at}"`, answer.facts);
-  return new UnknownOutcome("GitHub answered in an unexpected shape", { reason: "unusable_answer", cause });
+  return new UnknownOutcome("GitHub responded in an unexpected shape", { reason: "unusable_answer", cause });
 }
 
 async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
@@ -122,7 +123,7 @@ async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
 }
 
 /**
- * Whether GitHub did not answer. `limits` records limits. An answer that cannot be used may be asked
+ * Whether GitHub did not respond. `limits` records limits. A response that cannot be used may be asked
  * for in another way, so `connect` reports it.
  */
 const isOutage = (error: unknown): error is ForgeUnavailable =>
@@ -143,7 +144,7 @@ async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
 
 /** The permission may have ended while the write waited for its turn or a token. */
 async function assertPermitted({ mayWrite }: Deps, { isWrite }: GitHubCall): Promise<void> {
-  if (!isWrite || mayWrite === undefined || (await orNotSent(mayWrite()))) return;
+  if (!isWrite || mayWrite === undefined || (await checkBeforeSending(mayWrite()))) return;
   throw new ForgeUnavailable("The permission for this write ended before it was sent", { retryAfter: 1 });
 }
 
@@ -166,7 +167,9 @@ function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Answer {
     const details = { connection: "refused" };
     throw new InstallationRefused({ ...refusalOf(status, body), reason: "not_permitted", details });
   }
-  if (status === 401 || raw.isTokenRequest) {
+  // A person may revoke their token at any time.
+  const isOurs = !(call.account instanceof Person);
+  if ((status === 401 && isOurs) || raw.isTokenRequest) {
     deps.log.error({ ...facts, account }, "GitHub does not accept our credentials");
     throw noAccess(new CallFailure(`answered ${status}`, facts));
   }
@@ -178,7 +181,7 @@ function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Answer {
   return { status, headers, body, facts };
 }
 
-/** The error for a call that was answered with 5xx, not answered, or not sent. */
+/** The error for a call that got a 5xx or no response, or was not sent. */
 function unavailable(
   deps: Deps,
   call: GitHubCall,
@@ -189,13 +192,13 @@ function unavailable(
   if (isUnanswered(error)) return error;
   const why = raw === null ? nameOf(error) : `answered ${raw.status}`;
   const cause = new CallFailure(why, factsOf(call, raw));
-  deps.log.warn({ ...cause.facts, account: String(call.account), why }, "GitHub did not answer");
+  deps.log.warn({ ...cause.facts, account: String(call.account), why }, "GitHub did not respond");
   if (error instanceof TokenRefused) return noAccess(cause);
   if (error instanceof AnswerTooLarge && !call.isWrite) {
-    return new QuestionTooLarge("GitHub's answer is too large", { reason: "unusable_answer", cause });
+    return new QuestionTooLarge("GitHub's response is too large", { reason: "unusable_answer", cause });
   }
   const Kind = call.isWrite && isSent ? UnknownOutcome : ForgeUnavailable;
-  return new Kind("GitHub did not answer", { cause });
+  return new Kind("GitHub did not respond", { cause });
 }
 
 /** Omits the message of an error with a request, which may contain secrets. */

@@ -31,8 +31,11 @@ export class NotSent extends Error {
   override readonly name = "NotSent";
 }
 
-/** The result of a check before a request. Its failure means that the request is not sent. */
-export async function orNotSent<T>(check: Promise<T>): Promise<T> {
+/**
+ * Awaits a check before a request. If it fails, throws `NotSent`, because the request is not sent
+ * then; a `ForgeUnavailable` is thrown unchanged.
+ */
+export async function checkBeforeSending<T>(check: Promise<T>): Promise<T> {
   try {
     return await check;
   } catch (cause) {
@@ -43,10 +46,10 @@ export async function orNotSent<T>(check: Promise<T>): Promise<T> {
 /** A write was sent and its outcome is unknown: read its effect before repeating it. */
 export class UnknownOutcome extends ForgeUnavailable {}
 
-/** The answer is too large, or takes GitHub too long. A smaller question may succeed. */
+/** The response is too large, or takes GitHub too long. A smaller question may succeed. */
 export class QuestionTooLarge extends ForgeUnavailable {}
 
-/** The server answers GraphQL calls with 404. */
+/** The server returns 404 to GraphQL calls. */
 export class GraphqlMissing extends ForgeUnavailable {}
 
 /** GitHub refuses the App's key or token. */

@@ -39,7 +39,7 @@ export function graphqlOutcome(answer: Answer): ForgeResult<z.infer<typeof answe
   return { ok: true, value: parseAnswer(answerShape, answer) };
 }
 
-/** The answer's data, or a refusal from its first error. */
+/** The response's data, or a refusal from its first error. */
 export function graphqlData<T>(shape: z.ZodType<T>, answer: Answer): ForgeResult<T> {
   const outcome = graphqlOutcome(answer);
   if (!outcome.ok) return outcome;
@@ -63,14 +63,14 @@ const REASON_OF_TYPE: Readonly<Record<string, RefusalReason>> = {
   "UNAUTHORIZED-WRITE": "not_permitted",
 };
 
-/** Throws `UnknownOutcome` for a transient error; any other is GitHub's answer to the request. */
+/** Throws `UnknownOutcome` for a transient error; any other is GitHub's response to the request. */
 export function refusalOfError({ type, message }: GraphqlError, answer: Answer): Refusal {
   if (type ? TRANSIENT_TYPES.has(type) : TRANSIENT_MESSAGE.test(message)) {
     const what = `answered with a GraphQL error of type ${type ?? "unknown"}`;
     const cause = new CallFailure(what, answer.facts);
-    throw new UnknownOutcome("GitHub could not answer", { reason: "unusable_answer", cause });
+    throw new UnknownOutcome("GitHub could not respond", { reason: "unusable_answer", cause });
   }
-  const refusal = refusalOf(200, { message: message || `GitHub answered ${type ?? "with an error"}` });
+  const refusal = refusalOf(200, { message: message || `GitHub returned ${type ?? "an error"}` });
   if (refusal.reason !== "unknown") return refusal;
   return { ...refusal, reason: REASON_OF_TYPE[type ?? ""] ?? "unknown" };
 }

@@ -1,25 +1,25 @@
 import { z } from "zod";
 
-/** The part of an answer that may report a limit. */
+/** The part of a response that may report a limit. */
 export type HttpAnswer = Pick<Response, "status" | "ok" | "headers" | "text">;
 
-/** A rate limit that an answer of GitHub reports. */
+/** A rate limit that a response of GitHub reports. */
 export interface ReportedLimit {
   /** Seconds without requests; null when GitHub states no time. */
   readonly seconds: number | null;
 }
 
 /**
- * The limit in an answer, or null. GitHub answers 403 or 429, and 200 to GraphQL
+ * The limit in a response, or null. GitHub returns 403 or 429, and 200 to GraphQL
  * (https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api).
- * `now` is used when the answer has no date.
+ * `now` is used when the response has no date.
  */
 export async function limitIn(url: string, answer: HttpAnswer, now: number): Promise<ReportedLimit | null> {
   const { status, headers } = answer;
   const isGraphql = new URL(url).pathname.endsWith("/graphql");
   if (status !== 403 && status !== 429 && !(status === 200 && isGraphql)) return null;
   const text = await answer.text();
-  // Most answers of GraphQL mention no limit, and parsing a large one takes long.
+  // Most responses of GraphQL mention no limit, and parsing a large one takes long.
   if (status === 200 && !MENTIONS_LIMIT.test(text)) return null;
   const body = bodyOf(text);
   const isPrimary = PRIMARY.test(body.message) || body.errors.some(isPrimaryError);

@@ -1,18 +1,18 @@
 import type { Logger } from "pino";
 import { ForgeLimited } from "../../values.ts";
-import { orNotSent } from "./failures.ts";
+import { checkBeforeSending } from "./failures.ts";
 import { type HttpAnswer, limitIn, type ReportedLimit } from "./limit-answers.ts";
 
 /**
- * For a limit without a time
+ * The first wait in seconds when GitHub states none
  * (https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api).
  */
 export const FIRST_WAIT_S = 60;
 
 /** Limits that all processes share. An account is an installation id, `app` or `nobody`. */
 export interface SharedLimits {
-  /** `seconds` is 0 when the account is not limited. `isRepeated`: the next wait would be longer. */
-  read(account: string): Promise<{ readonly seconds: number; readonly isRepeated: boolean }>;
+  /** `seconds` is 0 when the account is not limited. `nextWaitIsLonger`: the next wait would be longer. */
+  read(account: string): Promise<{ readonly seconds: number; readonly nextWaitIsLonger: boolean }>;
   /**
    * Records a limit and returns its seconds. Without a stated time, it doubles the wait of the last
    * such limit. Null if it could not be stored yet.
@@ -36,7 +36,7 @@ export interface Limits {
   /** Throws `ForgeLimited` while GitHub limits the account. */
   check(account: string): Promise<void>;
   /**
-   * Sends one request, unless GitHub limits its account, and reads limits from the answer. Throws
+   * Sends one request, unless GitHub limits its account, and reads limits from the response. Throws
    * `ForgeLimited` for both. Throws `NotSent` if the limits cannot be read.
    */
   guard<Answer extends HttpAnswer>(request: LimitedRequest, send: () => Promise<Answer>): Promise<Answer>;
@@ -53,19 +53,19 @@ export function createLimits(clock: { now(): number }, shared: SharedLimits | nu
 
   const limited = (seconds: number): ForgeLimited => limitedFor(seconds, clock.now());
 
-  function assertNotHeld(account: string): void {
+  function requireNoLimit(account: string): void {
     const left = (limitedUntil.get(account) ?? 0) - clock.now();
     if (left > 0) throw limited(left / 1_000);
   }
 
   /** Returns whether the wait of the next limit would be longer. */
   async function check(account: string): Promise<boolean> {
-    assertNotHeld(account);
+    requireNoLimit(account);
     if (shared === null) return false;
-    const { seconds, isRepeated } = await shared.read(account);
-    assertNotHeld(account);
+    const { seconds, nextWaitIsLonger } = await shared.read(account);
+    requireNoLimit(account);
     if (seconds > 0) throw limited(seconds);
-    return isRepeated;
+    return nextWaitIsLonger;
   }
 
   /** Returns the seconds of the limit. This process sends nothing while it is being stored. */
@@ -82,12 +82,12 @@ export function createLimits(clock: { now(): number }, shared: SharedLimits | nu
     { account, kind, url }: LimitedRequest,
     send: () => Promise<Answer>,
   ): Promise<Answer> {
-    const isRepeated = await orNotSent(check(account));
+    const nextWaitIsLonger = await checkBeforeSending(check(account));
     const answer = await send();
     const limit = await limitIn(url, answer, clock.now());
     if (limit === null) {
       // If it fails, the next success repeats it.
-      const endsLimits = isRepeated && answer.ok && kind !== "token";
+      const endsLimits = nextWaitIsLonger && answer.ok && kind !== "token";
       if (endsLimits) await shared?.reset(account, kind === "write").catch(() => undefined);
       return answer;
     }

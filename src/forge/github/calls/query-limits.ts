@@ -1,5 +1,5 @@
 /**
- * GitHub's limits for one GraphQL query. It answers 502 or 504 after ten seconds, or with an error
+ * GitHub's limits for one GraphQL query. It returns 502 or 504 after ten seconds, or with an error
  * (https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api).
  */
 import { z } from "zod";

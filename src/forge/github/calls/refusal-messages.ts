@@ -9,7 +9,7 @@ interface KnownMessages {
 
 /**
  * Patterns for GitHub's messages, loose because it documents few and changes them. The order
- * matters, since a ruleset answers with several sentences.
+ * matters, since a ruleset refuses with several sentences.
  */
 export const KNOWN_MESSAGES: readonly KnownMessages[] = [
   {

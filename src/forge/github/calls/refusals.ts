@@ -3,12 +3,12 @@ import type { Refusal, RefusalReason } from "../../../flow/refusal.ts";
 import { cutMessage } from "../text-shapes.ts";
 import { KNOWN_MESSAGES } from "./refusal-messages.ts";
 
-/** For unknown messages. GitHub answers 404 also for private repositories without access. */
+/** For unknown messages. GitHub returns 404 also for private repositories without access. */
 const NOT_PERMITTED = [401, 403, 404, 410, 451];
 
-/** For answers other than rate limits and 5xx. */
+/** For responses other than rate limits and 5xx. */
 export function refusalOf(status: number, body: unknown): Refusal {
-  const message = refusalMessage(body) || `GitHub answered ${status}`;
+  const message = refusalMessage(body) || `GitHub returned ${status}`;
   const ofStatus = NOT_PERMITTED.includes(status) ? "not_permitted" : "unknown";
   const reason = reasonOf(allMessages(body)) ?? ofStatus;
   const details = detailsOf(message);
@@ -70,8 +70,8 @@ function messageIn(body: unknown): string {
   if (!parsed.success) return "";
   const { message, errors, details } = parsed.data;
   const listed = typeof errors === "string" ? [errors] : (errors ?? []).map(messageOf).filter(Boolean);
-  const isBare = message === undefined || message === null || /^validation failed\.?$/i.test(message);
-  if (isBare && listed.length > 0) return listed.join("\n");
+  const isGeneric = message === undefined || message === null || /^validation failed\.?$/i.test(message);
+  if (isGeneric && listed.length > 0) return listed.join("\n");
   return message ?? details?.message ?? "";
 }
 

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { isUnavailable, NotSent } from "./failures.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
@@ -6,7 +7,25 @@ import { type CompleteAnswer, type MonotonicClock, type Transport, TransportFail
 /** GitHub may refuse a new token for a moment. */
 const NEW_TOKEN_SETTLES_MS = 1_000;
 
-export type Account = number | "app" | "nobody";
+export type Account = number | "app" | "nobody" | Person;
+
+/** A person, as whom the App calls with their token. As text, for limits and logs, it is a digest. */
+export class Person {
+  readonly #token: string;
+
+  constructor(token: string) {
+    this.#token = token;
+  }
+
+  get token(): string {
+    return this.#token;
+  }
+
+  toString(): string {
+    return `person:${hash("sha256", this.#token).slice(0, 16)}`;
+  }
+}
+
 export type CallParameters = Readonly<Record<string, unknown>>;
 
 export interface GitHubCall {
@@ -25,7 +44,7 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | undefined>>;
   readonly body: unknown;
-  /** The answer to octokit's request for a token, not to the call. */
+  /** The response to octokit's request for a token, not to the call. */
   readonly isTokenRequest: boolean;
 }
 
@@ -46,7 +65,7 @@ export interface CallDeps {
   readonly clock: MonotonicClock;
 }
 
-/** Returns an answer of any status. A call that gets no token before its deadline is not sent. */
+/** Returns a response of any status. A call that gets no token before its deadline is not sent. */
 export async function sendCall(wire: CallDeps, call: GitHubCall, progress: Progress): Promise<RawAnswer> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -104,7 +123,7 @@ function trackedFetch(
       if (answer.ok) pair?.recordAccepted(headers.get("authorization"));
       return answer;
     };
-    const answer = await send(null);
+    const answer = await send(call.account instanceof Person ? call.account.token : null);
     return answer.status === 401 && pair !== null ? await withNewToken(wire.clock, pair, init, send) : answer;
   };
 }
@@ -128,7 +147,7 @@ async function withNewToken(
 
 const headers = z.record(z.string(), z.union([z.string(), z.number(), z.undefined()])).catch({});
 
-/** Octokit throws answers that are no success; `graphql` throws another kind of error. */
+/** Octokit throws responses that are no success; `graphql` throws another kind of error. */
 const octokitError = z.looseObject({
   request: z.looseObject({ url: z.string() }).optional().catch(undefined),
   response: z.looseObject({ status: z.number(), headers, data: z.unknown() }),
@@ -140,7 +159,7 @@ const graphqlError = z.looseObject({
 });
 
 /**
- * The answer in an error of octokit's or in one of its causes, such as a refused request for a
+ * The response in an error of octokit's or in one of its causes, such as a refused request for a
  * token. Otherwise throws what `fetch` threw, which octokit wraps more than once.
  */
 function answerOf(error: unknown): RawAnswer {

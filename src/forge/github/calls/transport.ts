@@ -21,7 +21,7 @@ const API_VERSION = "2022-11-28";
 /** For a webhook of up to 25 MB, read from the delivery log. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const REPEAT_AFTER_MS = [300, 1_000];
-/** No repeats after this time, so that the caller gets an answer in time. */
+/** No repeats after this time, so that the caller gets a response in time. */
 const REPEAT_WITHIN_MS = 8_000;
 const MAX_REDIRECTS = 3;
 
@@ -34,13 +34,13 @@ interface SendRules {
   readonly assertPermitted?: () => Promise<void>;
   /** The account that calls, and the route's template. */
   readonly about: { readonly account: string; readonly route: string };
-  /** The account, for REST reads only: their answers are cached by account. */
+  /** The account, for REST reads only: their responses are cached by account. */
   readonly readFor?: string;
   /** For a token request: the installation, whose limits apply. */
   readonly tokenFor?: string;
 }
 
-/** A complete answer: the part of `Response` that octokit uses. */
+/** A complete response: the part of `Response` that octokit uses. */
 export class CompleteAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -69,6 +69,13 @@ export class CompleteAnswer {
     }
   }
 
+  /** The same response with the time at which GitHub confirmed it (RFC 9111, 4.3.4). */
+  confirmedAt(date: string | null): CompleteAnswer {
+    const headers = new Headers(this.headers);
+    if (date !== null) headers.set("date", date);
+    return new CompleteAnswer(this.status, headers, this.#body);
+  }
+
   text(): Promise<string> {
     return Promise.resolve(new TextDecoder().decode(this.#body));
   }
@@ -82,12 +89,12 @@ export interface Transport {
   send(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer>;
 }
 
-/** No answer. The message contains no data of the request. */
+/** No response. The message contains no data of the request. */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
 }
 
-/** Not repeated: the next answer would be as large. */
+/** Not repeated: the next response would be as large. */
 export class AnswerTooLarge extends TransportFailure {}
 
 /**
@@ -125,7 +132,7 @@ export function createTransport(options: {
       return answer;
     } catch (error) {
       if (error instanceof TransportFailure) throw error;
-      throw new TransportFailure(stop.signal.aborted ? `no answer within ${limit} ms` : reasonOf(error));
+      throw new TransportFailure(stop.signal.aborted ? `no response within ${limit} ms` : reasonOf(error));
     } finally {
       clearTimeout(timer);
       options.observe?.({
@@ -186,13 +193,13 @@ function redirectOf(answer: CompleteAnswer, from: string, method: string): URL |
   return statuses.includes(answer.status) ? new URL(location, from) : null;
 }
 
-/** Reads the body to its end, so that one that stalls or breaks off counts as no answer. */
+/** Reads the body to its end, so that one that stalls or breaks off counts as no response. */
 async function readWhole(answer: Response): Promise<CompleteAnswer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge("the answer is too large");
+    if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge("the response is too large");
     chunks.push(chunk);
   }
   return new CompleteAnswer(answer.status, answer.headers, Buffer.concat(chunks));
@@ -200,7 +207,7 @@ async function readWhole(answer: Response): Promise<CompleteAnswer> {
 
 /** The code of the cause, such as ECONNRESET, or the error's name. */
 function reasonOf(error: unknown): string {
-  const { cause, name = "no answer" } = Object(error) as {
+  const { cause, name = "no response" } = Object(error) as {
     readonly cause?: { readonly code?: string };
     readonly name?: string;
   };
@@ -212,9 +219,9 @@ const MAX_CACHED = 100;
 const MAX_CACHED_BYTES = 128 * 1024;
 
 /**
- * Sends the ETag of an earlier answer, because a 304 does not count against the rate limit
+ * Sends the ETag of an earlier response, because a 304 does not count against the rate limit
  * (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api). The
- * cache is per account, since accounts may see different data. It holds only valid JSON: an answer
+ * cache is per account, since accounts may see different data. It holds only valid JSON: a response
  * that a proxy truncated or replaced may have the ETag too, and every 304 would return it.
  */
 export function withConditionalReads(transport: Transport): Transport {
@@ -238,7 +245,9 @@ export function withConditionalReads(transport: Transport): Transport {
       const headers = new Headers(init.headers);
       if (cached !== undefined) headers.set("if-none-match", cached.etag);
       const answer = await transport.send(url, { ...init, headers }, rules);
-      return answer.status === 304 && cached !== undefined ? cached.answer : store(key, answer);
+      return answer.status === 304 && cached !== undefined
+        ? cached.answer.confirmedAt(answer.headers.get("date"))
+        : store(key, answer);
     },
   };
 }

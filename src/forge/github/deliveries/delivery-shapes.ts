@@ -19,6 +19,8 @@ export const envelope = z.looseObject({
   repository: referred,
 });
 
+export const authorization = envelope.extend({ sender: account });
+
 const repositoryShape = z.looseObject({
   id: z.int(),
   full_name: name,

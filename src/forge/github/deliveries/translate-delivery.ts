@@ -29,6 +29,7 @@ const TRANSLATIONS = new Map<string, (payload: unknown) => ForgeEvent | null>([
   ["installation_repositories", translateInstallation],
   ["installation_target", translateInstallation],
   ["repository", translateRepository],
+  ["github_app_authorization", translateAuthorization],
 ]);
 
 export const isTranslated = (eventName: string): boolean => TRANSLATIONS.has(eventName);
@@ -183,7 +184,7 @@ function translateComment(payload: unknown): ForgeEvent | null {
 function translateCheckRun(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.checkRun, payload);
   const run = delivered.check_run;
-  // Somebody pressed a button in a run; nothing was reported.
+  // A requested action reports no result.
   if (delivered.action === "requested_action") return null;
   const ours = run.pull_requests.filter(({ head }) => head.repo?.id === delivered.repository.id);
   const branches = [run.check_suite?.head_branch ?? null, ...ours.map(({ head }) => head.ref)];
@@ -218,6 +219,11 @@ function translateStatus(payload: unknown): ForgeEvent {
 function translateInstallation(payload: unknown): ForgeEvent | null {
   const id = read(shapes.envelope, payload).installation?.id;
   return id === undefined ? null : { type: "installation_changed", installationId: id };
+}
+
+function translateAuthorization(payload: unknown): ForgeEvent | null {
+  const { action, sender } = read(shapes.authorization, payload);
+  return action === "revoked" ? { type: "authorization_revoked", account: sender } : null;
 }
 
 const REPOSITORY_ACTIONS = new Set(["renamed", "transferred", "archived", "unarchived", "deleted"]);

@@ -33,7 +33,7 @@ const reportShape = z.union([runShape, detailedStatusShape]);
 
 type Report = z.infer<typeof reportShape>;
 
-/** Requested for every run, because only the answer shows which runs fail. */
+/** Requested for every run, because only the response shows which runs fail. */
 const NOTES_PER_RUN = 20;
 
 const REPORTS = /* GraphQL */ `

@@ -60,6 +60,24 @@ export function summarizeChecks(reports: readonly InspectedCheck[]): ChecksSumma
   };
 }
 
+/** A check that a branch requires, from one App or (null) from any. */
+export interface RequiredCheck {
+  readonly name: string;
+  readonly appId: number | null;
+}
+
+/** The required checks that have not passed; a check and a status of one name are both required. */
+export const unmetChecks = (
+  required: readonly RequiredCheck[],
+  reports: readonly InspectedCheck[],
+): string[] =>
+  required
+    .filter(({ name, appId }) => {
+      const own = reports.filter((each) => each.name === name && (appId === null || each.appId === appId));
+      return own.length === 0 || own.some(({ outcome }) => outcome === "pending" || outcome === "failing");
+    })
+    .map(({ name }) => name);
+
 /** Keeps the newest report of each series (a name from one App), in place of its first one. */
 export function newestOfEachSeries<Context extends CheckContext>(contexts: readonly Context[]): Context[] {
   const newest = new Map<string, Context>();

@@ -30,7 +30,7 @@ const CLOCK_MARGIN_MS = 10 * 60_000;
 
 /**
  * GitHub accepts the same text any number of times, and reads may be stale. So a comment whose
- * answer is lost is searched for, but not written again.
+ * response is lost is searched for, but not written again.
  */
 export async function comment(repository: GitHubRepository, order: CommentOrder): Promise<FoundComment> {
   const found = order.isRepeated ? await findComment(repository, order) : null;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { BranchQuestion, InspectOptions, NewestCommit } from "../../pull-requests.ts";
+import type { BranchInspectionRequest, InspectOptions, NewestCommit } from "../../pull-requests.ts";
 import { time, graphqlAccount, ACCOUNT } from "../account-shapes.ts";
 import { contextsShape, REPORT } from "./checks.ts";
 import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
@@ -67,6 +67,27 @@ const COMMITS = /* GraphQL */ `
             email
             user {
               databaseId
+            }
+          }
+        }
+      }
+    }
+  }
+`;
+
+/** Of classic protection and of rulesets. Both are shown to those who may not administrate the repository. */
+const RULES = /* GraphQL */ `
+  fragment Rules on Ref {
+    refUpdateRule {
+      requiredStatusCheckContexts
+    }
+    rules(first: 100) {
+      nodes {
+        parameters {
+          ... on RequiredStatusChecksParameters {
+            requiredStatusChecks {
+              context
+              integrationId
             }
           }
         }
@@ -160,7 +181,27 @@ const commits = z
   .nullish()
   .catch(null);
 const head = tip.extend({ newest: newestShape });
-const target = tip.extend({ compare: z.looseObject({ aheadBy: z.number(), commits }).nullish() });
+const rules = {
+  refUpdateRule: z
+    .looseObject({ requiredStatusCheckContexts: z.array(z.string().nullable()).nullish() })
+    .nullish(),
+  rules: z
+    .looseObject({
+      nodes: nodesOf(
+        z.looseObject({
+          parameters: z
+            .looseObject({
+              requiredStatusChecks: z
+                .array(z.looseObject({ context: z.string(), integrationId: z.number().nullish() }))
+                .optional(),
+            })
+            .nullish(),
+        }),
+      ),
+    })
+    .nullish(),
+};
+const target = tip.extend({ ...rules, compare: z.looseObject({ aheadBy: z.number(), commits }).nullish() });
 
 const pull = z.looseObject({
   id: z.string(),
@@ -207,7 +248,8 @@ export const inspection = ({
   pullRequests = PULL_REQUESTS,
   includesConversation = false,
   includesCommits = false,
-}: InspectOptions = {}): QuestionKind<BranchQuestion, RepositoryAnswer> => ({
+  includesRules = false,
+}: InspectOptions = {}): QuestionKind<BranchInspectionRequest, RepositoryAnswer> => ({
   operation: "Inspect",
   fields: ({ branchName, targetBranch }, declare) => {
     const target =
@@ -218,7 +260,7 @@ export const inspection = ({
     const branch = declare("b", "String!", branchName);
     const head = declare("q", "String!", `refs/heads/${branchName}`);
     const fields = `...Where
-      target: ${target} { ...Tip compare(headRef: ${branch}) { aheadBy${includesCommits ? " ...Commits" : ""} } }
+      target: ${target} { ...Tip${includesRules ? " ...Rules" : ""} compare(headRef: ${branch}) { aheadBy${includesCommits ? " ...Commits" : ""} } }
       head: ref(qualifiedName: ${head}) { ...Tip${includesConversation ? " ...Newest" : ""} }
       pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
         nodes { ...Pull }
@@ -236,8 +278,10 @@ export const inspection = ({
       FRAGMENTS,
       PULL_REQUEST,
       ...(includesCommits ? [COMMITS] : []),
+      ...(includesRules ? [RULES] : []),
       ...(includesConversation ? [CONVERSATION, NEWEST] : []),
     ].join("\n");
   },
   shape: repositoryAnswer,
+  forbiddable: ["refUpdateRule", "rules"],
 });

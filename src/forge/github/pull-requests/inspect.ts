@@ -1,11 +1,19 @@
 import type { CommitFacts } from "../../../flow/facts.ts";
 import type {
-  BranchAnswer,
-  BranchQuestion,
+  BranchInspection,
+  BranchInspectionRequest,
   InspectedPullRequest,
   InspectOptions,
 } from "../../pull-requests.ts";
-import { type CheckContext, type Contexts, newestOfEachSeries, reportOf, summarizeChecks } from "./checks.ts";
+import {
+  type CheckContext,
+  type Contexts,
+  newestOfEachSeries,
+  reportOf,
+  type RequiredCheck,
+  summarizeChecks,
+  unmetChecks,
+} from "./checks.ts";
 import { type GitHubCaller, type GitHubClient, parseAnswer } from "../calls/client.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
 import {
@@ -26,23 +34,25 @@ const MAX_PAGES = 20;
 
 export const inspect = (
   client: GitHubClient,
-  questions: readonly BranchQuestion[],
+  questions: readonly BranchInspectionRequest[],
   options?: InspectOptions,
-): Promise<BranchAnswer[]> =>
+): Promise<BranchInspection[]> =>
   askInstallations(
     client,
     inspection(options),
     { questions, perCall: PER_CALL, tooLarge: options?.isPartial ? withoutAnswer : failTooLarge },
-    toBranchAnswer,
+    (answer, question, caller) =>
+      toBranchInspection(answer, question, caller, options?.includesRules ?? false),
   );
 
-const withoutAnswer = ({ message }: Error): BranchAnswer => ({ refusal: { reason: "unknown", message } });
+const withoutAnswer = ({ message }: Error): BranchInspection => ({ refusal: { reason: "unknown", message } });
 
-async function toBranchAnswer(
+async function toBranchInspection(
   answer: RepositoryAnswer,
-  question: BranchQuestion,
+  question: BranchInspectionRequest,
   caller: GitHubCaller,
-): Promise<BranchAnswer> {
+  includesRules: boolean,
+): Promise<BranchInspection> {
   // In GraphQL, an empty repository has no default branch.
   const defaultBranch =
     answer.defaultBranchRef?.name ??
@@ -53,6 +63,7 @@ async function toBranchAnswer(
     pull.headRefName === question.branchName && pull.headRepository?.databaseId === answer.databaseId;
   const ours = answer.pullRequests?.nodes.filter(isOurs) ?? [];
   const lastChanged = answer.lastChanged?.nodes.find(isOurs);
+  const required = includesRules ? requiredChecksOf(answer) : null;
   return {
     repository: { forgeId: answer.databaseId, fullName: answer.nameWithOwner, defaultBranch },
     target: {
@@ -62,10 +73,22 @@ async function toBranchAnswer(
     headSha: answer.head?.target?.oid ?? null,
     aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
     commits: commitsOf(answer),
-    pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull))),
+    pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull, required))),
+    ...(required && { requiredChecks: [...new Set(required.map(({ name }) => name))] }),
     conversation: lastChanged ? toConversation(lastChanged) : null,
     newest: answer.head?.newest ?? null,
   };
+}
+
+function requiredChecksOf({ target }: RepositoryAnswer): RequiredCheck[] {
+  const classic = target?.refUpdateRule?.requiredStatusCheckContexts ?? [];
+  const ofRulesets = (target?.rules?.nodes ?? []).flatMap(
+    ({ parameters }) => parameters?.requiredStatusChecks ?? [],
+  );
+  return [
+    ...classic.flatMap((name) => (name === null ? [] : [{ name, appId: null }])),
+    ...ofRulesets.map(({ context: name, integrationId }) => ({ name, appId: integrationId ?? null })),
+  ];
 }
 
 /** Null if GitHub did not list all of the commits or authors. */
@@ -78,7 +101,11 @@ function commitsOf({ target }: RepositoryAnswer): readonly CommitFacts[] | null 
     : null;
 }
 
-async function toPullRequest(caller: GitHubCaller, pull: PullAnswer): Promise<InspectedPullRequest> {
+async function toPullRequest(
+  caller: GitHubCaller,
+  pull: PullAnswer,
+  required: readonly RequiredCheck[] | null,
+): Promise<InspectedPullRequest> {
   const reports = newestOfEachSeries(await checksOf(caller, pull)).map(reportOf);
   return {
     number: pull.number,
@@ -93,6 +120,7 @@ async function toPullRequest(caller: GitHubCaller, pull: PullAnswer): Promise<In
     mergeSha: pull.state === "merged" ? (pull.mergeCommit?.oid ?? null) : null,
     isMergedByPerson: pull.mergedBy?.isBot === false,
     checks: summarizeChecks(reports),
+    ...(required && { unmetChecks: unmetChecks(required, reports) }),
     title: pull.title,
     openedAt: pull.createdAt,
     updatedAt: pull.updatedAt,

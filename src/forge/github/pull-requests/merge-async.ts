@@ -70,7 +70,7 @@ function orUnavailable(error: unknown): ForgeUnavailable {
 
 async function follow(merge: Merge, answer: Answer, result: AsyncResult): Promise<Merged> {
   const { uuid, expected_head_sha: expected } = result.details;
-  // It may have been merged before, and the answer does not show by whom.
+  // It may have been merged before, and the response does not show by whom.
   const earlier = result.status === "merged" ? await findMerged(merge) : null;
   if (earlier !== null) return earlier;
   if (result.status !== "pending") return await finished(merge, answer, result, uuid ?? null);

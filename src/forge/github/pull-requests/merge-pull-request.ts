@@ -18,7 +18,7 @@ import {
 } from "./merge-state.ts";
 import { allMessages } from "../calls/refusals.ts";
 
-/** Temporary states of GitHub (Prow's Tide tries again after 4 s and 8 s). */
+/** Temporary states of GitHub. */
 const TRANSIENT = /base branch was modified|merge already in progress/i;
 /** For conflicts, a closed or merged pull request, or while GitHub computes `mergeable`. */
 const AMBIGUOUS = /not mergeable/i;

@@ -15,7 +15,7 @@ import {
   type RepositoryPart,
 } from "../repository-questions.ts";
 
-/** An API request waits for these answers, and a slow installation must not delay the others. */
+/** An API request waits for these responses, and a slow installation must not delay the others. */
 const WITHIN_MS = 5_000;
 /** Questions in one call. */
 const PER_CALL = 25;

@@ -86,7 +86,7 @@ async function findOpened(repository: GitHubRepository, draft: PullRequestDraft)
 async function findUnder(
   owner: string,
   { ref, read, identity }: GitHubRepository,
-  { headBranch, targetBranch, knownUpTo }: PullRequestDraft,
+  { headBranch, targetBranch, highestKnownNumber }: PullRequestDraft,
 ): Promise<Opened | null> {
   const answer = await read("/pulls", {
     head: `${owner}:${headBranch}`,
@@ -101,7 +101,8 @@ async function findUnder(
     .toSorted((a, b) => b.number - a.number);
   const open = matching.find(({ state }) => state !== "closed");
   if (open) return { ok: true, value: toOpened(open) };
-  const later = knownUpTo === null ? [] : matching.filter(({ number }) => number > knownUpTo);
+  const later =
+    highestKnownNumber === null ? [] : matching.filter(({ number }) => number > highestKnownNumber);
   if (later.length === 0) return null;
   const { botId } = await identity();
   const ours = later.find(({ user }) => user?.id === botId);

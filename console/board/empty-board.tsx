@@ -1,0 +1,45 @@
+import { Link } from "wouter";
+import { useWorkspace } from "../api/workspace.tsx";
+import { EmptyState } from "../components/states.tsx";
+import { NoRepository, useRepositoriesOf } from "../shell/no-repository.tsx";
+
+interface Props {
+  readonly projectId: string;
+  /** The name of the stage that new cards of the board enter. */
+  readonly stage: string;
+}
+
+/** On a board without a project. */
+export function NoProject() {
+  const { base } = useWorkspace();
+  return (
+    <EmptyState title="This board has no project yet">
+      <p>
+        A project has a flow of stages and its repositories. A maintainer creates it in{" "}
+        <Link href={`${base}/settings/projects`}>Settings, Projects</Link>.
+      </p>
+    </EmptyState>
+  );
+}
+
+/** The first steps: what is missing until a card can be moved. */
+export function EmptyBoard({ projectId, stage }: Props) {
+  const { base } = useWorkspace();
+  const isLacking = useRepositoriesOf(projectId)?.length === 0;
+  return (
+    <EmptyState title="No cards yet">
+      <ol className="first-steps">
+        {isLacking && (
+          <li>
+            <NoRepository />
+          </li>
+        )}
+        <li>
+          New card creates a card in <bdi>{stage}</bdi>. Cards for later are created in the{" "}
+          <Link href={`${base}/backlog${window.location.search}`}>backlog</Link>.
+        </li>
+        <li>Move the card to another stage. The line below a stage&apos;s name says what happens in Git.</li>
+      </ol>
+    </EmptyState>
+  );
+}

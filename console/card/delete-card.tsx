@@ -1,0 +1,62 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { CardSnapshot } from "../api/reads.ts";
+import { useWrite } from "../api/use-write.ts";
+import { useWorkspace } from "../api/workspace.tsx";
+import { Button } from "../components/button.tsx";
+import { Confirm } from "../components/dialog/confirm.tsx";
+import { useToast } from "../components/toast.tsx";
+
+interface Props {
+  readonly card: CardSnapshot;
+  readonly onDeleted: () => void;
+}
+
+/** Deletes a card after it has said what is lost and what stays on GitHub. */
+export function DeleteCard({ card, onDeleted }: Props) {
+  const { keys } = useWorkspace();
+  const queries = useQueryClient();
+  const toast = useToast();
+  const [isAsking, setIsAsking] = useState(false);
+  const { mutateAsync, isPending, error, reset } = useWrite("DELETE /v1/cards/{number}");
+  const { number, projectId } = card;
+  const close = (): void => {
+    reset();
+    setIsAsking(false);
+  };
+  const remove = async (): Promise<void> => {
+    try {
+      await mutateAsync({ path: { number } });
+    } catch {
+      return; // The dialog shows it.
+    }
+    toast({ title: `Card #${number} deleted` });
+    onDeleted();
+    void queries.invalidateQueries({ queryKey: keys.boards });
+    void queries.invalidateQueries({ queryKey: keys.backlog(projectId) });
+  };
+  return (
+    <>
+      <Button kind="quiet" className="card-delete" onClick={() => setIsAsking(true)}>
+        Delete card
+      </Button>
+      <Confirm
+        open={isAsking}
+        title={`Delete card #${number}?`}
+        action="Delete the card"
+        isBusy={isPending}
+        error={error}
+        onCancel={close}
+        onConfirm={() => void remove()}
+      >
+        <p>
+          Its text, comments and timeline are lost, and its number is not used again.
+          {hasBranch(card) && " Its branches and pull requests stay on GitHub."}
+        </p>
+      </Confirm>
+    </>
+  );
+}
+
+const hasBranch = ({ repositories }: CardSnapshot): boolean =>
+  repositories.some(({ branchName }) => branchName !== null);

@@ -1,0 +1,52 @@
+import type { Ref } from "react";
+import { Link } from "wouter";
+import type { Blocked } from "../../api/schema.d.ts";
+import { useWorkspace } from "../../api/workspace.tsx";
+import { Refusal } from "../../card-chip/refusal.tsx";
+import { Button } from "../../components/button.tsx";
+import { Ago } from "../../text/time.tsx";
+import { adviceOn } from "./advice.ts";
+import type { Stage } from "./plan.tsx";
+
+interface Props {
+  readonly blocked: Blocked;
+  /** The stage that the card could not enter, while it exists. */
+  readonly stage: Stage | undefined;
+  readonly isBusy: boolean;
+  readonly onRetry: ((stage: Stage) => void) | null;
+  readonly panelRef: Ref<HTMLElement>;
+}
+
+/** Why the last move was refused, and what to do next. */
+export const BlockedPanel = ({ blocked, stage, isBusy, onRetry, panelRef }: Props) => {
+  const { base } = useWorkspace();
+  const advice = adviceOn(blocked.reasons);
+  return (
+    <section className="blocked-panel" aria-label="The last move was refused" tabIndex={-1} ref={panelRef}>
+      <Refusal blocked={blocked} stage={stage?.name} />
+      <div className="blocked-next">
+        {advice.length > 0 && (
+          <>
+            <h2>What to do</h2>
+            <ul>
+              {advice.map((each) => (
+                <li key={each}>{each}</li>
+              ))}
+            </ul>
+          </>
+        )}
+        <p className="form-actions">
+          {stage && onRetry && (
+            <Button isBusy={isBusy} onClick={() => onRetry(stage)}>
+              Try the move again
+            </Button>
+          )}
+          <Link href={`${base}/inbox`}>Open the inbox</Link>
+          <span className="blocked-at">
+            refused <Ago at={blocked.at} />
+          </span>
+        </p>
+      </div>
+    </section>
+  );
+};

@@ -1,0 +1,75 @@
+import { Menu as Base } from "@base-ui/react/menu";
+import { useEffect, useState, type ReactNode } from "react";
+import { useLocation } from "wouter";
+import { Icon } from "./icon.tsx";
+import type { MenuProps } from "./menu.tsx";
+import "./menu.css";
+
+/** The menu itself; see `Menu`. It opens when its button is on the page, beside which it is placed. */
+export function MenuRoot({ trigger, children, align = "start", open = false, onOpenChange }: MenuProps) {
+  const [isMounted, setIsMounted] = useState(false);
+  useEffect(() => setIsMounted(true), []);
+  return (
+    <Base.Root modal={false} open={open && isMounted} onOpenChange={(next) => onOpenChange?.(next)}>
+      <Base.Trigger render={trigger} />
+      <Base.Portal>
+        <Base.Positioner className="menu-positioner" align={align} sideOffset={4}>
+          <Base.Popup className="menu">{children}</Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+interface ItemProps {
+  readonly onSelect: () => void;
+  readonly children: ReactNode;
+  /** Why the action is not available. The item stays in the list and shows it. */
+  readonly unavailable?: string | undefined;
+  readonly isChecked?: boolean;
+  /** Keeps the menu open, for a choice of several. */
+  readonly staysOpen?: boolean;
+}
+
+export const MenuItem = ({ onSelect, children, unavailable, isChecked, staysOpen = false }: ItemProps) => (
+  <Base.Item
+    className="menu-item"
+    disabled={unavailable !== undefined}
+    closeOnClick={!staysOpen}
+    onClick={onSelect}
+  >
+    <span className="menu-check">{isChecked && <Icon name="check" />}</span>
+    <span className="menu-text">
+      {children}
+      {isChecked && <span className="visually-hidden"> (current)</span>}
+      {unavailable !== undefined && <span className="menu-reason">{unavailable}</span>}
+    </span>
+  </Base.Item>
+);
+
+/** An entry that opens a page of the console. */
+export function MenuLink({
+  href,
+  children,
+  isChecked = false,
+}: {
+  href: string;
+  children: ReactNode;
+  isChecked?: boolean;
+}) {
+  const [, navigate] = useLocation();
+  return (
+    <MenuItem onSelect={() => navigate(href)} isChecked={isChecked}>
+      {children}
+    </MenuItem>
+  );
+}
+
+export const MenuSeparator = () => <Base.Separator className="menu-separator" />;
+
+export const MenuGroup = ({ label, children }: { label: string; children: ReactNode }) => (
+  <Base.Group>
+    <Base.GroupLabel className="menu-label">{label}</Base.GroupLabel>
+    {children}
+  </Base.Group>
+);

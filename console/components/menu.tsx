@@ -1,0 +1,78 @@
+import {
+  cloneElement,
+  createContext,
+  useContext,
+  useEffect,
+  useState,
+  type ButtonHTMLAttributes,
+  type ComponentProps,
+  type ReactElement,
+  type ReactNode,
+} from "react";
+import type * as MenuParts from "./menu-parts.tsx";
+
+export interface MenuProps {
+  /** The button that opens the menu. It has its own name. */
+  readonly trigger: ReactElement<ButtonHTMLAttributes<HTMLButtonElement>>;
+  readonly children: ReactNode;
+  readonly align?: "start" | "end";
+  /** With `onOpenChange`: the component above decides whether it is open. */
+  readonly open?: boolean;
+  readonly onOpenChange?: (open: boolean) => void;
+}
+
+type Parts = typeof MenuParts;
+
+/** Menus are a quarter of the code of a page and not needed to show it: they are loaded after it. */
+export const loadMenus = (): Promise<Parts> => import("./menu-parts.tsx");
+
+const PartsContext = createContext<Parts | null>(null);
+
+/** A menu of actions or places. The focus returns to its button when it closes. */
+export function Menu({ trigger, open, onOpenChange, ...rest }: MenuProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const [parts, setParts] = useState<Parts | null>(null);
+  const change = (next: boolean): void => {
+    setIsOpen(next);
+    onOpenChange?.(next);
+  };
+  const load = (): void => void loadMenus().then(setParts);
+  useEffect(() => {
+    if (open) load();
+  }, [open]);
+  if (parts) {
+    return (
+      <PartsContext value={parts}>
+        <parts.MenuRoot trigger={trigger} open={open ?? isOpen} onOpenChange={change} {...rest} />
+      </PartsContext>
+    );
+  }
+  return cloneElement(trigger, {
+    "aria-haspopup": "menu",
+    "aria-expanded": false,
+    onClick: () => {
+      load();
+      change(true);
+    },
+  });
+}
+
+export function MenuItem(props: ComponentProps<Parts["MenuItem"]>) {
+  const parts = useContext(PartsContext);
+  return parts && <parts.MenuItem {...props} />;
+}
+
+export function MenuLink(props: ComponentProps<Parts["MenuLink"]>) {
+  const parts = useContext(PartsContext);
+  return parts && <parts.MenuLink {...props} />;
+}
+
+export function MenuGroup(props: ComponentProps<Parts["MenuGroup"]>) {
+  const parts = useContext(PartsContext);
+  return parts && <parts.MenuGroup {...props} />;
+}
+
+export function MenuSeparator() {
+  const parts = useContext(PartsContext);
+  return parts && <parts.MenuSeparator />;
+}

@@ -1,0 +1,186 @@
+import { ApiProblem } from "../api/problem.ts";
+import type { Flow, ReleaseDetails, ReleasePreview } from "../api/schema.d.ts";
+import { useDraft } from "../api/use-draft.ts";
+import { useWrite } from "../api/use-write.ts";
+import { shortSha } from "../card/git/external-link.tsx";
+import { Field } from "../components/field.tsx";
+import { Loading } from "../components/states.tsx";
+import { Markdown } from "../text/markdown.tsx";
+import { ConfirmDialog } from "./confirm-dialog.tsx";
+import { useDone } from "./freeze-dialogs.tsx";
+import { CardWarning, missingIn } from "./card-warning.tsx";
+import { Problem } from "./problem.tsx";
+import { useReleasePreview } from "./reads.ts";
+import { cardsOf } from "../text/counted.ts";
+
+interface Props {
+  readonly release: ReleaseDetails;
+  readonly flow: Flow;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+type InRepository = ReleasePreview["repositories"][number];
+
+/** Asks for the tags, and shows which commits they name and what the notes say. */
+export function CompleteDialog({ release, flow, open, onClose }: Props) {
+  const { id, name } = release;
+  const isEmpty = release.cards.length === 0;
+  const announceAndClose = useDone(onClose);
+  const { data: preview, error } = useReleasePreview(id, open);
+  const repositories = preview?.repositories ?? [];
+  const missing = missingIn(release, preview);
+  const done = flow.stages.find(({ kind }) => kind === "done")?.id;
+  const unfinished = release.cards.filter(
+    (card) => card.statusId !== null && card.statusId !== done && !missing.includes(card),
+  );
+  const tags = useTagNames(id);
+  const complete = useWrite("POST /v1/releases/{id}/complete");
+  const versions = repositories.flatMap((repository) => {
+    const tagName = tags.of(repository);
+    return tagName === "" ? [] : [{ repositoryId: repository.repositoryId, tagName }];
+  });
+  const untagged = repositories.filter((repository) => repository.holdsCards && tags.of(repository) === "");
+  const onSuccess = async (): Promise<void> => {
+    tags.clear();
+    await announceAndClose(`The release ${name} is completed`);
+  };
+  return (
+    <ConfirmDialog
+      open={open}
+      onClose={onClose}
+      title={`Complete ${name}`}
+      confirm={confirmOf(isEmpty, missing.length)}
+      isWide
+      isBusy={complete.isPending}
+      isDisabled={!preview}
+      lacking={lackingTags(untagged)}
+      error={areShownAtTags(complete.error) ? null : complete.error}
+      onConfirm={() =>
+        complete.mutate({ path: { id }, body: { versions } }, { onSuccess: () => void onSuccess() })
+      }
+    >
+      {isEmpty && (
+        <p className="release-warning">
+          The release is empty: it has no cards, so its notes name none. To cancel it, delete it
+          {release.frozenAt !== null && " after unfreezing it"}.
+        </p>
+      )}
+      <CardWarning label="Cards without their work" cards={missing}>
+        {release.frozenAt === null
+          ? "The work of these cards is not merged. It will not be in the release:"
+          : "The work of these cards is not on the release branch. It will not be in the release unless you pick each card after its merge:"}
+      </CardWarning>
+      <CardWarning label="Cards outside the last stage" cards={unfinished}>
+        These cards are not in the last stage. Completing the release does not move them:
+      </CardWarning>
+      <p>
+        Writes a tag and a GitHub release with these notes in each repository that gets a tag. A completed
+        release cannot be changed.
+      </p>
+      <Problem error={error} />
+      {!preview && !error && <Loading what="the notes" />}
+      {preview && repositories.length === 0 && <p>The project has no repository, so nothing is tagged.</p>}
+      {repositories.map((repository) => (
+        <RepositoryTag
+          key={repository.repositoryId}
+          repository={repository}
+          tagName={tags.of(repository)}
+          onChange={(tagName) => {
+            tags.set(repository.repositoryId, tagName);
+            complete.reset();
+          }}
+          problem={problemIn(complete.error, versions, repository.repositoryId)}
+        />
+      ))}
+    </ConfirmDialog>
+  );
+}
+
+function confirmOf(isEmpty: boolean, missing: number): string {
+  if (isEmpty) return "Complete the empty release";
+  return missing === 0 ? "Complete" : `Complete without ${cardsOf(missing)}`;
+}
+
+const lackingTags = (repositories: readonly InRepository[]): string | null =>
+  repositories.length === 0
+    ? null
+    : `Enter a tag for ${repositories.map(({ fullName }) => fullName).join(", ")}, which holds cards of the release.`;
+
+interface TagProps {
+  readonly repository: InRepository;
+  readonly tagName: string;
+  readonly onChange: (tagName: string) => void;
+  readonly problem: string | undefined;
+}
+
+function RepositoryTag({ repository, tagName, onChange, problem }: TagProps) {
+  const { fullName, holdsCards, complete } = repository;
+  const { branchName, sha, notes } = complete;
+  return (
+    <section className="release-tag" aria-label={fullName}>
+      <Field
+        label={`Tag in ${fullName}`}
+        placeholder={holdsCards ? "For example v1.4.0" : "Without a tag, nothing is written here"}
+        hint={
+          branchName === null
+            ? "The release has no branch here. Freeze it again to create one."
+            : `At ${branchName}${sha === null ? "" : `, last known commit ${shortSha(sha)}`}`
+        }
+        value={tagName}
+        disabled={complete.tagName !== null}
+        onChange={(event) => onChange(event.target.value)}
+        error={problem}
+      />
+      {(holdsCards || tagName !== "") && (
+        <div
+          className="release-notes"
+          tabIndex={0}
+          role="group"
+          aria-label={tagName === "" ? `Notes in ${fullName}` : `Notes of ${tagName} in ${fullName}`}
+        >
+          <Markdown text={notes} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** The typed tags by repository. They survive a reload. */
+function useTagNames(id: string) {
+  const { text, setText, clear } = useDraft(`release-tags:${id}`);
+  const typed = parsed(text);
+  return {
+    of: ({ repositoryId, complete }: InRepository): string => complete.tagName ?? typed[repositoryId] ?? "",
+    set: (repositoryId: string, tagName: string): void =>
+      setText(JSON.stringify({ ...typed, [repositoryId]: tagName })),
+    clear,
+  };
+}
+
+function parsed(text: string): Readonly<Record<string, string>> {
+  try {
+    return JSON.parse(text || "{}") as Record<string, string>;
+  } catch {
+    return {};
+  }
+}
+
+const TAG_PATH = /^body\.versions\.\d+\./;
+
+/** Whether each fault that the service found is shown at the tag that has it. */
+const areShownAtTags = (error: Error | null): boolean =>
+  error instanceof ApiProblem &&
+  error.body.issues !== undefined &&
+  error.body.issues.every(({ path }) => TAG_PATH.test(path));
+
+/** What the service says about one of the tags. */
+function problemIn(
+  error: Error | null,
+  versions: readonly { readonly repositoryId: string }[],
+  repositoryId: string,
+): string | undefined {
+  if (!(error instanceof ApiProblem)) return undefined;
+  const at = versions.findIndex((version) => version.repositoryId === repositoryId);
+  return error.body.issues?.find(({ path }) => path.startsWith(`body.versions.${at}.`))?.message;
+}

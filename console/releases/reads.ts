@@ -1,0 +1,69 @@
+import { useQueries, type UseQueryResult } from "@tanstack/react-query";
+import { useRead } from "../api/reads.ts";
+import type { PromotionOutcome, Release, ReleaseDetails } from "../api/schema.d.ts";
+import { useWorkspace } from "../api/workspace.tsx";
+
+/** How often the progress of an action is read, in milliseconds. */
+const PROGRESS_MS = 700;
+
+/** The releases of a project, newest first. Live. */
+export function useReleases(projectId: string): UseQueryResult<readonly Release[]> {
+  const { keys } = useWorkspace();
+  return useRead(keys.releasesOf(projectId), "GET /v1/releases", { query: { projectId } }, { all: true });
+}
+
+/** A release with its cards. Live. */
+export function useRelease(id: string, enabled = true): UseQueryResult<ReleaseDetails> {
+  const { keys } = useWorkspace();
+  return useRead(keys.release(id), "GET /v1/releases/{id}", { path: { id } }, { enabled });
+}
+
+/** What freezing and completing would do. */
+export function useReleasePreview(id: string, enabled: boolean) {
+  const { keys } = useWorkspace();
+  const key = keys.releasePart(id, "preview");
+  return useRead(key, "GET /v1/releases/{id}/preview", { path: { id } }, { enabled });
+}
+
+/** The action that runs on a release. Read repeatedly while there is one, or while `isExpected`. */
+export function useOperation(id: string, isExpected: boolean) {
+  const { keys } = useWorkspace();
+  return useRead(
+    keys.releasePart(id, "operation"),
+    "GET /v1/releases/{id}/operation",
+    { path: { id } },
+    { everyMs: (data) => (isExpected || data?.operation ? PROGRESS_MS : false) },
+  );
+}
+
+/** The result of each card of a promotion, read until no card is pending. */
+export function useOutcome(id: string, operationId: string | null): UseQueryResult<PromotionOutcome> {
+  const { keys } = useWorkspace();
+  return useRead(
+    keys.releasePart(id, "outcome", operationId ?? ""),
+    "GET /v1/operations/{operationId}",
+    { path: { operationId: operationId ?? "" } },
+    {
+      enabled: operationId !== null,
+      everyMs: (data) => (data && data.pending.length > 0 ? PROGRESS_MS : false),
+    },
+  );
+}
+
+/** The other open releases of a project that cards are in, by card number. */
+export function useTakenCards(projectId: string, releaseId: string): ReadonlyMap<number, string> {
+  const { client, keys, feed } = useWorkspace();
+  const { data: releases = [] } = useReleases(projectId);
+  const others = releases.filter(({ id, status }) => status === "open" && id !== releaseId);
+  const details = useQueries({
+    queries: others.map(({ id }) => ({
+      queryKey: keys.release(id),
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<ReleaseDetails> =>
+        (await client.read("GET /v1/releases/{id}", { path: { id } }, signal)).data,
+      enabled: feed !== "connecting",
+    })),
+  });
+  return new Map(
+    details.flatMap(({ data }) => (data ? data.cards.map(({ number }) => [number, data.name] as const) : [])),
+  );
+}

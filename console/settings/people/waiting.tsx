@@ -1,0 +1,11 @@
+import { ErrorState, Loading } from "../../components/states.tsx";
+
+interface WaitingProps {
+  readonly what: string;
+  readonly error: unknown;
+  readonly onRetry: () => void;
+}
+
+/** Until a list is there. */
+export const Waiting = ({ what, error, onRetry }: WaitingProps) =>
+  error ? <ErrorState error={error} onRetry={onRetry} /> : <Loading what={what} />;

@@ -1,0 +1,19 @@
+import { Link } from "wouter";
+import { useRepositories } from "../api/reads.ts";
+import type { Repository } from "../api/schema.d.ts";
+import { useWorkspace } from "../api/workspace.tsx";
+
+/** The repositories of a project; undefined while they are read. */
+export const useRepositoriesOf = (projectId: string): readonly Repository[] | undefined =>
+  useRepositories().data?.filter((repository) => repository.projectId === projectId);
+
+/** What a project without repositories lacks, and where that is changed. */
+export function NoRepository() {
+  const { base } = useWorkspace();
+  return (
+    <>
+      This project has no repository. Moves change nothing on GitHub until one is linked in{" "}
+      <Link href={`${base}/settings/repositories${window.location.search}`}>Settings, Repositories</Link>.
+    </>
+  );
+}

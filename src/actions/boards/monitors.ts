@@ -1,0 +1,56 @@
+import { notFound } from "../../errors.ts";
+import type { Project } from "../../store/cards/projects.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
+import { insertMonitor, removeMonitor, type Monitor } from "../../store/ops/monitors.ts";
+import { randomText } from "../credentials/credential-key.ts";
+import type { Deps } from "../deps.ts";
+import type { Write } from "../write.ts";
+import { requireName } from "./workspaces.ts";
+
+/** The prefix of every monitor secret, so that scanners recognize a leaked one. */
+const PREFIX = "tlm_";
+const SECRET_LENGTH = 43;
+
+interface CreatedMonitor {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  /** Shown this once. */
+  readonly secret: string;
+}
+
+/** Adds a monitor that reports production errors to a project. */
+export async function createMonitor(
+  { db, newId }: Pick<Deps, "db" | "newId">,
+  order: { readonly projectId: string; readonly name: string },
+): Promise<CreatedMonitor> {
+  const monitor = {
+    id: newId(),
+    projectId: order.projectId,
+    name: requireName(order.name),
+    secret: PREFIX + randomText(SECRET_LENGTH),
+  };
+  if (!(await insertMonitor(db, monitor))) {
+    throw notFound(
+      `There is no project ${order.projectId}. \`GET /v1/projects\` lists the projects of a board.`,
+    );
+  }
+  return monitor;
+}
+
+/** Adds a monitor to a project of the board. Returns 201 with it, its secret, and the URL for its reports. */
+export async function addMonitor(
+  { newId }: Pick<Deps, "newId">,
+  write: Write,
+  project: Project,
+  { name, urlOf }: { readonly name: string; readonly urlOf: (id: string) => string },
+): Promise<StoredResponse> {
+  const created = await createMonitor({ db: write.trx, newId }, { projectId: project.id, name });
+  return write.answer({ ...created, url: urlOf(created.id) }, 201);
+}
+
+/** Removes a monitor: its reports are refused. What it reported stays in the inbox. Returns 204. */
+export async function deleteMonitor(write: Write, { id }: Pick<Monitor, "id">): Promise<StoredResponse> {
+  await removeMonitor(write.trx, id);
+  return write.answer(null, 204);
+}

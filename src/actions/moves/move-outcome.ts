@@ -1,0 +1,28 @@
+import type { MergedWork } from "../../flow/move.ts";
+import type { Agreed } from "../../flow/readiness.ts";
+import type { BlockedReason } from "../../flow/refusal.ts";
+import type { RecordedMerge } from "../../store/ops/operations.ts";
+
+/** What the move has merged, and what was in the targets already. */
+export interface MoveMerges {
+  readonly promoted: readonly RecordedMerge[];
+  readonly alreadyMerged: readonly MergedWork[];
+}
+
+export type MoveOutcome = MoveMerges &
+  (
+    | { readonly state: "moved" }
+    | {
+        readonly state: "refused";
+        readonly reasons: readonly BlockedReason[];
+        readonly headSha: string | null;
+      }
+    | { readonly state: "queued"; readonly queued: readonly RecordedMerge[] }
+    /** Only with `whenReady`. */
+    | {
+        readonly state: "waiting";
+        readonly waitingFor: readonly BlockedReason[];
+        readonly agreed: Agreed;
+        readonly endsInMs: number | null;
+      }
+  );

@@ -1,0 +1,72 @@
+import { requireFound } from "../../errors.ts";
+import { findProject } from "../../store/cards/projects.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { listBoardRepositories } from "../../store/forge/repositories.ts";
+import { findTip } from "../../store/forge/trunks.ts";
+import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
+import {
+  listReleasedCards,
+  listReleaseTags,
+  type ReleasedCard,
+  type ReleaseHead,
+} from "../../store/releases/releases.ts";
+import { missingCards, notesIn } from "./complete-release.ts";
+import { releaseBranchName, startBranchOf } from "./freeze.ts";
+import { branchToTag } from "./plan-tags.ts";
+
+/** What freezing and completing would do in a repository. */
+interface RepositoryPreview {
+  readonly repositoryId: string;
+  readonly fullName: string;
+  readonly holdsCards: boolean;
+  readonly freeze: { readonly branchName: string; readonly startsFrom: string };
+  readonly complete: {
+    readonly branchName: string | null;
+    /** The last known tip of the branch; null if it is read from GitHub when the tag is written. */
+    readonly sha: string | null;
+    /** The tag that an earlier attempt has written. */
+    readonly tagName: string | null;
+    readonly notes: string;
+  };
+}
+
+/** Previews the freeze and the completion of a release without reading GitHub. */
+export async function previewRelease(
+  db: Db,
+  release: ReleaseHead,
+): Promise<{
+  readonly repositories: readonly RepositoryPreview[];
+  readonly missingCards: readonly number[];
+}> {
+  const { workspaceId, projectId } = release;
+  const project = requireFound(await findProject(db, workspaceId, projectId), "release");
+  const known = new Map((await listBoardRepositories(db, workspaceId)).map((each) => [each.id, each]));
+  const tags = new Map((await listReleaseTags(db, release.id)).map((tag) => [tag.repositoryId, tag]));
+  const cards: readonly ReleasedCard[] = await listReleasedCards(db, release.id);
+  const previews: RepositoryPreview[] = [];
+  const repositories = await listReleaseRepositories(db, release.id);
+  for (const listed of repositories) {
+    const repository = known.get(listed.repositoryId);
+    if (!repository) continue;
+    const { repositoryId, fullName, holdsCards } = listed;
+    const branchName = branchToTag(release, project, repository, listed.branchName);
+    const tip = branchName === null ? null : await findTip(db, { repositoryId, branchName });
+    const tag = tags.get(repositoryId);
+    previews.push({
+      repositoryId,
+      fullName,
+      holdsCards,
+      freeze: {
+        branchName: listed.branchName ?? releaseBranchName(release),
+        startsFrom: startBranchOf(project, repository),
+      },
+      complete: {
+        branchName,
+        sha: tag?.sha ?? (release.frozenAt ? listed.headSha : tip),
+        tagName: tag?.tagName ?? null,
+        notes: notesIn(repositoryId, cards).body,
+      },
+    });
+  }
+  return { repositories: previews, missingCards: missingCards(cards, repositories) };
+}

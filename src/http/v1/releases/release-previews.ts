@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { promotionInput } from "../../../actions/releases/promote-cards.ts";
+import { previewRelease } from "../../../actions/releases/preview-release.ts";
+import { findOpenAction } from "../../../store/releases/release-actions.ts";
+import { readRoute, type Route } from "../../route.ts";
+import { releaseOf, releaseParams } from "./releases.ts";
+
+const preview = z
+  .object({
+    repositories: z
+      .array(
+        z.object({
+          repositoryId: z.uuid(),
+          fullName: z.string(),
+          holdsCards: z.boolean().meta({
+            description: "Whether a card of the release is linked to it. Completing then requires a version",
+          }),
+          freeze: z.object({
+            branchName: z.string().meta({ description: "The release branch" }),
+            startsFrom: z.string().meta({ description: "The branch from which a freeze creates it" }),
+          }),
+          complete: z.object({
+            branchName: z.string().nullable().meta({
+              description: "The branch whose tip gets the tag; null if a frozen release has none here",
+            }),
+            sha: z.string().nullable().meta({ description: "Its last known commit" }),
+            tagName: z.string().nullable().meta({
+              description: "The tag that an interrupted completion has created",
+            }),
+            notes: z.string().meta({ description: "The notes of the GitHub release, in Markdown" }),
+          }),
+        }),
+      )
+      .meta({ description: "By name" }),
+    missingCards: z.array(z.int()).meta({
+      description:
+        "The cards whose work is not on the branches that get the tags: nothing is merged, or not in time",
+    }),
+  })
+  .meta({ id: "ReleasePreview" });
+
+const running = z
+  .object({
+    operation: z
+      .object({
+        id: z.uuid(),
+        kind: z.enum(["freeze", "unfreeze", "pick", "promote", "complete"]),
+        statusId: z.uuid().nullable().meta({ description: "The stage of a promotion" }),
+        isCancelled: z.boolean(),
+      })
+      .nullable(),
+  })
+  .meta({ id: "ReleaseOperation" });
+
+export const releasePreviewRoutes: readonly Route[] = [
+  readRoute({
+    path: "/v1/releases/{id}/preview",
+    summary: "Preview the freeze and the completion of a release",
+    description:
+      "The branches that `freeze` would create, and the tags and notes that `complete` would write now. The call does not read GitHub.",
+    tag: "Releases",
+    params: releaseParams,
+    responses: { 200: { description: "The preview", schema: preview } },
+    handle: async (deps, { board, params }) =>
+      previewRelease(deps.db, await releaseOf(deps.db, board, params)),
+  }),
+  readRoute({
+    path: "/v1/releases/{id}/operation",
+    summary: "Get the action that is running on a release",
+    description:
+      "`operation` is null if none is running. `GET /v1/operations/{operationId}` shows the progress of a promotion.",
+    tag: "Releases",
+    params: releaseParams,
+    responses: { 200: { description: "The action", schema: running } },
+    handle: async (deps, { board, params }) => {
+      const release = await releaseOf(deps.db, board, params);
+      const action = await findOpenAction(deps.db, release.id);
+      if (!action) return { operation: null };
+      const { id, kind, input, isCancelled } = action;
+      const statusId = promotionInput.safeParse(input).data?.statusId ?? null;
+      return { operation: { id, kind, statusId, isCancelled } };
+    },
+  }),
+];

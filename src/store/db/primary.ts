@@ -1,0 +1,134 @@
+import { callbackify } from "node:util";
+import { Client, type ClientConfig } from "pg";
+
+/** How long a host may take to say whether it is the primary, in milliseconds. */
+const INSPECTION_TIMEOUT_MS = 5_000;
+/** PostgreSQL's code of a server that is starting. */
+const CANNOT_CONNECT_NOW = "57P03";
+
+/**
+ * The connection URLs of the single hosts of a URL such as `postgres://user@one:5432,two:5432/name`.
+ * Without several hosts, the URL itself.
+ */
+export function hostUrls(connectionString: string): string[] {
+  const [, before = "", hosts = "", after = ""] =
+    /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(connectionString) ?? [];
+  const several = hosts.split(",").filter((host) => host !== "");
+  return several.length < 2 ? [connectionString] : several.map((host) => `${before}${host}${after}`);
+}
+
+interface Inspected {
+  readonly host: string;
+  readonly port: number;
+  /** In hexadecimal, padded. Each promotion of a standby starts a higher one. */
+  readonly timeline: string;
+}
+
+/** Fails on a standby. Returns no row if the server refuses writes for another reason. */
+const TIMELINE = `
+  select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline
+   where current_setting('transaction_read_only') = 'off'`;
+
+async function inspect(connectionString: string): Promise<Inspected> {
+  const client = new Client({
+    connectionString,
+    application_name: "trunkline finds the primary",
+    connectionTimeoutMillis: INSPECTION_TIMEOUT_MS,
+    query_timeout: INSPECTION_TIMEOUT_MS,
+  });
+  // A connection that breaks later rejects its query.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ timeline: string }>(TIMELINE);
+    const [found] = rows;
+    if (found === undefined) throw new Error("It accepts no writes.");
+    return { host: client.host, port: client.port, timeline: found.timeline };
+  } finally {
+    // Waits for the server, which may never answer.
+    client.end().catch(() => undefined);
+  }
+}
+
+/**
+ * Finds the host that accepts writes. If several do, the standby that was promoted last: an old
+ * primary that is started again is not used. Without a `known` timeline all hosts are compared;
+ * later, the first response from that timeline or a newer one is taken.
+ */
+async function findPrimary(urls: readonly string[], known: string | null): Promise<Inspected> {
+  const inspections = urls.map(async (url) => {
+    const found = await inspect(url);
+    if (known === null || found.timeline >= known) return found;
+    throw new Error(`${found.host}:${found.port} is an old primary`);
+  });
+  const all = Promise.allSettled(inspections);
+  const first = known === null ? null : await Promise.any(inspections).catch(() => null);
+  if (first) return first;
+  const results = await all;
+  const [newest] = results
+    .flatMap((each) => (each.status === "fulfilled" ? [each.value] : []))
+    .toSorted((one, other) => (one.timeline < other.timeline ? 1 : -1));
+  if (newest) return newest;
+  const reasons = results.flatMap((each) => (each.status === "rejected" ? [messageOf(each.reason)] : []));
+  const message = `No host of DATABASE_URL is a primary that accepts writes: ${reasons.join("; ")}`;
+  throw Object.assign(new Error(message), { code: CANNOT_CONNECT_NOW });
+}
+
+const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));
+
+/** PostgreSQL's code of a connection that an administrator closed. */
+const ADMIN_SHUTDOWN = "57P01";
+
+/** Fails the statements of a connection. The old primary may be silent, or run again later. */
+function drop({ connection }: Client): void {
+  connection.stream.destroy(Object.assign(new Error("The primary has changed."), { code: ADMIN_SHUTDOWN }));
+}
+
+/**
+ * The class of pg's clients for a connection URL. If the URL has several hosts, a client connects to
+ * the primary among them. Clients that connect at the same time share one inspection of the hosts.
+ */
+export function clientClass(connectionString: string): typeof Client {
+  const urls = hostUrls(connectionString);
+  const [first = connectionString] = urls;
+  if (urls.length === 1) return Client;
+  /** The connections that are open or being opened, with the timelines of their servers. */
+  const open = new Map<Client, string>();
+  let known: string | null = null;
+  let finding: Promise<Inspected> | null = null;
+  const find = (): Promise<Inspected> =>
+    (finding ??= findPrimary(urls, known).finally(() => {
+      finding = null;
+    }));
+
+  return class PrimaryClient extends Client {
+    constructor(config?: string | ClientConfig) {
+      super({ ...(typeof config === "object" && config), connectionString: first });
+    }
+
+    override connect(): Promise<Client>;
+    override connect(callback: (...result: [Error] | [null, Client]) => void): void;
+    override connect(callback?: (...result: [Error] | [null, Client]) => void): Promise<Client> | void {
+      if (callback === undefined) return this.#connectToPrimary();
+      callbackify(() => this.#connectToPrimary())(callback as (error: Error | null, client: Client) => void);
+    }
+
+    async #connectToPrimary(): Promise<Client> {
+      const { host, port, timeline } = await find();
+      if (known === null || timeline > known) known = timeline;
+      for (const [client, older] of open) if (older < timeline) drop(client);
+      // pg reads both when it connects.
+      Object.assign(this, { host, port });
+      // Before it is open: a silent server may accept it long after another one was promoted.
+      open.set(this, timeline);
+      this.once("end", () => open.delete(this));
+      try {
+        await super.connect();
+      } catch (error) {
+        open.delete(this);
+        throw error;
+      }
+      return this;
+    }
+  };
+}

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { randomUUID } from "node:crypto";
+import { eventually, makeApi } from "../support/api.ts";
+import { onForge } from "../support/forge/installations.ts";
+import { connectMcp } from "../support/mcp/client.ts";
+import { writeCalls } from "../support/routes.ts";
+import { clientIdOf, readAudit, rowsOf, withRequestId } from "./support/read-audit.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+let world: TestWorld;
+let board: TestBoard;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+});
+afterAll(() => world.stop());
+
+const rows = (requestId: string) => rowsOf(world.service.deps.db, requestId);
+
+/** The only attempt of a request, with the numbers of its events. */
+async function attemptOf(requestId: string, events = 0) {
+  const found = await eventually(
+    async () => (await readAudit(board.api)).filter((entry) => entry.requestId === requestId),
+    ([entry]) => (entry?.events.length ?? 0) >= events,
+  );
+  expect(found).toHaveLength(1);
+  return found[0]!;
+}
+
+describe("an attempt leaves one row", () => {
+  it("when it succeeds, with its event, and no body", async () => {
+    const { body, requestId } = await withRequestId((options) =>
+      board.api.post<{ number: number }>("/v1/cards", { title: "Canary title" }, options),
+    );
+    const { id, at, hash: _, ...attempt } = await attemptOf(requestId, 1);
+    expect(attempt).toEqual({
+      actor: { id: expect.any(String), name: "maintainer agent", kind: "machine" },
+      credential: clientIdOf(board.api),
+      action: "POST /v1/cards",
+      targets: {},
+      outcome: { status: 201, problem: null, replay: false },
+      address: "127.0.0.1",
+      userAgent: "node",
+      requestId,
+      calls: [],
+      events: [expect.any(Number)],
+    });
+    expect([id, at]).toEqual([expect.any(String), expect.stringMatching(/^\d{4}-.*Z$/)]);
+    const { events } = (
+      await board.api.get<{ events: { kind: string; card: { number: number } }[] }>(
+        `/v1/events?after=${attempt.events[0]! - 1}&limit=1`,
+      )
+    ).body;
+    expect(events).toMatchObject([{ kind: "card_created", card: { number: body.number } }]);
+  });
+
+  it("when it has no response body", async () => {
+    const { number } = await board.api.card();
+    const { requestId } = await withRequestId((options) => board.api.delete(`/v1/cards/${number}`, options));
+    expect(await attemptOf(requestId)).toMatchObject({
+      action: "DELETE /v1/cards/{number}",
+      targets: { number },
+      outcome: { status: 204, problem: null },
+    });
+  });
+
+  it("when its response is replayed, besides the row of the first call", async () => {
+    const key = `audit-${randomUUID()}`;
+    const send = (options: object) => board.api.post("/v1/cards", { title: "Twice" }, { ...options, key });
+    const first = await withRequestId(send);
+    const again = await withRequestId(send);
+    expect((await attemptOf(first.requestId, 1)).outcome).toEqual({
+      status: 201,
+      problem: null,
+      replay: false,
+    });
+    expect(await attemptOf(again.requestId)).toMatchObject({
+      outcome: { status: 201, problem: null, replay: true },
+      events: [],
+    });
+  });
+
+  it.each([
+    ["invalid", 400, () => board.api, { title: "" }],
+    ["forbidden", 403, () => board.as({ role: "viewer" }), { title: "Canary title" }],
+    ["forbidden", 403, () => board.as({ scopes: ["read"] }), { title: "Canary title" }],
+  ] as const)("when it is %s (%i)", async (problem, status, as, body) => {
+    const api = await as();
+    const { requestId, ...answer } = await withRequestId((options) => api.post("/v1/cards", body, options));
+    expect(answer.status).toBe(status);
+    expect(await attemptOf(requestId)).toMatchObject({
+      credential: clientIdOf(api),
+      outcome: { status, problem, replay: false },
+    });
+  });
+
+  it("when what it names does not exist", async () => {
+    const { requestId } = await withRequestId((options) => board.api.delete("/v1/cards/4711", options));
+    expect(await attemptOf(requestId)).toMatchObject({
+      targets: { number: 4711 },
+      outcome: { status: 404, problem: "not_found" },
+    });
+  });
+
+  it("when its API key is refused: without an actor and a board", async () => {
+    const { apiKey, baseUrl } = await board.as({});
+    const { deps } = world.service;
+    await deps
+      .db("credentials")
+      .where({ client_id: clientIdOf({ apiKey }) })
+      .update({ revoked_at: new Date() });
+    const { requestId, status } = await withRequestId((options) =>
+      makeApi(baseUrl, apiKey).post("/v1/cards", { title: "x" }, options),
+    );
+    expect(status).toBe(401);
+    expect(await rows(requestId)).toMatchObject([
+      {
+        status: 401,
+        problem: "unauthenticated",
+        client_id: clientIdOf({ apiKey }),
+        actor: null,
+        workspace_id: null,
+      },
+    ]);
+  });
+
+  it("when GitHub refuses the move, with the reason and the calls", async () => {
+    const { number } = await board.api.card({ title: "Canary title", statusId: board.stages["To do"] });
+    const { requestId } = await withRequestId((options) =>
+      board.api.move(number, board.stages["Done"], 0, options),
+    );
+    expect(await attemptOf(requestId, 1)).toMatchObject({
+      action: "POST /v1/cards/{number}/move",
+      targets: { number },
+      outcome: { status: 409, problem: "nothing_to_merge" },
+    });
+  });
+
+  it("when it moves a card, with its events and its calls to GitHub", async () => {
+    const { number } = await cardWithCommit(board);
+    const { requestId, status } = await withRequestId((options) =>
+      board.api.move(number, board.stages["Done"], 0, options),
+    );
+    expect(status).toBe(200);
+    const { calls, events } = await attemptOf(requestId, 2);
+    expect(calls).toEqual([{ method: "merge", ref: `${board.owner}/web#1`, result: "ok" }]);
+    const kinds = await board.db("events").where({ workspace_id: board.workspaceId }).whereIn("seq", events);
+    expect(kinds.map(({ kind }: { kind: string }) => kind).toSorted()).toEqual([
+      "pull_request_merged",
+      "status_changed",
+    ]);
+  });
+
+  it("when GitHub cannot be reached", async () => {
+    const { number } = await board.api.card();
+    const { id: installationId } = onForge(world, board).installation;
+    const { faults } = world.forge.control;
+    faults.add({ match: { installationId }, fault: { kind: "answer", status: 502 } });
+    const { requestId, status } = await withRequestId((options) =>
+      board.api.move(number, board.stages["In progress"], 0, options),
+    );
+    faults.clear();
+    expect(status).toBe(503);
+    expect(await attemptOf(requestId)).toMatchObject({ outcome: { status: 503, problem: "unavailable" } });
+  });
+
+  it("when a tool of the MCP server makes it", async () => {
+    const requestId = randomUUID();
+    const mcp = await connectMcp(board.api, { headers: { "x-request-id": requestId } });
+    await mcp.write("create_card", { title: "By a tool" });
+    expect(await attemptOf(requestId, 1)).toMatchObject({
+      action: "POST /v1/cards",
+      outcome: { status: 201 },
+    });
+  });
+
+  it.each([
+    ["forbidden", "viewer", { title: "By a tool" }],
+    ["invalid", "member", { titel: "By a tool" }],
+  ] as const)("when a tool of the MCP server refuses it as %s", async (problem, role, input) => {
+    const requestId = randomUUID();
+    const mcp = await connectMcp(await board.as({ role }), { headers: { "x-request-id": requestId } });
+    expect((await mcp.write("create_card", input)).isError).toBe(true);
+    expect(await attemptOf(requestId)).toMatchObject({ action: "POST /v1/cards", outcome: { problem } });
+  });
+});
+
+describe.each(writeCalls)("$name", ({ method, path, name }) => {
+  it("leaves one row for a wrong key and for an invalid call", async () => {
+    const { baseUrl, apiKey } = board.api;
+    const wrong = makeApi(baseUrl, `${apiKey.slice(0, -6)}AAAAAA`);
+    const refused = await withRequestId((options) => wrong.call(method, path, {}, options));
+    expect(refused.status).toBe(401);
+    expect(await rows(refused.requestId)).toMatchObject([{ action: name, status: 401 }]);
+    const invalid = await withRequestId((options) =>
+      board.api.call(method, path, {}, { ...options, key: "short" }),
+    );
+    expect(invalid.status).toBe(400);
+    expect(await rows(invalid.requestId)).toMatchObject([{ action: name, status: 400, problem: "invalid" }]);
+  });
+});
+
+describe("the audit log", () => {
+  it("has no row of reads, and of calls without a key", async () => {
+    const read = await withRequestId((options) => board.api.get("/v1/board", options));
+    const requestId = randomUUID();
+    const keyless = await fetch(`${board.api.baseUrl}/v1/cards`, {
+      method: "POST",
+      headers: { "x-request-id": requestId },
+    });
+    expect([read.status, keyless.status]).toEqual([200, 401]);
+    expect([await rows(read.requestId), await rows(requestId)]).toEqual([[], []]);
+  });
+
+  it("has no text of a request and no secret", async () => {
+    const text = JSON.stringify(await world.service.deps.db("audit_log").select("*"));
+    expect(text).toContain("maintainer agent");
+    expect(text).not.toMatch(/canary/i);
+    for (const { api } of world.boards) expect(text).not.toContain(api.apiKey.split("_")[2]);
+  });
+
+  it("is read by the maintainers of its own board only", async () => {
+    const neighbor = await world.board();
+    expect(await readAudit(neighbor.api)).toEqual([]);
+    expect((await (await board.as({ role: "member" })).get("/v1/audit")).status).toBe(403);
+    expect((await board.api.get("/v1/audit?from=yesterday")).status).toBe(400);
+  });
+
+  it("is read in order, also over many rows, from one time to another", async () => {
+    const one = await world.board();
+    for (let made = 0; made < 3; made++) await one.api.card();
+    await one.db.raw(
+      `insert into audit_log (id, occurred_at, workspace_id, action, targets, ended_at, status)
+       select gen_random_uuid(), timestamptz '2020-01-01' + n % 700 * interval '1 hour', ?, 'POST /v1/cards', '{}', now(), 201
+         from generate_series(1, 1400) n`,
+      [one.workspaceId],
+    );
+    const all = await readAudit(one.api);
+    expect(all).toHaveLength(1_403);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1_403);
+    const times = all.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted());
+    const window = await readAudit(one.api, "?from=2020-01-02T00:00:00Z&to=2020-01-02T02:00:00%2B01:00");
+    expect(window.map(({ at }) => at)).toEqual(["2020-01-02T00:00:00.000Z", "2020-01-02T00:00:00.000Z"]);
+    await one
+      .db("audit_log")
+      .where({ workspace_id: one.workspaceId })
+      .where("occurred_at", "<", "2021-01-01")
+      .delete();
+  });
+});

@@ -1,0 +1,478 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { putFlow, readFlow } from "../support/flows.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
+import { cardInReview, mergedCard } from "../support/stories/merged-card.ts";
+import { protect } from "../support/stories/repairing.ts";
+import { frozenRelease, makeRelease, readRelease, tagOf } from "../support/stories/releases.ts";
+import type { Role } from "../../src/flow/roles.ts";
+import { findInaccessible, takeScreenshots, type Visitor } from "./support/browser.ts";
+import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
+
+/** Pictures are taken only if a folder is named. */
+const SCREENSHOTS = process.env["SCREENSHOTS"];
+const HOSTILE = `<img src=x onerror="alert(1)"> & "quoted"`;
+
+type Board = Awaited<ReturnType<ConsoleWorld["board"]>>;
+
+let console: ConsoleWorld;
+beforeAll(async () => {
+  console = await startConsole();
+});
+afterEach(() => console.world.forge.control.faults.clear());
+afterAll(() => console.stop());
+
+/** Signs in and opens the releases, or one of them. */
+async function openAs(
+  board: Board,
+  id = "",
+  options: {
+    readonly role?: Role;
+    readonly person?: "ada" | "grace";
+    readonly size?: "desktop" | "phone";
+  } = {},
+): Promise<Visitor> {
+  const { role = "maintainer", person = "ada", size = "desktop" } = options;
+  const visitor = await console.signIn(board, person, { role, size });
+  await visitor.page.goto(`${new URL(visitor.page.url()).pathname}/releases/${id}`.replace(/\/$/, ""));
+  await visitor.page.getByRole("heading", { level: 1 }).waitFor();
+  return visitor;
+}
+
+const announced = (page: Visitor["page"], text: string | RegExp) =>
+  page.getByTestId("announcer").getByText(text, { exact: true }).waitFor({ state: "attached" });
+/** The actions on the whole release in their order, with the one that is emphasized. */
+const actionsOn = (page: Visitor["page"]): Promise<string[]> =>
+  page.locator(".release-actions > button").evaluateAll((buttons) =>
+    buttons.map((button) => {
+      const { textContent, className, disabled } = button as unknown as Record<string, string>;
+      return `${textContent}${className?.includes("primary") ? " (next)" : ""}${disabled ? " (off)" : ""}`;
+    }),
+  );
+const isFlat = (page: Visitor["page"]) =>
+  page.evaluate("document.documentElement.scrollWidth <= window.innerWidth");
+const shoot = async (page: Visitor["page"], name: string): Promise<void> => {
+  if (SCREENSHOTS) await takeScreenshots(page, SCREENSHOTS, name);
+};
+
+describe("a release", () => {
+  it("goes from its cards to a tag, with a pick that GitHub refuses on the way", async () => {
+    const board = await console.board();
+    const { world } = console;
+    const first = await mergedCard(world, board, { web: { "first.txt": "1\n" } }, `First ${HOSTILE}`);
+    const { page, ...ada } = await openAs(board);
+    await page.getByText("There are no releases yet").waitFor();
+    expect(await findInaccessible(page)).toEqual([]);
+    await page.keyboard.press("c");
+    await page.getByRole("textbox", { name: "Name of the new release" }).fill("1.4");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "1.4" }).waitFor();
+
+    // The scope is chosen by searching.
+    await announced(page, "The release 1.4 was created");
+    await page.getByText("No card is in the release yet.").waitFor();
+    await page.getByText("The release is empty, so there is nothing to promote.").waitFor();
+    expect(await actionsOn(page)).toEqual(["Freeze", "Promote (off)", "Complete", "Delete"]);
+    await page.keyboard.press("/");
+    await page.getByRole("searchbox", { name: "Search cards to add" }).fill("First");
+    await page.getByRole("checkbox", { name: new RegExp(`^#${first} `) }).check();
+    await page.getByRole("button", { name: "Add 1 card" }).click();
+    await page.locator(`[data-scope="${first}"]`).waitFor();
+    await announced(page, `Card ${first} was added to the release`);
+    expect(await actionsOn(page)).toEqual(["Freeze (next)", "Promote", "Complete", "Delete"]);
+    const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    expect((await readRelease(board.api, id)).cards).toMatchObject([{ number: first }]);
+    expect(await findInaccessible(page)).toEqual([]);
+    await shoot(page, "release-open");
+
+    await page.keyboard.press("f");
+    const freezing = page.getByRole("dialog", { name: "Freeze 1.4?" });
+    await freezing.getByText(`release/1-4 from main in ${board.owner}/web`).waitFor();
+    await shoot(page, "release-freeze");
+    await freezing.getByRole("button", { name: "Freeze", exact: true }).click();
+    await announced(page, "The release 1.4 is frozen");
+    await page.getByRole("heading", { name: "Pick cards" }).waitFor();
+    expect(await actionsOn(page)).toEqual(["Promote", "Complete (next)", "Unfreeze"]);
+    expect((await readRelease(board.api, id)).repositories).toMatchObject([{ branchName: "release/1-4" }]);
+    await page.keyboard.press("p");
+    const promoting = page.getByRole("dialog", { name: "Promote 1.4" });
+    await promoting.getByText("All cards are in the last stage, so there is nothing to promote.").waitFor();
+    await promoting.getByRole("button", { name: "Back" }).click();
+
+    // The release branch and the card have changed the same line.
+    await world.forge.commit(`${board.owner}/web`, "release/1-4", { "app.txt": "eins\n" });
+    const second = await mergedCard(world, board, { web: { "app.txt": "uno\n" } }, "Second");
+    await page.getByRole("searchbox", { name: "Search cards to add" }).fill("Second");
+    await page.getByRole("checkbox", { name: new RegExp(`^#${second} Second`) }).check();
+    await page.getByRole("button", { name: "Pick 1 card" }).click();
+    const candidate = page.locator(`[data-candidate="${second}"]`);
+    await candidate.getByText(`${board.owner}/web: Failed to merge: "Merge conflict" (app.txt)`).waitFor();
+    expect(await page.getByRole("checkbox", { name: /Second/ }).isChecked()).toBe(true);
+    expect(await findInaccessible(page)).toEqual([]);
+    await shoot(page, "release-pick-refused");
+    await world.forge.commit(`${board.owner}/web`, "release/1-4", { "app.txt": "one\n" });
+    await page.getByRole("button", { name: "Pick 1 card" }).click();
+    await announced(page, `Card ${second} was picked`);
+    await page.locator(`[data-scope="${second}"]`).getByText("picked").waitFor();
+
+    // The notes are shown before they are written, and a taken tag keeps what was typed.
+    const main = await world.forge.commit(`${board.owner}/web`, "main", { "later.txt": "x\n" });
+    await board.person("ada", "POST", `/repos/${board.owner}/web/git/refs`, {
+      ref: "refs/tags/v1",
+      sha: main,
+    });
+    await page.keyboard.press("t");
+    const completing = page.getByRole("dialog", { name: "Complete 1.4" });
+    const tag = completing.getByRole("textbox", { name: `Tag in ${board.owner}/web` });
+    await completing.getByText(`Enter a tag for ${board.owner}/web, which holds cards`).waitFor();
+    const complete = completing.getByRole("button", { name: "Complete", exact: true });
+    expect(await complete.isDisabled()).toBe(true);
+    await completing.getByRole("group", { name: `Notes in ${board.owner}/web` }).waitFor();
+    await tag.fill("v 1");
+    await complete.click();
+    await completing.getByText("not a valid Git tag name").waitFor();
+    expect(await completing.getByText("valid Git tag name").count()).toBe(1);
+    expect(await completing.getByText("body.versions").count()).toBe(0);
+    await tag.fill("v1");
+    const notes = completing.getByRole("group", { name: `Notes of v1 in ${board.owner}/web` });
+    await notes.getByText(`Card ${second}: Second (#2)`).waitFor();
+    const shown = await notes.textContent();
+    await shoot(page, "release-complete");
+    expect(await findInaccessible(page)).toEqual([]);
+    await completing.getByRole("button", { name: "Complete", exact: true }).click();
+    await completing.getByRole("alert").getByText("has a tag v1 already, at another commit").waitFor();
+    expect(await tag.inputValue()).toBe("v1");
+    await tag.fill("v1.4");
+    await completing.getByRole("button", { name: "Complete", exact: true }).click();
+    await announced(page, "The release 1.4 is completed");
+    await page.getByRole("link", { name: /^v1\.4/ }).waitFor();
+    const head = (await readRelease(board.api, id)).repositories[0]?.headSha;
+    expect(await tagOf(board, "web", "v1.4")).toBe(head);
+    const path = `/repos/${board.owner}/web/releases/tags/v1.4`;
+    const published = String((await board.person("ada", "GET", path)).body["body"]);
+    expect(published.split("\n")).toHaveLength(2);
+    expect(shown).toContain(`Card ${first}: First`);
+    expect(published).toContain(`Card ${second}: Second (#2)`);
+    expect(await page.getByRole("button", { name: /^(Freeze|Complete|Promote)/ }).count()).toBe(0);
+    expect(await page.locator("main img").count()).toBe(0);
+    await shoot(page, "release-completed");
+
+    await page.getByRole("article").getByRole("link", { name: "Releases" }).click();
+    await page.getByRole("link", { name: "1.4", exact: true }).waitFor();
+    expect(await findInaccessible(page)).toEqual([]);
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("is changed by one page and shown by another, and a removed card can be added again", async () => {
+    const board = await console.board();
+    const { number } = await board.api.card({ title: "Say hello" });
+    const id = await makeRelease(board.api, "Live", [number]);
+    const other = await board.api.card({ title: "Elsewhere" });
+    await makeRelease(board.api, "Other", [other.number]);
+    const { page, ...ada } = await openAs(board, id);
+    const { page: list, ...grace } = await openAs(board, "", { person: "grace" });
+    await list.getByText("0 of 1 cards done").first().waitFor();
+    await shoot(list, "releases");
+    await page.locator(`[data-candidate="${other.number}"]`).getByText("in the release Other").waitFor();
+    expect(await page.getByRole("checkbox", { name: /Elsewhere/ }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: `Remove card ${number} from the release` }).click();
+    await page.getByText("No card is in the release yet.").waitFor();
+    await list.getByText("0 cards").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.locator(`[data-scope="${number}"]`).waitFor();
+    await board.api.move(number, board.stages["To do"]);
+    await page.locator(`[data-scope="${number}"]`).getByText("To do").waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await announced(page, "The release Live was deleted");
+    await list.getByRole("link", { name: "Live", exact: true }).waitFor({ state: "detached" });
+    expect([...ada.problems(), ...grace.problems()]).toEqual([]);
+    await ada.close();
+    await grace.close();
+  });
+
+  it("is unfrozen unless something was pushed onto its branch", async () => {
+    const board = await console.board();
+    const id = await frozenRelease(board.api, "2.0");
+    await console.world.forge.commit(`${board.owner}/web`, "release/2-0", { "a.txt": "a\n" });
+    const { page, ...ada } = await openAs(board, id);
+    await page.keyboard.press("f");
+    const dialog = page.getByRole("dialog", { name: "Unfreeze 2.0?" });
+    await dialog.getByRole("button", { name: "Unfreeze", exact: true }).click();
+    await dialog
+      .getByRole("alert")
+      .getByText(/commits that were picked or pushed onto it/)
+      .waitFor();
+    await board.person("ada", "PATCH", `/repos/${board.owner}/web/git/refs/heads/release%2F2-0`, {
+      sha: (await readRelease(board.api, id)).repositories[0]?.headSha,
+      force: true,
+    });
+    await dialog.getByRole("button", { name: "Unfreeze", exact: true }).click();
+    await announced(page, "The release 2.0 is open again");
+    expect((await readRelease(board.api, id)).frozenAt).toBeNull();
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+});
+
+describe("a release with unmerged work", () => {
+  it("names the cards before it is frozen and before it is completed", async () => {
+    const board = await console.board();
+    const merged = await mergedCard(console.world, board, { web: { "a.txt": "a\n" } }, "Merged");
+    const open = await cardInReview(console.world, board, { web: { "b.txt": "b\n" } }, "Open");
+    const id = await makeRelease(board.api, "3.1", [merged, open]);
+    const { page, ...ada } = await openAs(board, id);
+    await page.getByRole("button", { name: "Freeze", exact: true }).click();
+    const warning = page.getByRole("group", { name: "Cards without their work" });
+    await warning.getByText(/is not merged yet\. It will not be in the release/).waitFor();
+    expect(await warning.getByRole("listitem").allTextContents()).toEqual([`#${open} Open`]);
+    await shoot(page, "release-freeze-unmerged");
+    expect(await findInaccessible(page)).toEqual([]);
+    await page.getByRole("dialog").getByRole("button", { name: "Freeze", exact: true }).click();
+    await announced(page, "The release 3.1 is frozen");
+    await page.locator(`[data-scope="${open}"]`).getByText("not on the release branch").waitFor();
+    expect(await page.getByText("not on the release branch", { exact: true }).count()).toBe(1);
+    await page.getByText("will not be in the release, unless it is picked after its merge.").waitFor();
+
+    // Neither a promotion nor the completion brings the card into the release.
+    expect(await actionsOn(page)).toEqual(["Promote", "Complete", "Unfreeze"]);
+    await protect(board, { required_pull_request_reviews: { required_approving_review_count: 1 } });
+    expect((await board.api.move(open, board.stages.Done)).status).toBe(409);
+    await page.getByRole("button", { name: `Pick card ${open} onto the release branch` }).click();
+    await page.getByText(/is not merged yet .* Merge its work, then pick the card/).waitFor();
+    await page.getByText("Not moved to Done").waitFor();
+    const sizes = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.release-card .refusal-words')].map((each) => getComputedStyle(each).fontSize)",
+    );
+    expect([sizes.length, new Set(sizes).size]).toEqual([2, 1]);
+    await shoot(page, "release-refusals");
+    await page.getByRole("button", { name: "Complete", exact: true }).click();
+    await warning.getByText(/is not on the release branch/).waitFor();
+    expect(await warning.getByRole("listitem").allTextContents()).toEqual([`#${open} Open`]);
+    expect(await page.getByRole("group", { name: "Cards outside the last stage" }).count()).toBe(0);
+    await page.getByRole("textbox", { name: /^Tag in/ }).fill("v3.1");
+    await shoot(page, "release-complete-unmerged");
+    await page.getByRole("button", { name: "Complete without 1 card" }).click();
+    await announced(page, "The release 3.1 is completed");
+
+    // What happens to the card later is not part of the release.
+    await page.getByText("1 of 2 cards in this release").waitFor();
+    const left = page.locator(`[data-scope="${open}"]`);
+    await left.getByText("not in this release").waitFor();
+    expect(await page.getByText("not in this release").count()).toBe(1);
+    expect(await page.locator("[data-scope] .refusal").count()).toBe(0);
+    expect(await left.getByText("In review").count()).toBe(0);
+    await shoot(page, "release-completed-without-a-card");
+    await page.getByRole("article").getByRole("link", { name: "Releases" }).click();
+    await page.getByText("1 of 2 cards", { exact: true }).waitFor();
+    await page.goto(new URL(page.url()).pathname.replace("releases", `cards/${open}`));
+    await page.getByText("without this card", { exact: true }).waitFor();
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+});
+
+describe("a release with cards outside the last stage", () => {
+  it("names them before it is completed", async () => {
+    const board = await console.board();
+    const done = await mergedCard(console.world, board, { web: { "a.txt": "a\n" } }, "Merged");
+    const back = await mergedCard(console.world, board, { web: { "b.txt": "b\n" } }, "Moved back");
+    await board.api.move(back, board.stages["In review"]);
+    const { page, ...ada } = await openAs(board, await makeRelease(board.api, "3.2", [done, back]));
+    await page.getByRole("button", { name: "Complete", exact: true }).click();
+    const warning = page.getByRole("group", { name: "Cards outside the last stage" });
+    await warning.getByText("Completing the release does not move them:").waitFor();
+    expect(await warning.getByRole("listitem").allTextContents()).toEqual([`#${back} Moved back`]);
+    expect(await findInaccessible(page)).toEqual([]);
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+});
+
+describe("an empty release", () => {
+  it("is frozen and completed only after a question that says so", async () => {
+    const board = await console.board();
+    const id = await makeRelease(board.api, "0.1");
+    const { page, ...ada } = await openAs(board, id);
+    await page.getByRole("button", { name: "Freeze", exact: true }).click();
+    await page.getByText("The release is empty: no card has been added to it.").waitFor();
+    expect(await findInaccessible(page)).toEqual([]);
+    await shoot(page, "release-freeze-empty");
+    await page.getByRole("button", { name: "Freeze the empty release" }).click();
+    await announced(page, "The release 0.1 is frozen");
+    await page.getByRole("button", { name: "Complete", exact: true }).click();
+    await page.getByText("To cancel it, delete it after unfreezing it.").waitFor();
+    expect((await readRelease(board.api, id)).status).toBe("open");
+    await page.getByRole("button", { name: "Complete the empty release" }).click();
+    await announced(page, "The release 0.1 is completed");
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+});
+
+describe("a promotion", () => {
+  it("shows each card's result, and GitHub's words on a refused one", async () => {
+    const board = await console.board();
+    const merged = await cardInReview(console.world, board, { web: { "a.txt": "a\n" } }, "Good");
+    const { number: draft } = await board.api.card({ title: "Nothing to show" });
+    const id = await makeRelease(board.api, "1.5", [merged, draft]);
+    const { page, ...ada } = await openAs(board, id, { role: "member" });
+    await page.getByText("Maintainers freeze, complete and delete releases.").waitFor();
+    expect(await page.getByRole("button", { name: "Freeze" }).count()).toBe(0);
+    await page.keyboard.press("p");
+    const dialog = page.getByRole("dialog", { name: "Promote 1.5" });
+    // The first stage after those of all cards is chosen, and stages that no card has before it are missing.
+    expect(await dialog.getByRole("radio", { name: /^Done/ }).isChecked()).toBe(true);
+    expect(await dialog.getByRole("radio").count()).toBe(4);
+    await dialog.getByRole("checkbox", { name: /Good/ }).uncheck();
+    await dialog.getByRole("checkbox", { name: /Nothing/ }).uncheck();
+    await dialog.getByText("Choose a card.").waitFor();
+    expect(await dialog.getByRole("button", { name: /^Promote 0 cards/ }).isDisabled()).toBe(true);
+    await dialog.getByRole("checkbox", { name: /Good/ }).check();
+    await dialog.getByRole("checkbox", { name: /Nothing/ }).check();
+    expect(await dialog.getByText("Choose a card.").count()).toBe(0);
+    await dialog.getByText("A merge changes a shared branch and cannot be undone.").waitFor();
+    expect(await dialog.getByText("would move back").count()).toBe(0);
+    await dialog.getByRole("radio", { name: /^To do/ }).check();
+    await dialog.locator("label", { hasText: "Good" }).getByText("In review would move back").waitFor();
+    await dialog.getByRole("radio", { name: /^Done/ }).check();
+    await shoot(page, "release-promote");
+    expect(await findInaccessible(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Promote 2 cards to Done" }).click();
+    await announced(page, "1 promoted, 1 refused");
+    const panel = page.getByRole("region", { name: "Promotion to Done" });
+    await panel.locator(`[data-result="${merged}"]`).getByText("merged #1 into main").waitFor();
+    const message = (await board.api.readCard(draft)).blocked?.message ?? "";
+    expect(message).not.toBe("");
+    await panel.locator(`[data-result="${draft}"]`).getByText(message).waitFor();
+    await page.locator(`[data-scope="${draft}"]`).getByText(message).waitFor();
+    await page.locator(`[data-scope="${merged}"]`).getByText("Done").waitFor();
+    await page.getByText("1 of 2 cards done").waitFor();
+    expect(await findInaccessible(page)).toEqual([]);
+    await shoot(page, "release-promoted");
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("is cancelled while it runs: the card that is being moved finishes, the others stay", async () => {
+    const board = await console.board();
+    const numbers: number[] = [];
+    for (const at of [1, 2, 3])
+      numbers.push(
+        await cardInReview(console.world, board, { web: { [`${at}.txt`]: "work\n" } }, `Card ${at}`),
+      );
+    const [first = 0, second = 0] = numbers;
+    const id = await makeRelease(board.api, "1.6", numbers);
+    const { page, ...ada } = await openAs(board, id);
+    const merges = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
+    const gate = holdCalls(console.world, merges, "before");
+    await page.keyboard.press("p");
+    await page.getByRole("dialog").getByRole("radio", { name: /^Done/ }).check();
+    await page.getByRole("dialog").getByRole("button", { name: "Promote 3 cards to Done" }).click();
+    await gate.arrived();
+    await page.getByText("0 of 3 cards", { exact: true }).waitFor();
+    // A page that is opened now shows the same promotion.
+    const { page: late, ...grace } = await openAs(board, id, { person: "grace", role: "viewer" });
+    await late.getByText("0 of 3 cards", { exact: true }).waitFor();
+    expect(await late.getByRole("button", { name: "Cancel the rest" }).count()).toBe(0);
+    await shoot(page, "release-promoting");
+    await page.getByRole("button", { name: "Cancel the rest" }).click();
+    await page.getByText("The card that is being moved now still finishes.").waitFor();
+    gate.resume();
+    await announced(page, "1 promoted, 2 not moved");
+    const panel = page.getByRole("region", { name: "Promotion to Done" });
+    await panel.locator(`[data-result="${first}"]`).getByText("merged").waitFor();
+    await panel.locator(`[data-result="${second}"]`).getByText("the promotion was cancelled").waitFor();
+    await late.locator(`[data-result="${second}"]`).getByText("the promotion was cancelled").waitFor();
+    const stages = (await readRelease(board.api, id)).cards.map(({ statusId }) => statusId);
+    const review = board.stages["In review"];
+    expect(stages).toEqual([board.stages.Done, review, review]);
+    expect([...ada.problems(), ...grace.problems()]).toEqual([]);
+    await ada.close();
+    await grace.close();
+  });
+});
+
+describe("the releases screens", () => {
+  it("let a viewer see everything and change nothing", async () => {
+    const board = await console.board();
+    const { number } = await board.api.card({ title: "Say hello" });
+    const id = await makeRelease(board.api, "Seen", [number]);
+    const { page, ...ada } = await openAs(board, "", { role: "viewer" });
+    await page.getByText("You are a viewer of this board. Members create releases.").waitFor();
+    await page.getByRole("link", { name: "Seen" }).click();
+    await page.locator(`[data-scope="${number}"]`).waitFor();
+    await page.getByText(/Members choose and promote cards; maintainers freeze and complete\./).waitFor();
+    for (const key of ["p", "f", "t"]) await page.keyboard.press(key);
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await page.locator("main button, main input").count()).toBe(0);
+    expect(await findInaccessible(page)).toEqual([]);
+    await page.goto(page.url().replace(id, "019a0000-0000-7000-8000-000000000000"));
+    await page.getByRole("heading", { name: "There is no such release" }).waitFor();
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("say that releases are turned off in the flow, and change nothing", async () => {
+    const board = await console.board();
+    const id = await makeRelease(board.api, "Before");
+    const flow = await readFlow(board);
+    expect((await putFlow(board, { ...flow, releases: false })).status).toBe(200);
+    const { page, ...ada } = await openAs(board);
+    await page.getByRole("link", { name: "Turn them on in its flow" }).waitFor();
+    expect(await page.getByRole("textbox").count()).toBe(0);
+    await page.locator(`a[href$="${id}"]`).click();
+    await page.getByText("Releases are turned off in this project.").waitFor();
+    expect(await page.locator("main button, main input").count()).toBe(0);
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("keep a name that could not be sent", async () => {
+    const board = await console.board();
+    const { page, ...ada } = await openAs(board);
+    await page.route("**/console/v1/releases?*", (route) =>
+      route.request().method() === "POST" ? route.abort() : route.continue(),
+    );
+    const field = page.getByRole("textbox", { name: "Name of the new release" });
+    await field.press("Enter");
+    await page.getByText("A release needs a name.").waitFor();
+    await field.fill("Spring");
+    expect(await page.getByText("A release needs a name.").count()).toBe(0);
+    await field.press("Enter");
+    await page.getByText("Trunkline cannot be reached.", { exact: false }).waitFor();
+    expect(await field.inputValue()).toBe("Spring");
+    await page.unroute("**/console/v1/releases?*");
+    await page.reload();
+    expect(await field.inputValue()).toBe("Spring");
+    await field.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Spring" }).waitFor();
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("fit a phone, with long words", async () => {
+    const board = await console.board();
+    const word = "averyveryverylongword".repeat(5);
+    const { number } = await board.api.card({ title: `A title ${word}` });
+    await board.api.card({ title: `Another ${word}` });
+    await board.api.move(number, board.stages["In progress"]);
+    await board.api.move(number, board.stages.Done);
+    const id = await makeRelease(board.api, word.slice(0, 80), [number]);
+    const { page, ...ada } = await openAs(board, "", { size: "phone" });
+    await page.getByText("0 of 1 cards done").waitFor();
+    expect(await isFlat(page)).toBe(true);
+    await shoot(page, "releases-phone");
+    await page.locator(`a[href$="${id}"]`).click();
+    await page.locator(`[data-scope="${number}"]`).waitFor();
+    expect(await isFlat(page)).toBe(true);
+    expect(await findInaccessible(page)).toEqual([]);
+    await shoot(page, "release-phone");
+    await page.getByRole("button", { name: "Complete" }).click();
+    await page.getByRole("dialog").getByRole("textbox").first().fill("v1");
+    expect(await isFlat(page)).toBe(true);
+    await shoot(page, "release-complete-phone");
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+});

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { signedIn, type Person } from "../support/console/people.ts";
+import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+
+interface Shown {
+  readonly id: string;
+  readonly title: string;
+  readonly slug: string;
+  readonly dangling: readonly string[];
+  readonly links: readonly { readonly target: string; readonly slug: string }[];
+}
+
+let world: TestWorld;
+let board: TestBoard;
+let viewer: Person;
+beforeAll(async () => {
+  world = await startWorld();
+  board = await world.board();
+  viewer = await signedIn(world, [board], "viewer");
+});
+afterAll(() => world.stop());
+
+const create = async (title: string, body = ""): Promise<Shown> =>
+  (await board.api.post<Shown>("/v1/docs", { title, body })).body;
+const open = async (slug: string, person = viewer) => {
+  const answer = await person.browser.get(`/console/v1/pages/${encodeURIComponent(slug)}`);
+  return { status: answer.status, page: answer.body as Shown };
+};
+
+it("a page is found by its slug, an earlier slug, and its title", async () => {
+  const { id } = await create("How we ship?");
+  await board.api.patch(`/v1/docs/${id}`, { title: "How we deliver" });
+  for (const address of ["how-we-deliver", "how-we-ship", "How we DELIVER", "How we ship?"]) {
+    const { status, page } = await open(address);
+    expect([status, page.id, page.slug]).toEqual([200, id, "how-we-deliver"]);
+  }
+  const next = await create("How we ship");
+  expect((await open("how-we-ship")).page.id).toBe(next.id);
+});
+
+it("its links have the text of the target and the slug that it leads to", async () => {
+  await create("Runbook");
+  const { slug } = await create("Links", "[[Runbook]], [[RUNBOOK|the book]], [[Nowhere & co]], `[[Code]]`");
+  const { page } = await open(slug);
+  expect(page.links).toEqual([
+    { target: "Runbook", slug: "runbook" },
+    { target: "RUNBOOK", slug: "runbook" },
+    { target: "Nowhere & co", slug: "nowhere-co" },
+  ]);
+  expect(page.dangling).toEqual(["nowhere-co"]);
+});
+
+it("a page of another board is not found", async () => {
+  const { slug } = await create("Only ours");
+  const stranger = await signedIn(world, [await world.board()], "maintainer");
+  expect((await open(slug, stranger)).status).toBe(404);
+  expect((await open("never-written")).status).toBe(404);
+});

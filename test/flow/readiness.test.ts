@@ -1,0 +1,225 @@
+import { describe, expect, it } from "@jest/globals";
+import { DEFAULT_FLOW, type Flow, type Stage } from "../../src/flow/flow.ts";
+import type { BranchFacts, PullRequestFacts } from "../../src/flow/facts.ts";
+import { planMove, type RepositoryState } from "../../src/flow/move.ts";
+import {
+  agreedWork,
+  headsOf,
+  judgeReadiness,
+  CHECKS_START_MS,
+  type Readiness,
+} from "../../src/flow/readiness.ts";
+
+const FLOW: Flow = {
+  ...DEFAULT_FLOW,
+  stages: DEFAULT_FLOW.stages.map((stage, at) => ({ ...stage, id: String(at) })),
+};
+const DONE: Stage = FLOW.stages.at(-1)!;
+const HEAD = "a".repeat(40);
+
+const pull = (changes: Partial<PullRequestFacts> = {}): PullRequestFacts => ({
+  number: 1,
+  nodeId: "PR_1",
+  state: "open",
+  isDraft: false,
+  targetBranch: "main",
+  headSha: HEAD,
+  mergeable: "mergeable",
+  reviewDecision: null,
+  isInMergeQueue: false,
+  mergeSha: null,
+  isMergedByPerson: false,
+  checks: { state: null, failing: [], pending: [] },
+  unmetChecks: [],
+  ...changes,
+});
+
+const repository = (facts: Partial<BranchFacts> = {}, id = "web"): RepositoryState => ({
+  repositoryId: id,
+  fullName: `acme/${id}`,
+  branchName: "card/1",
+  facts: {
+    target: { name: "main", sha: "b".repeat(40) },
+    headSha: HEAD,
+    aheadBy: 1,
+    requiredChecks: [],
+    pullRequests: [pull()],
+    ...facts,
+  },
+});
+
+interface Case {
+  readonly now: readonly RepositoryState[];
+  /** What was armed; by default nothing is. */
+  readonly armed?: readonly RepositoryState[];
+  readonly ageMs?: number;
+  readonly flow?: Flow;
+}
+
+function judge({ now, armed, ageMs = CHECKS_START_MS, flow = FLOW }: Case): Readiness {
+  const agreed = armed ? agreedWork(armed) : null;
+  const card = { number: 1, title: "Say hello" };
+  const headShas = agreed && headsOf(agreed);
+  const plan = planMove({ flow, stage: DONE, card, repositories: now, headShas });
+  const headAges = new Map(now.map(({ repositoryId }) => [repositoryId, ageMs]));
+  return judgeReadiness({ stage: DONE, plan, repositories: now, agreed, headAges });
+}
+
+const said = (readiness: Readiness): string[] => {
+  if (readiness.state === "ready") return ["ready"];
+  if (readiness.state === "changed") return ["changed", readiness.disarming.reason];
+  const reasons = readiness.state === "waiting" ? readiness.waitingFor : readiness.reasons;
+  return [readiness.state, ...reasons.map(({ reason }) => reason)];
+};
+
+const requiring = (unmet: readonly string[], changes: Partial<PullRequestFacts> = {}) =>
+  repository({ requiredChecks: ["ci"], pullRequests: [pull({ unmetChecks: unmet, ...changes })] });
+const of = (changes: Partial<PullRequestFacts>) => repository({ pullRequests: [pull(changes)] });
+const PENDING = { state: "pending", failing: [], pending: ["ci"] } as const;
+const FAILING = { state: "failing", failing: ["ci"], pending: [] } as const;
+const PASSING = { state: "passing", failing: [], pending: [] } as const;
+
+describe("a card in a stage that merges", () => {
+  it.each<[string, Case, string[]]>([
+    ["is ready a minute after the push if no check is required", { now: [repository()] }, ["ready"]],
+    [
+      "waits in the first minute if no check is required",
+      { now: [repository()], ageMs: 0 },
+      ["waiting", "checks_pending"],
+    ],
+    [
+      "waits in the first minute even if other checks pass",
+      { now: [of({ checks: PASSING })], ageMs: 0 },
+      ["waiting", "checks_pending"],
+    ],
+    [
+      "waits for a required check that has not reported",
+      { now: [requiring(["ci"])] },
+      ["waiting", "checks_pending"],
+    ],
+    [
+      "is ready at once if the required checks have passed",
+      { now: [requiring([], { checks: PASSING })], ageMs: 0 },
+      ["ready"],
+    ],
+    [
+      "names a required check once that is pending",
+      { now: [requiring(["ci"], { checks: PENDING })] },
+      ["waiting", "checks_pending"],
+    ],
+    [
+      "waits for a failing check, which may be repeated",
+      { now: [requiring(["ci"], { checks: FAILING })] },
+      ["waiting", "checks_failing"],
+    ],
+    [
+      "waits for a review",
+      { now: [of({ reviewDecision: "review_required" })] },
+      ["waiting", "review_required"],
+    ],
+    [
+      "is refused if changes are requested",
+      { now: [of({ reviewDecision: "changes_requested", checks: PENDING })] },
+      ["refused", "changes_requested"],
+    ],
+    [
+      "is refused for a conflict, whatever the checks are",
+      { now: [of({ mergeable: "conflicting", checks: PENDING })] },
+      ["refused", "conflicts"],
+    ],
+    [
+      "is refused if the pull request is closed",
+      { now: [of({ state: "closed" })] },
+      ["refused", "pull_request_closed"],
+    ],
+    ["is ready if GitHub's queue decides", { now: [requiring(["ci"], { isInMergeQueue: true })] }, ["ready"]],
+    [
+      "is ready if somebody has merged it",
+      { now: [of({ state: "merged" })], armed: [repository()] },
+      ["ready"],
+    ],
+    [
+      "waits for each repository",
+      { now: [repository(), repository({ pullRequests: [pull({ checks: PENDING })] }, "api")] },
+      ["waiting", "checks_pending"],
+    ],
+    [
+      "follows GitHub's rules where the flow ignores checks",
+      { now: [requiring(["ci"], { checks: FAILING })], flow: { ...FLOW, checks: "ignored" } },
+      ["waiting", "checks_pending"],
+    ],
+    [
+      "is refused if the head has moved",
+      { now: [repository({ headSha: "c".repeat(40) })], armed: [repository()] },
+      ["refused", "head_moved"],
+    ],
+    [
+      "has changed if a repository was added",
+      { now: [repository(), repository({}, "api")], armed: [repository()] },
+      ["changed", "repositories_changed"],
+    ],
+    [
+      "has changed if a repository was exchanged",
+      { now: [repository({}, "api")], armed: [repository()] },
+      ["changed", "repositories_changed"],
+    ],
+    [
+      "has changed if the default branch has",
+      {
+        now: [repository({ target: { name: "trunk", sha: HEAD }, pullRequests: [] })],
+        armed: [repository()],
+      },
+      ["changed", "flow_changed"],
+    ],
+    [
+      "has changed if the pull request merges elsewhere",
+      { now: [of({ targetBranch: "next" })], armed: [repository()] },
+      ["changed", "pull_request_changed"],
+    ],
+    [
+      "has changed if the pull request became a draft",
+      { now: [of({ isDraft: true })], armed: [repository()] },
+      ["changed", "pull_request_changed"],
+    ],
+    [
+      "is ready as a draft if it was armed as one",
+      { now: [of({ isDraft: true })], armed: [of({ isDraft: true })] },
+      ["ready"],
+    ],
+    [
+      "is ready without a pull request, which the move opens",
+      { now: [repository({ pullRequests: [] })] },
+      ["ready"],
+    ],
+  ])("%s", (_, question, expected) => {
+    expect(said(judge(question))).toEqual(expected);
+  });
+
+  it("says when the first minute ends, unless it waits for something else too", () => {
+    expect(judge({ now: [repository()], ageMs: 20_000 })).toMatchObject({
+      endsInMs: CHECKS_START_MS - 20_000,
+    });
+    expect(judge({ now: [of({ checks: PENDING })], ageMs: 20_000 })).toMatchObject({ endsInMs: null });
+  });
+
+  it("waits for room in the stage only after it was armed, and mentions it if nothing else is missing", () => {
+    const full = { reason: "wip_limit", message: "full", repository: "", details: {} } as const;
+    const plan = (now: RepositoryState) => ({
+      ...planMove({ flow: FLOW, stage: DONE, card: { number: 1, title: "x" }, repositories: [now] }),
+      steps: [],
+    });
+    const judged = (now: RepositoryState, isArmed: boolean) =>
+      said(
+        judgeReadiness({
+          stage: DONE,
+          plan: { ...plan(now), reasons: [full, ...plan(now).reasons] },
+          repositories: [now],
+          agreed: isArmed ? agreedWork([now]) : null,
+          headAges: new Map([["web", CHECKS_START_MS]]),
+        }),
+      );
+    expect(judged(repository(), false)).toEqual(["refused", "wip_limit"]);
+    expect(judged(repository(), true)).toEqual(["waiting", "wip_limit"]);
+    expect(judged(of({ checks: PENDING }), true)).toEqual(["waiting", "checks_pending"]);
+  });
+});
