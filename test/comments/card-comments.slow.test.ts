@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import {
   commentsOf,
@@ -190,7 +191,7 @@ describe("a mirrored comment", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     await writeComment(board.api, number, "Hello there");
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Hello there" }]);
   });
 
@@ -209,7 +210,7 @@ describe("a mirrored comment", () => {
     expect((await mirrors(board))[1]).toBe(
       shown(`Ask @\u200Dada and @\u200D${board.owner}/team, not \`@code\``),
     );
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "The first" }, { body: text }]);
   });
 
@@ -221,7 +222,7 @@ describe("a mirrored comment", () => {
     await writeFile(board, "web", branch, "hello.txt", "hello\n");
     expect((await writeComment(board.api, number, "Too early")).body.mirroredTo).toBe(0);
     await board.api.move(number, board.stages["In review"]);
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await mirrors(board)).toEqual([]);
   });
 });
@@ -294,7 +295,7 @@ describe("a new comment while GitHub fails", () => {
     world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
     const { status, body } = await writeComment(board.api, number, "Once");
     expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 1 });
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await mirrors(board)).toEqual([shown("Once")]);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });
@@ -382,7 +383,7 @@ describe("a new comment while GitHub fails", () => {
     world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
     const writing = writeComment(board.api, number, "Once");
     await mirrorsWhen(board, (found) => found.length === 1);
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);
     expect((await writing).body.mirroredTo).toBe(1);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
@@ -404,7 +405,7 @@ describe("PATCH /v1/cards/{number}/comments/{id}", () => {
     expect(world.forge.requests.all.map(({ route }) => route)).toEqual([
       "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}",
     ]);
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await mirrors(board)).toEqual([shown("First")]);
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "First", editedAt: body.editedAt }]);
   });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allProcessedIn } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { commentsOf, forgeComments, endStaleReads, writeComment } from "../support/stories/comments.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
@@ -41,7 +42,7 @@ describe("a process killed while mirroring a comment", () => {
   ] as const)("%s leaves one comment in Trunkline and one on GitHub", async (_, moment) => {
     const board = await world.board();
     const { number } = await cardWithCommit(board);
-    await world.forge.waitUntilIdle();
+    await allProcessedIn(world);
     const effect = moment === "before" ? "before" : "after";
     const key = `killed-comment-${moment}`;
     const { faults } = world.forge.control;
@@ -70,7 +71,7 @@ describe("a process killed while mirroring a comment", () => {
       ({ length }) => length === 0,
       PATIENCE_MS,
     );
-    await world.forge.waitUntilIdle();
+    await allProcessedIn(world);
     expect(await forgeComments(board)).toHaveLength(1);
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);
   });

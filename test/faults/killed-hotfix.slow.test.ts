@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
+import { allProcessedIn } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { itemWhen } from "../support/inbox.ts";
 import { expectConsistent } from "../support/invariants.ts";
@@ -43,7 +44,7 @@ describe.each(WRITES)("a process killed while a hotfix is merged back, %s", (_, 
         ({ data }) => data["prNumber"] !== null,
       );
       expect(item.data).toMatchObject({ prNumber: 2, targetBranch: "develop" });
-      await world.forge.waitUntilIdle();
+      await allProcessedIn(world);
       const kinds = (await kindsOf(board, number)).filter((kind) => kind === "backmerge_opened");
       expect(kinds).toHaveLength(1);
       expect((await branchesOf(board)).filter((name) => name.startsWith("backmerge/"))).toHaveLength(1);

@@ -13,7 +13,7 @@ afterAll(() => world.stop());
 beforeEach(async () => {
   repository = await makeRepository(world);
   sha = await repository.commit("work", { "app.txt": "two\n" });
-  world.received.length = 0;
+  await world.forgetReceived();
 });
 
 const report = (body: object) => repository.call("POST", `/statuses/${sha}`, body);
@@ -64,7 +64,7 @@ test("a status of an unknown commit or with an unknown state is refused", async 
 
 test("a check run changes from started to completed, and so does its suite", async () => {
   const number = await repository.open("work");
-  world.received.length = 0;
+  await world.forgetReceived();
   const run = await repository.call("POST", "/check-runs", {
     name: "unit",
     head_sha: sha,

@@ -14,8 +14,7 @@ afterAll(() => world.stop());
 beforeEach(async () => {
   repository = await makeRepository(world, { files: { "README.md": "# Shop\n", "app.txt": "one\n" } });
   clone = await repository.clone();
-  await world.forge.waitUntilIdle();
-  world.received.length = 0;
+  await world.forgetReceived();
 });
 
 const payloadsOf = (event: string) =>

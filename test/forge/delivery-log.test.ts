@@ -16,8 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(async () => {
   repository = await makeRepository(world);
-  await world.forge.waitUntilIdle();
-  world.received.length = 0;
+  await world.forgetReceived();
 });
 afterEach(() => world.forge.setWebhookUrl(receiver));
 

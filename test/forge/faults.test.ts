@@ -12,8 +12,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   world.forge.control.reset();
-  await world.forge.waitUntilIdle();
-  world.received.length = 0;
+  await world.forgetReceived();
 });
 afterAll(() => world.stop());
 

@@ -9,8 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
-  await world.forge.waitUntilIdle();
-  world.received.length = 0;
+  await world.forgetReceived();
 });
 
 const web = () => world.forge.repository("acme/web");

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(async () => {
   repository = await makeRepository(world, { files: { "app.txt": "one\n" } });
-  world.received.length = 0;
+  await world.forgetReceived();
 });
 
 describe("a merge queue", () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(async () => {
   repository = await makeRepository(world, { files: { "app.txt": "one\n" } });
-  world.received.length = 0;
+  await world.forgetReceived();
 });
 
 const actions = async () => (await world.events()).filter((each) => each.startsWith("pull_request"));

@@ -12,8 +12,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   world.forge.control.reset();
-  await world.forge.waitUntilIdle();
-  world.received.length = 0;
+  await world.forgetReceived();
 });
 afterAll(() => world.stop());
 
@@ -54,7 +53,7 @@ describe("a fault of webhooks", () => {
   test("drops some of them, the same ones for the same seed", async () => {
     const lost = async () => {
       world.forge.control.seed(7);
-      world.received.length = 0;
+      await world.forgetReceived();
       for (let count = 0; count < 6; count++) await createBranch(world);
       return world.events();
     };
@@ -110,7 +109,7 @@ describe("a fault of webhooks", () => {
       true,
       true,
     ]);
-    world.received.length = 0;
+    await world.forgetReceived();
     await createBranch(world);
     await world.events();
     expect(world.received.map(isSigned)).toEqual([true, true]);

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { setGates } from "../support/flows.ts";
@@ -87,7 +88,7 @@ describe("a stage for people only", () => {
     await setGates(board, "Done", { humanOnly: true });
     await board.api.move(number, board.stages.Done);
     await setGates(board, "Done", { humanOnly: true, wipLimit: 3 });
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect((await board.api.readCard(number)).blocked?.reason).toBe("human_only");
     await setGates(board, "Done");
     await eventually(

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
@@ -97,7 +98,7 @@ describe("a stage with a limit", () => {
     // Every change of the flow checks blocked cards again.
     await setGates(board, "Done", { wipLimit: 5 });
     await setGates(board, "To do", { wipLimit: 1, humanOnly: false });
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect((await board.api.readCard(number)).blocked?.reason).toBe("wip_limit");
   });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { rows } from "../../src/store/db/connect.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { onForge, repositoryOf } from "../support/forge/installations.ts";
 import { headOf, mergedCard } from "../support/stories/merged-card.ts";
@@ -45,7 +46,7 @@ async function newPullRequest({ board, branch }: OldCard): Promise<number> {
   const number = Number(opened.body["number"]);
   const comments = `/repos/${board.owner}/web/issues/${number}/comments`;
   await board.person("grace", "POST", comments, { body: SECRET });
-  await world.forge.waitUntilIdle();
+  await allProcessed(world);
   return number;
 }
 
@@ -102,7 +103,7 @@ describe("a card whose repository moved to another board", () => {
     const pull = await newPullRequest(card);
     const posted = await card.board.api.post(`/v1/cards/${card.number}/comments`, { body: "From outside" });
     expect(posted.status).toBe(201);
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     const path = `/repos/${card.board.owner}/web/issues/${pull}/comments`;
     const { body } = await card.board.person("ada", "GET", path);
     expect((body as unknown as { body: string }[]).map((comment) => comment.body)).toEqual([SECRET]);
@@ -115,7 +116,7 @@ describe("a card whose repository moved to another board", () => {
     await setRepositories(second.api, second.projectId, []);
     await setRepositories(board.api, board.projectId, Object.values(board.repositories));
     await writeFile(board, "web", card.branch, "later.txt", "later\n");
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect((await board.api.move(card.number, board.stages.Done)).status).toBe(200);
   });
 });

@@ -78,7 +78,7 @@ describe("a hotfix", () => {
     await merge(board, 2);
     await clearedWhen(board.api, "backmerge_open");
     expect(await branchHas(board, "develop", `${number}.txt`)).toBe(true);
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     const kinds = await kindsOf(board, number);
     expect(kinds.filter((kind) => kind === "backmerge_opened")).toHaveLength(1);
     expect(kinds.filter((kind) => kind === "pull_request_merged")).toHaveLength(1);
@@ -119,7 +119,7 @@ describe("a hotfix", () => {
     await untilNoJobWaits();
     world.forge.control.webhooks.add({ fault: { kind: "drop" } });
     await merge(board, 2);
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await itemsOf(board.api, "backmerge_open")).toHaveLength(1);
     const { db } = world.service.deps;
     await db("backmerges").update({ checked_at: db.raw("now() - interval '2 hours'") });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
@@ -34,7 +35,7 @@ describe("a flow that merges into several branches", () => {
     expect(done).toMatchObject({ status: 200, body: { promoted: [mergeInto(board, "main", 2)] } });
     expect(done.body.promoted).toHaveLength(1);
     expect(await branchHas(board, "main", "hello.txt")).toBe(true);
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     const kinds = await kindsOf(board, number);
     expect(kinds.filter((kind) => kind === "pull_request_merged")).toHaveLength(2);
     expect(kinds.filter((kind) => kind === "pull_request_opened")).toHaveLength(2);
@@ -78,11 +79,11 @@ describe("a repository that deletes merged branches", () => {
       () => branchesOf(board),
       (names) => names.includes(branchName),
     );
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await kindsOf(board, number)).not.toContain("branch_deleted");
     const done = await board.api.move(number, board.stages.Done);
     expect(done).toMatchObject({ status: 200, body: { promoted: [mergeInto(board, "main", 2)] } });
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     const kinds = await kindsOf(board, number);
     expect(kinds).not.toContain("branch_deleted");
     expect(kinds.filter((kind) => kind === "branch_created")).toHaveLength(1);

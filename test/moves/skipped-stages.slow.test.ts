@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { putFlow, readFlow, without } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -103,7 +104,7 @@ describe("a move from the backlog past other stages", () => {
       expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "nothing_to_merge" } } });
     }
     expect(await tipOf(board, `card/${number}-say-hello`)).toBe(await tipOf(board, "develop"));
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await linkOf(board, number)).toMatchObject({ prNumber: null });
     expect((await board.api.readCard(number)).blocked).not.toBeNull();
   });
@@ -175,7 +176,7 @@ describe("a move into review of a card with commits in one of two repositories",
     const board = await world.board({ repositories: ["web", "api"] });
     const number = await cardWithCommitsInWeb(board);
     await board.person("ada", "PATCH", `/repos/${board.owner}/web`, { archived: true });
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     const refused = await board.api.move(number, board.stages["In review"]);
     expect(refused.body.blocked?.reasons.map(({ reason }) => reason).toSorted()).toEqual([
       "not_permitted",

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
@@ -38,7 +39,7 @@ describe("moves while reads lag behind writes", () => {
     const again = await board.api.move(number, board.stages["In progress"]);
     expect([200, 409, 503]).toContain(again.status);
     world.forge.control.staleReads(null);
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
     const kinds = await kindsOf(board, number);
     expect(kinds.filter((kind) => kind === "branch_created")).toHaveLength(1);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import { cardInReview, headOf } from "../support/stories/merged-card.ts";
@@ -49,7 +50,7 @@ describe("a card picked from a branch that releases do not start from", () => {
       },
     });
     await world.forge.commit(`${board.owner}/web`, "main", { "other.txt": "other\n" });
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await itemsOf(board.api, "backmerge_open")).toHaveLength(1);
     const clone = await board.clone();
     await clone.git("merge", "-q", "--no-edit", "origin/side");

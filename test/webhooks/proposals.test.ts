@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { openAgentPull } from "../support/agents.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { makeForgeAccount, type ForgeAccount } from "../support/forge/forge-account.ts";
@@ -105,7 +106,7 @@ describe("an agent's pull request into a card's branch", () => {
     const headSha = await clone.git("rev-parse", "HEAD");
     await clone.remove();
     await copilot.call(board, "PATCH", `/pulls/${number}`, { body: "Said in other words." });
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     expect(await itemsOf(board.api, "proposal_waiting")).toEqual([
       { ...first, data: { ...first.data, headSha } },
     ]);
@@ -116,7 +117,7 @@ describe("an agent's pull request into a card's branch", () => {
 
   it("is a proposal only while its base is the card's branch", async () => {
     const { number } = await openAgentPull(world, board, copilot, card, { base: "main" });
-    await world.forge.waitUntilIdle();
+    await allProcessed(world);
     const aim = (base: string) => copilot.call(board, "PATCH", `/pulls/${number}`, { base });
     await board.api.eventWhen(card.number, ({ kind }) => kind === "pull_request_opened");
     expect(await itemsOf(board.api, "proposal_waiting")).toEqual([]);

@@ -41,6 +41,8 @@ export interface TestForge {
   readonly installationToken: (account?: string) => string;
   /** Waits until all webhooks are sent; returns those received, each as `event` or `event.action`. */
   readonly events: () => Promise<string[]>;
+  /** Forgets the received webhooks after the last pending one arrived. */
+  readonly forgetReceived: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -72,6 +74,10 @@ export async function startTestForge(options: Partial<ForgeOptions> = {}): Promi
     async events() {
       await forge.waitUntilIdle();
       return receiver.received.map(({ event, action }) => (action === null ? event : `${event}.${action}`));
+    },
+    async forgetReceived() {
+      await forge.waitUntilIdle();
+      receiver.received.length = 0;
     },
     async stop() {
       await forge.stop();
