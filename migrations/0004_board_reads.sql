@@ -180,7 +180,7 @@ begin
    where c.stage_id = stage and c.deleted_at is null and c.rank < place collate "C";
 end $$;
 
--- The same for a column of any length. Up to 256 cards are counted directly.
+-- The same for a column of any length. Without stored counts, up to 255 cards above are counted directly.
 create function place_in_column(
   stage uuid, place text, out above bigint, out is_stale boolean
 ) language plpgsql stable as $$

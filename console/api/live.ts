@@ -24,7 +24,7 @@ const NOT_ON_GITHUB = new Set<string>([
   "claim_released",
   "claim_expired",
 ]);
-/** Changes of the numbers of cards that a project, label or feature has. */
+/** Kinds of events that change how many cards a project, label or feature has. */
 const COUNTED = new Set<string>(["updated", "status_changed", "card_created", "card_deleted"]);
 const NOT_IN_THE_INBOX = new Set<string>([
   "card_reordered",

@@ -31,8 +31,8 @@ export function CardNotice({ move, statusId, isChecking, isBlocked, fromName, nu
   if (outcome.state === "queued")
     return (
       <Pending>
-        In GitHub&apos;s merge queue{outcome.queued[0] && ` for ${outcome.queued[0].targetBranch}`}. Moves to{" "}
-        {move.request.stageName} when GitHub merges it.
+        GitHub has accepted the merge{outcome.queued[0] && ` into ${outcome.queued[0].targetBranch}`}. Moves
+        to {move.request.stageName} when it is merged.
       </Pending>
     );
   if (outcome.state === "refused") return null;

@@ -19,7 +19,7 @@ export interface Journal {
   append(entry: JournalEntry): void;
   /** Replaces the file's content with the current entries. */
   compact(entries: Iterable<JournalEntry>): void;
-  /** Whether more than half of the file is outdated. */
+  /** Whether the file is large and has doubled since it was compacted or opened. */
   isWorthCompacting(): boolean;
   close(): void;
 }

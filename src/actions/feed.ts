@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Db } from "../store/db/connect.ts";
-import { createCoalescer } from "../store/cards/cached-boards.ts";
+import { createReadSharing } from "../store/db/share-reads.ts";
 import { readEvents, readHeads, type FeedPage, type FeedQuery } from "../store/events/feed.ts";
 import { hasPendingEvents, numberEvents } from "../store/events/number-events.ts";
 import { createLoop, type BackgroundLoop } from "./background-loop.ts";
@@ -76,7 +76,7 @@ export function createFeed(
     }),
   );
 
-  const shareRead = createCoalescer();
+  const shareRead = createReadSharing();
 
   return {
     read: (workspaceId, question) =>

@@ -7,7 +7,7 @@ const CAUSE_TEXTS: Readonly<Record<Exclude<UnavailableReason, "rate_limit">, str
   outage: "GitHub could not be reached",
 };
 
-/** The 503 for a call that GitHub did not respond to. `unfinished` is what is not done because of that. */
+/** The 503 for a call that GitHub could not serve. `unfinished` names what is not done because of that. */
 export function unavailable(error: ForgeUnavailable, unfinished?: string): Problem {
   const { reason, retryAfter } = error;
   const happened = reason === "rate_limit" ? error.message : CAUSE_TEXTS[reason];

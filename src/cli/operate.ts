@@ -23,7 +23,7 @@ export const migrate: Command = {
 
 export const repair: Command = {
   name: "repair",
-  about: "Makes the running processes compare all cards with GitHub now and retry failed jobs",
+  about: "Makes the running processes compare unfinished cards with GitHub now and retry failed jobs",
   usage: ["repair"],
   examples: ["repair"],
   run: async (args, context) => {

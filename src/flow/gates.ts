@@ -95,7 +95,8 @@ export function secondPersonRefusal(
 }
 
 const IDENTIFY = {
-  pushed: "Delete the branch and let members of the board push it again.",
+  pushed:
+    "GitHub may not have reported the push yet: move the card again in a minute. If this stays, delete the branch and let members of the board push it again.",
   wrote:
     "If its email address belongs to a GitHub account, add the account with `trunkline member add`. Otherwise write the commit again with such an address. Then move the card again.",
 } as const;

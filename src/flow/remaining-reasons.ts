@@ -66,7 +66,7 @@ function stillApplies(each: BlockedReason, blocked: Blocked, inspection: Recheck
   if (method !== undefined && method !== inspection.mergeMethod) return false;
   const isOfHead = each.repository === blocked.repository && inspection.headSha !== undefined;
   if (isOfHead && inspection.headSha !== blocked.headSha) return false;
-  // An abandoned move blocks the card until somebody moves it.
+  // An abandoned move blocks the card until a push or another move.
   return "attempts" in each.details || isAnythingLeft(each, inspection);
 }
 

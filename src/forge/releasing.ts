@@ -121,8 +121,9 @@ export interface ReleaseForge {
   deleteBranch(repository: RepositoryRef, branchName: string, expectedSha: string): Promise<DeletedBranch>;
   /**
    * Cherry-picks merged pull requests, all or none, into new commits with the original authors and
-   * messages that name the originals. The branch does not change: the commits are on a temporary
-   * branch until `applyPick` or `discardPick`. Refused when a pull request is not merged on the forge.
+   * messages that name the originals. The branch does not change: the commits are on no branch
+   * until `applyPick`. A temporary branch with helper commits exists until `applyPick` or
+   * `discardPick`. Refused when a pull request is not merged on the forge.
    */
   preparePick(repository: RepositoryRef, order: PickOrder): Promise<ForgeResult<PickResult | PreparedPick>>;
   /** Moves the branch from the expected tip to the prepared one. It may be repeated. */

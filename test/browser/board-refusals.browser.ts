@@ -163,13 +163,13 @@ describe("a move without an outcome", () => {
     await watchReturn(page, number, board.stages["In review"]);
     await shown.drag(number, head(shown, "Done"));
     await page.getByRole("button", { name: "Merge and move" }).click();
-    await shown.cardIn("In review", number).getByText("In GitHub's merge queue for main").waitFor();
+    await shown.cardIn("In review", number).getByText("GitHub has accepted the merge into main").waitFor();
     expect(await returnTime(page)).toBeLessThan(300);
     expect(await shown.focused()).toBe(number);
-    expect((await shown.announced()).at(-1)).toContain("waits in GitHub's merge queue");
+    expect((await shown.announced()).at(-1)).toContain("GitHub has accepted the merge of card");
     await app.world.forge.webUi.mergeQueued(`${board.owner}/web`, 1);
     await shown.cardIn("Done", number).waitFor();
-    expect(await shown.card(number).getByText("merge queue").count()).toBe(0);
+    expect(await shown.card(number).getByText("has accepted the merge").count()).toBe(0);
     await ada.close();
   });
 });

@@ -4,12 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { unlockDeadWorkers } from "../../src/store/ops/instances.ts";
 import { connect, isDatabaseUnavailable, rows, type Db, type Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
+import { LOCK_IDS } from "../../src/store/db/lock-ids.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
 import { trackReceivedJobs } from "../../src/jobs/heartbeat.ts";
+import { unlockDeadJobs } from "../../src/webhooks/process-lane.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
 import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
-import { REPLAY_DEFERRED } from "../../src/store/forge/lanes.ts";
+import { PROCESS_LANE, REPLAY_DEFERRED } from "../../src/store/forge/lanes.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually, type ApiAnswer } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
@@ -175,6 +177,24 @@ it("a locked queue without a running job is released", async () => {
   await queues().update({ locked_by: "somebody", locked_at: lockedAt });
   await unlockDeadWorkers(db());
   expect(await queues().select("locked_by", "locked_at")).toEqual([{ locked_by: null, locked_at: null }]);
+});
+
+// Fault: E18
+it("a lane of a dead process is released while another process numbers events", async () => {
+  const queue = `dead-${randomUUID()}`;
+  await addJob(db(), PROCESS_LANE, { lane: queue }, { queue, delayMs: 60_000 });
+  const jobs = () => db()("graphile_worker._private_jobs").whereRaw("payload->>'lane' = ?", [queue]);
+  const lock = { locked_by: "somebody", locked_at: db().raw("now() - interval '1 minute'") };
+  await whileLocked(
+    db(),
+    (trx) => trx.raw("select pg_advisory_xact_lock(?)", [LOCK_IDS.eventNumbers]),
+    async () => {
+      await jobs().update(lock);
+      await unlockDeadJobs(world.service.deps);
+      expect(await jobs().select("locked_by")).toEqual([{ locked_by: null }]);
+    },
+  );
+  await jobs().delete();
 });
 
 it.each([

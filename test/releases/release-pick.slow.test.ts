@@ -159,7 +159,7 @@ describe("POST /v1/releases/{id}/pick", () => {
     expect((await readRelease(own.api, id)).cards).toEqual([]);
   });
 
-  // Fault: D13 The release branch changes during a pick => restarted, three tries
+  // Fault: D13 The release branch changes during a pick => restarted up to three times
   it("starts again if a person pushes to the branch during the pick", async () => {
     const own = await world.board();
     const id = await frozenRelease(own.api, "4.0");

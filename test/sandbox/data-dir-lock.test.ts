@@ -27,7 +27,7 @@ describe("the lock on a data directory", () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  test("is held by one process, however many try concurrently", async () => {
+  test("is held by at most one process, however many try concurrently", async () => {
     const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataDir(dir, process.pid)));
     expect(tries.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(1);
   });

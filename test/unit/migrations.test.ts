@@ -4,8 +4,8 @@ import { describe, expect, it } from "@jest/globals";
 
 const FOLDER = join(import.meta.dirname, "../../migrations");
 const names = readdirSync(FOLDER).toSorted();
-/** The last file of the first release; there is nothing older to upgrade from. */
-const FIRST_RELEASE = "0009";
+/** Files after this one are checked as upgrades, although nothing is released yet. */
+const LAST_UNCHECKED = "0009";
 
 /** Statements that break the previous version, which runs during a migration. */
 const UNSAFE: Readonly<Record<string, RegExp>> = {
@@ -31,8 +31,8 @@ describe("migrations", () => {
   });
 
   // Fault: E11
-  it("keep the previous version working from the first release on", () => {
-    const upgrades = names.filter((name) => name.slice(0, 4) > FIRST_RELEASE);
+  it("keep the previous version working", () => {
+    const upgrades = names.filter((name) => name.slice(0, 4) > LAST_UNCHECKED);
     const broken = upgrades.flatMap((name) =>
       unsafe(readFileSync(join(FOLDER, name), "utf8")).map((what) => `${name} ${what}`),
     );

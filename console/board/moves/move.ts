@@ -53,7 +53,7 @@ export function sentenceOf(
 ): string {
   switch (outcome.state) {
     case "queued":
-      return `Card #${number} waits in GitHub's merge queue. It moves to ${stageName} when GitHub merges it.`;
+      return `GitHub has accepted the merge of card #${number}. The card moves to ${stageName} when it is merged.`;
     case "refused":
       return `Card #${number} was not moved to ${stageName}. ${outcome.blocked.message}`;
     case "failed":

@@ -8,7 +8,7 @@ import { useWorkspace } from "../../api/workspace.tsx";
 /** How long a plan is used without reading GitHub again, in milliseconds. */
 const FRESH_MS = 10_000;
 
-/** Reads what a move would do. GitHub is read once for it. */
+/** Reads what a move would do; Trunkline reads GitHub for it. */
 export const readPlan = async (client: Client, number: number, statusId: string): Promise<MovePlan> =>
   (await client.read("GET /v1/cards/{number}/move-plan", { path: { number }, query: { statusId } })).data;
 

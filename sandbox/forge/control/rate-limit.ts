@@ -3,7 +3,7 @@ import type { ForgeResponse } from "../server/api-error.ts";
 export interface RateLimit {
   /** GitHub's limit of requests per hour, of requests in a short time, or of content creation. */
   readonly limit: "primary" | "secondary" | "content";
-  /** Default: 403, and 200 for the primary limit of GraphQL. REST never returns 200. */
+  /** Default: 403. A primary limit of GraphQL is always 200; REST never returns 200. */
   readonly status?: 200 | 403 | 429;
   /** Seconds in `retry-after`; null omits the header. Default: 60, for `primary` none. */
   readonly retryAfter?: number | null;

@@ -75,7 +75,7 @@ export async function replaceFlow(
 }
 
 /**
- * Disarms the moves into stages that the new flow lacks, or that merge into another target there.
+ * Disarms the moves into stages that the new flow lacks, or whose rule differs there.
  * The others are inspected, because a new gate may refuse them.
  */
 async function disarmChanged({ trx, userId }: Write, current: Project, flow: Flow): Promise<void> {
@@ -122,7 +122,7 @@ async function requireNoMoves(trx: Trx, projectId: string): Promise<void> {
   const queued = moves.find(({ state }) => state === "queued");
   if (queued) {
     throw busy(
-      `Card ${queued.number} is in GitHub's merge queue. Change the flow after it is merged, or remove it from the queue there.`,
+      `GitHub has accepted the merge of card ${queued.number} and has not finished it. Change the flow after that, or remove its pull request from the merge queue.`,
       30,
     );
   }

@@ -61,13 +61,13 @@ async function writeOutcome(
   if (outcome.state === "waiting" && !isThere) {
     await end("abandoned", null);
     const armed = await armCard(trx, { card, stage }, move, outcome);
-    await recheckWaitingForRoom(trx, stage);
+    await recheckIfLimited(trx, stage);
     const task = { number, statusId: card.stageId, blocked: card.blocked };
     return { state: "waiting", status: 202, result: { task, ...merges, armed } };
   }
   if (outcome.state === "refused" && !isThere) {
     await end("refused", null);
-    await recheckWaitingForRoom(trx, stage);
+    await recheckIfLimited(trx, stage);
     await checkForbiddingInstallations(trx, cardId, outcome.reasons);
     const blocked = await refuseCard(trx, { card, stage }, outcome, move.actorId);
     await disarmRefused(trx, cardId, move, blocked);
@@ -92,6 +92,6 @@ async function writeOutcome(
  * Rechecks the cards that wait for room in the stage, because an unfinished move counts as a card
  * of its stage.
  */
-async function recheckWaitingForRoom(trx: Trx, { id, gates }: Stage): Promise<void> {
+async function recheckIfLimited(trx: Trx, { id, gates }: Stage): Promise<void> {
   if (gates?.wipLimit) await recheckCardsWaitingForRoom(trx, id);
 }

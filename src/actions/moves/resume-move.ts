@@ -42,7 +42,7 @@ const BATCH = 20;
 
 /**
  * Resumes moves that no process runs, because their process died or GitHub could not be reached,
- * and moves that have been in GitHub's merge queue for five minutes.
+ * and moves whose merge GitHub accepted five minutes ago.
  */
 export async function resumeOrphanedMoves(deps: Deps): Promise<void> {
   for (const operation of await listOrphanedOperations(deps.db, BATCH)) {

@@ -110,9 +110,9 @@ export async function lockTransition(
  * Begins a move in the caller's transaction. A move that needs no Git places the card immediately.
  * Any other move is owned by this process from then on: it takes over the card's unfinished move
  * into the same stage, or abandons one into another stage and inserts a new one. Throws busy while
- * another process moves the card. If a gate of the stage refuses the card, blocks it and changes
- * nothing else. Disarms the card's armed move when the card enters another stage, unless this move has
- * `whenReady` and needs Git.
+ * another call moves the card. If a gate of the stage refuses the card, blocks it and changes nothing
+ * else. Disarms the card's armed move if this move leads to another stage, unless it has `whenReady`
+ * and needs Git.
  */
 export async function startMove(
   deps: Deps,
@@ -144,7 +144,7 @@ export async function startMove(
   }
   if (open?.stageId === stage.id) {
     const isOtherHead = headShas !== null && !isDeepStrictEqual(headShas, open.headShas);
-    if (open.state === "queued" && isOtherHead) throw inMergeQueue(card);
+    if (open.state === "queued" && isOtherHead) throw beingMerged(card);
     const by = { holder: deps.instanceId, requestId, headShas, whenReady, actorId, isHuman };
     const taken = await takeOverOperation(trx, open, by);
     if (!taken) throw beingMoved(card);
@@ -251,13 +251,16 @@ export async function abandonMove(
   open: Operation,
 ): Promise<void> {
   if (open.hasLiveHolder) throw beingMoved(card);
-  if (open.state === "queued") throw inMergeQueue(card);
+  if (open.state === "queued") throw beingMerged(card);
   await finishOperation(trx, open, "abandoned");
   await recheckCardsWaitingForRoom(trx, open.stageId);
 }
 
-const inMergeQueue = (card: { readonly number: number }): Problem =>
-  busy(`Card ${card.number} is in GitHub's merge queue. Remove it from the queue there first.`, 30);
+const beingMerged = (card: { readonly number: number }): Problem =>
+  busy(
+    `GitHub has accepted the merge of card ${card.number} and has not finished it. Wait, or remove its pull request from the merge queue.`,
+    30,
+  );
 
 export const beingMoved = (card: { readonly number: number }): Problem =>
   busy(`Card ${card.number} is being moved by another call. Try again in a moment.`, 1);

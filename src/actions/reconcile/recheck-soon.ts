@@ -1,7 +1,7 @@
 import {
   listCardsMissingBranches,
   listCardsWaitingForRoom,
-  listForbiddenCards,
+  listNotPermittedCards,
   mayBeBlocked,
 } from "../../store/cards/blocked-cards.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
@@ -33,7 +33,7 @@ export async function recheckMissingBranches(
 
 /** Schedules the recheck of cards that lacked a permission, after their account has granted it. */
 export async function recheckForbidden(trx: Trx, organizationId: string): Promise<void> {
-  for (const { cardId, at } of await listForbiddenCards(trx, organizationId))
+  for (const { cardId, at } of await listNotPermittedCards(trx, organizationId))
     await recheckPermitted(trx, cardId, at, 0);
 }
 

@@ -159,7 +159,7 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
 
 /**
  * Writes all tags before it publishes the first GitHub release, because GitHub may refuse a tag.
- * Publishing does not create tags: GitHub would silently use an existing tag at another commit.
+ * Otherwise GitHub would create a missing tag itself, or silently use one at another commit.
  */
 async function tagAll(
   deps: Deps,

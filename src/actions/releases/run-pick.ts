@@ -26,7 +26,7 @@ import {
 } from "./release-action.ts";
 
 /** How often a pick is prepared again because the branch has moved. */
-const MAX_TRIES = 3;
+const MAX_RESTARTS = 3;
 
 const progressSchema = z.object({
   inRepositories: z.array(repositoryPick).optional(),
@@ -124,7 +124,7 @@ async function prepare(run: PickRun, at: number): Promise<PickRefused | null> {
     if (value.state === "conflict")
       return refusedIn(fullName, conflictMessage(fullName, value), { files: value.files });
     if (value.state === "moved") {
-      if (pick.tries === MAX_TRIES) return keepsMoving(branch);
+      if (pick.tries === MAX_RESTARTS) return keepsMoving(branch);
       if (value.sha === null)
         return refusedIn(fullName, `The branch ${branchName} no longer exists in ${fullName}. Restore it.`);
       run.picks[at] = { ...begun, expectedTip: value.sha, tries: pick.tries + 1 };
@@ -169,7 +169,7 @@ async function moveBranches(run: PickRun): Promise<PickRefused | null> {
       await discardPrepared(run, pick, pick.prepared);
       const expectedTip = applied.value.state === "moved" ? applied.value.sha : null;
       run.picks[at] = { ...pick, expectedTip, prepared: null, tries: pick.tries + 1 };
-      if (pick.tries === MAX_TRIES) return keepsMoving(branch);
+      if (pick.tries === MAX_RESTARTS) return keepsMoving(branch);
       const refused = await prepare(run, at);
       if (refused) return refused;
     }
@@ -185,7 +185,7 @@ async function discardPrepared(run: PickRun, pick: RepositoryPick, prepared: Pre
     await deletePickBranches(deps.db, [context.action.id], pick.repositoryId);
 }
 
-/** Moves the branches back, except those with later pushes, and removes the prepared commits. */
+/** Resets the branches, except those with later pushes or if GitHub refuses, and removes the prepared commits. */
 async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome> {
   const { deps, context } = run;
   await save(run, refused);
@@ -202,7 +202,7 @@ async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome>
     const back = await deps.forge.moveBranch(ref, branchName, pick.pickedTip, pick.expectedTip ?? "");
     if (!back.ok || back.value.state === "moved") kept.push(fullName);
   }
-  const left = ` The commits stay on the release's branch in ${kept.join(", ")}, which has later pushes.`;
+  const left = ` The commits stay on the release's branch in ${kept.join(", ")}, which has later pushes or may not be reset.`;
   const message = kept.length > 0 ? `${refused.message}${left}` : refused.message;
   return { state: "refused", message, body: refused.body };
 }

@@ -119,7 +119,10 @@ const moveResult = z
       .meta({ description: "The merges of this call; empty if there was nothing to merge" }),
     alreadyMerged,
     armed: armed.optional(),
-    queued: z.array(promotion).optional().meta({ description: "Merges in GitHub's merge queue" }),
+    queued: z
+      .array(promotion)
+      .optional()
+      .meta({ description: "Merges that GitHub has accepted and not finished" }),
   })
   .meta({ id: "MoveResult" });
 

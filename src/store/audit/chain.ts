@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { LOCK_IDS } from "../db/lock-ids.ts";
 import { allInOrder, transaction } from "../db/transaction.ts";
 import { ENTRY } from "./attempts.ts";
 
-/** An arbitrary lock id: one process extends the chain at a time. */
-const CHAIN_LOCK = 7_411_206_003;
 const BATCH = 500;
 
 /** SQL for the text of the row `a` that its hash covers: the columns that do not change after its end. */
@@ -44,7 +43,7 @@ export async function extendChain(db: Db): Promise<void> {
   for (let isMore = true; isMore;) {
     isMore = await transaction(db, async (trx) => {
       const [, head, ended] = await allInOrder([
-        rows(trx, "select pg_advisory_xact_lock(:lock)", { lock: CHAIN_LOCK }),
+        rows(trx, "select pg_advisory_xact_lock(:lock)", { lock: LOCK_IDS.auditChain }),
         readEnd(trx, "head"),
         rows<{ id: string; text: string }>(
           trx,

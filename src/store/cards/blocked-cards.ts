@@ -81,8 +81,8 @@ export async function listCardsWaitingForRoom(db: Db, stageId: string): Promise<
   );
 }
 
-/** Lists an organization's cards that are blocked by missing permissions, and since when. */
-export async function listForbiddenCards(
+/** Lists an organization's cards that are blocked by `not_permitted`, and since when. */
+export async function listNotPermittedCards(
   db: Db,
   organizationId: string,
 ): Promise<{ readonly cardId: string; readonly at: string }[]> {

@@ -6,6 +6,7 @@ import type { Knex } from "knex";
 import { Problem } from "../../errors.ts";
 import { connect, type Db } from "./connect.ts";
 import { openJobPool } from "./jobs.ts";
+import { LOCK_IDS } from "./lock-ids.ts";
 import { transaction } from "./transaction.ts";
 
 /** Beside `src`; a built file is one folder deeper, in `dist/src`. */
@@ -39,9 +40,6 @@ async function listMigrations(): Promise<string[]> {
  */
 const MIGRATIONS = { migrationSource, disableMigrationsListValidation: true };
 
-/** An arbitrary lock id: processes that start at the same time migrate one after the other. */
-const MIGRATION_LOCK = 7_411_206_001;
-
 /**
  * Applies the pending migrations and those of the job queue. Returns the names of the former. If
  * none is pending, the database role needs no permission to change the schema.
@@ -70,7 +68,7 @@ const isForbidden = (error: unknown): error is Error & { code: string } =>
 
 async function applyMigrations(db: Db, connectionString: string): Promise<string[]> {
   return transaction(db, async (lock) => {
-    await lock.raw("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
+    await lock.raw("select pg_advisory_xact_lock(?)", [LOCK_IDS.migrations]);
     // knex's own lock would outlive a killed process. The lock above ends with its transaction.
     await db.migrate.forceFreeMigrationsLock(MIGRATIONS);
     await refuseOtherHistory(db);

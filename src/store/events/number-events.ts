@@ -1,8 +1,7 @@
 import { firstRow, rows, type Db } from "../db/connect.ts";
+import { LOCK_IDS } from "../db/lock-ids.ts";
 import { allInOrder, transaction } from "../db/transaction.ts";
 
-/** An arbitrary lock id: one process numbers events at a time. */
-const NUMBERING_LOCK = 7_411_206_002;
 const BATCH = 1_000;
 
 const NUMBER_EVENTS = `
@@ -29,7 +28,7 @@ export async function numberEvents(db: Db): Promise<void> {
   for (let isMore = true; isMore;) {
     isMore = await transaction(db, async (trx) => {
       const [, numbered] = await allInOrder([
-        rows(trx, "select pg_advisory_xact_lock(:lock)", { lock: NUMBERING_LOCK }),
+        rows(trx, "select pg_advisory_xact_lock(:lock)", { lock: LOCK_IDS.eventNumbers }),
         rows(trx, NUMBER_EVENTS, { batch: BATCH }),
       ]);
       return numbered.length === BATCH;

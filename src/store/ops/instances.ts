@@ -1,4 +1,5 @@
 import { column, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { LOCK_IDS } from "../db/lock-ids.ts";
 
 /** A process without a heartbeat for this long is dead, and others take over what it owned. */
 const HEARTBEAT_TIMEOUT_SECONDS = 15;
@@ -42,15 +43,12 @@ export async function listQueuesOfDeadWorkers(
   );
 }
 
-/** An arbitrary lock id. */
-const DEAD_WORKERS_LOCK = 7_411_206_002;
-
 /**
  * False if another process is unlocking the jobs of dead workers. The lock ends with the
  * transaction.
  */
 export async function lockDeadWorkers(trx: Trx): Promise<boolean> {
-  const lock = `select pg_try_advisory_xact_lock(${DEAD_WORKERS_LOCK}) as "isLocked"`;
+  const lock = `select pg_try_advisory_xact_lock(${LOCK_IDS.deadWorkers}) as "isLocked"`;
   return (await firstValue<boolean>(trx, lock, {})) === true;
 }
 

@@ -75,7 +75,7 @@ const REPOSITORIES = "select cr.repository_id from card_repositories cr where cr
 
 /**
  * Lists moves without a live process whose repositories GitHub does not limit, the longest waiting
- * first. A move that waits in GitHub's merge queue is included after five minutes, because the
+ * first. A move whose merge GitHub has accepted is included after five minutes, because the
  * webhook about it may be lost.
  */
 export async function listOrphanedOperations(db: Db, limit: number): Promise<Operation[]> {
@@ -195,7 +195,7 @@ export async function countFailure(db: Db, operation: OwnedMove): Promise<number
 }
 
 /**
- * Ends an operation or leaves it to GitHub's merge queue. False if another process owns it; the
+ * Ends an operation, or leaves it to GitHub, which has accepted the merge. False if another process owns it; the
  * caller must then roll back its transaction.
  */
 export const finishOperation = (

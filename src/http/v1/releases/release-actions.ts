@@ -61,7 +61,8 @@ const promotionOutcome = z
       )
       .meta({ description: "The cards that were not moved" }),
     pending: z.array(z.int()).meta({
-      description: "The cards that are still to be moved, or whose merge is in GitHub's merge queue",
+      description:
+        "The cards that are still to be moved, or whose merge GitHub has accepted and not finished",
     }),
     operationId: z
       .uuid()

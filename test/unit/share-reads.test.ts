@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { createCoalescer } from "../../src/store/cards/cached-boards.ts";
+import { createReadSharing } from "../../src/store/db/share-reads.ts";
 
 /** A value with a slow read that ends when `answer` is called, and a count of the reads. */
 function slowValue() {
@@ -24,8 +24,8 @@ function slowValue() {
 
 it("callers during a read share the next read and get the value of that time", async () => {
   const source = slowValue();
-  const join = createCoalescer();
-  const read = () => join("a", () => source.read());
+  const share = createReadSharing();
+  const read = () => share("a", () => source.read());
   const first = read();
   source.set(1);
   const second = read();
@@ -45,8 +45,8 @@ it("callers during a read share the next read and get the value of that time", a
 
 it("reads of different keys do not wait for each other", async () => {
   const source = slowValue();
-  const join = createCoalescer();
-  const reads = [join("a", () => source.read()), join("b", () => source.read())];
+  const share = createReadSharing();
+  const reads = [share("a", () => source.read()), share("b", () => source.read())];
   expect(source.reads).toBe(2);
   await source.answer();
   await source.answer();
@@ -54,11 +54,11 @@ it("reads of different keys do not wait for each other", async () => {
 });
 
 it("a failed read fails for the callers that share it, and for no later caller", async () => {
-  const join = createCoalescer();
+  const share = createReadSharing();
   const failing = (): Promise<number> => Promise.reject(new Error("away"));
-  const first = join("a", failing);
-  const shared = [join("a", failing), join("a", failing)];
+  const first = share("a", failing);
+  const shared = [share("a", failing), share("a", failing)];
   const outcomes = await Promise.allSettled([first, ...shared]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-  expect(await join("a", () => Promise.resolve(1))).toBe(1);
+  expect(await share("a", () => Promise.resolve(1))).toBe(1);
 });
