@@ -2,6 +2,7 @@ import type { Client } from "./client.ts";
 import { ApiProblem } from "./problem.ts";
 import type { Event } from "./schema.d.ts";
 import { readFrames, textOf } from "./sse.ts";
+import { untilShown, watchHidden } from "./visibility.ts";
 
 /** `connecting` before the first answer, `live` while events arrive, `offline` until the next attempt succeeds. */
 export type FeedState = "connecting" | "live" | "offline";
@@ -24,13 +25,20 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404]);
 /** The service sends a comment every 15 seconds. */
 const SILENCE_MS = 40_000;
 
-/** Follows the events of a board until `signal` aborts. Resumes after the last event it has seen. */
+/**
+ * Follows the events of a board until `signal` aborts. Resumes after the last event it has seen. Has
+ * no connection while nobody sees the page: over HTTP/1.1 a browser opens six to a host, so the
+ * streams of six tabs would leave none for their calls.
+ */
 export async function followFeed(client: Client, listener: FeedListener, signal: AbortSignal): Promise<void> {
   let position: number | null = null;
   let pause = FIRST_PAUSE_MS;
   while (!signal.aborted) {
+    await untilShown(signal);
+    const hidden = watchHidden();
     try {
-      for await (const next of readConnection(client, position, listener, signal)) {
+      const either = AbortSignal.any([signal, hidden.signal]);
+      for await (const next of readConnection(client, position, listener, either)) {
         position = next;
         pause = FIRST_PAUSE_MS;
       }
@@ -39,8 +47,11 @@ export async function followFeed(client: Client, listener: FeedListener, signal:
       // Signed out: the client has reported it, and further attempts cannot succeed.
       if (status === 401) return listener.onState("offline");
       if (status !== null && REFUSALS.has(status)) listener.onRefused();
+    } finally {
+      hidden.release();
     }
     if (signal.aborted) return;
+    if (hidden.signal.aborted) continue;
     listener.onState("offline");
     await waitForRetry(pause, signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);

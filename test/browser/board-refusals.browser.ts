@@ -88,6 +88,21 @@ describe("a move that GitHub refuses", () => {
   });
 });
 
+describe("a move whose plan refuses it", () => {
+  it("is sent unless it merges, so that the inbox shows the refusal", async () => {
+    const board = await boardWithCards(app, 1);
+    const { page, ...ada } = await app.signIn(board);
+    const shown = await onBoard(page);
+    const planned = page.waitForResponse((response) => response.url().includes("/move-plan"));
+    await shown.hold(1, "In review");
+    await planned;
+    await page.mouse.up();
+    await shown.card(1).getByRole("link", { name: "Decide in the inbox" }).waitFor();
+    expect((await board.api.readCard(1)).blocked?.message).toContain("has no commits");
+    await ada.close();
+  });
+});
+
 describe("a move without an outcome", () => {
   it("returns the card when the service is unavailable, and is repeated with the same key", async () => {
     const board = await boardWithCards(app, 2);

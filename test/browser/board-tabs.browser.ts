@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { Page } from "playwright-core";
 import { eventually } from "../support/api.ts";
 import { boardWithCards, onBoard } from "./support/board-page.ts";
 import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
@@ -29,6 +30,30 @@ describe("cards that somebody else adds quickly", () => {
     const { columns } = (await board.api.get<ShownBoard>("/v1/board")).body;
     await shown.shows("To do", columns[0]?.tasks.map(({ number }) => number) ?? []);
     for (const { number } of added) await shown.card(number).getByText("Added").waitFor();
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+});
+
+const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
+  page.evaluate(`
+    Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  `);
+
+describe("a tab in the background", () => {
+  it("has no connection, and shows what happened when somebody returns to it", async () => {
+    const board = await boardWithCards(app, 2);
+    const { page, ...ada } = await app.signIn(board);
+    const shown = await onBoard(page);
+    await page.getByText("Live", { exact: true }).first().waitFor();
+    const ended = page.waitForEvent("requestfailed", (request) => request.url().includes("/events/stream"));
+    await setHidden(page, true);
+    await ended;
+    await board.api.move(1, board.stages["Backlog"]);
+    await shown.shows("To do", [2, 1]);
+    await setHidden(page, false);
+    await shown.shows("To do", [2]);
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });

@@ -304,7 +304,7 @@ describe("a second project", () => {
     await page.getByText("None yet.").waitFor();
     const web = `${board.owner}/web`;
     await page
-      .getByText(/To use it here, unlink it there, then link it here/)
+      .getByText(/unlink it there, then link it here/)
       .getByRole("link")
       .click();
     await page.getByRole("button", { name: `Unlink ${web}` }).click();

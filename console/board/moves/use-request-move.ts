@@ -69,14 +69,14 @@ export function useRequestMove({ projectId, readBoard, stages, focusCard }: Opti
     label: "Undo",
     run: () => move(number, from.statusId, from.above, to),
   });
-  /** The plan, or the outcome that it predicts. For a stage that does not merge, only a cached plan is used. */
+  /** The plan of a move that may merge, or the outcome that it predicts. Any other move itself says why it is refused. */
   const planFor = async (request: MoveRequest, stage: Stage): Promise<MovePlan | MoveOutcome | null> => {
     const { number, from, to } = request;
     if (from.statusId === to.statusId) return null;
-    const known = freshPlan(queries, keys, number, to.statusId);
-    if (!known && stage.rule.type !== "merge") return null;
+    if (stage.rule.type !== "merge") return null;
     setPlanningCard(number);
     try {
+      const known = freshPlan(queries, keys, number, to.statusId);
       const plan = known ?? (await readPlan(client, number, to.statusId));
       if (!isRefused(plan)) return plan;
       const message = reasonsOf(plan).join(" ");

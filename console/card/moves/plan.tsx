@@ -70,5 +70,5 @@ function certaintyOf({ wouldMove, certainty, requiredRole, heldRole, reasons, st
   if (certainty === "certain") return "Nothing blocks the move.";
   return certainty === "likely"
     ? "No blocker is known. GitHub decides during the move."
-    : "GitHub is still checking.";
+    : "GitHub has not checked this yet. It decides during the move.";
 }

@@ -10,7 +10,7 @@ import { Waiting } from "./waiting.tsx";
 import "./people.css";
 
 const ABOUT =
-  "Where another person than the author must move a card, the commits of an agent count as those of its owner. An agent without an owner counts as nobody.";
+  "An agent is a GitHub account that works on cards. Register it here with its owner, then issue a key for it under API keys. Where a stage needs a second person, the commits of an agent count as those of its owner.";
 
 /** The agents of the board and their owners. */
 export default function AgentsSection() {

@@ -222,7 +222,7 @@ function Others({
                     <bdi>{holder.name}</bdi>
                   </Link>
                   {mayEdit
-                    ? ". A repository belongs to one project. To use it here, unlink it there, then link it here. Merge or close the open pull requests of its cards before that."
+                    ? ". A repository belongs to one project. To use it here, merge or close the open pull requests of its cards, unlink it there, then link it here."
                     : "."}
                 </p>
               ) : (
