@@ -181,6 +181,7 @@ describe("a hotfix", () => {
     await board.api.move(number, board.stages.Done);
     const refused = await itemWhen(board.api, "backmerge_open");
     expect(refused).toMatchObject({ detail: message, data: { prNumber: null } });
+    await untilNoJobWaits();
     faults.remove(refusing);
     await backMergeCard(world.service.deps, id);
     const opened = await itemWhen(board.api, "backmerge_open");
@@ -223,6 +224,7 @@ describe("a hotfix", () => {
     await board.api.move(number, board.stages.Done);
     await itemWhen(board.api, "backmerge_open");
     await world.forge.commit(`${board.owner}/web`, branchName, { "resolved.txt": "resolved\n" });
+    await untilNoJobWaits();
     world.forge.control.faults.remove(refusing);
     await backMergeCard(world.service.deps, id);
     expect(await openPulls(board)).toMatchObject([{ number: 2, base: "develop", head: branchName }]);
