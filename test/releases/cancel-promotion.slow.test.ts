@@ -135,7 +135,10 @@ describe("POST /v1/operations/{operationId}/cancel", () => {
     const frozen = await makeRelease(board.api, "1.5");
     await freeze(board.api, frozen);
     const { status, body } = await cancel(await actionOf(frozen));
-    expect([status, body.message]).toEqual([409, expect.stringContaining("This operation is a freeze")]);
+    expect([status, body.message]).toEqual([
+      409,
+      expect.stringContaining("The kind of this operation is freeze"),
+    ]);
 
     const { number } = await board.api.card({ repositoryIds: [] });
     const id = await makeRelease(board.api, "1.6", [number]);
