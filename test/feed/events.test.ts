@@ -216,8 +216,9 @@ describe("GET /v1/events", () => {
 
   it("with `wait` answers 401 if the credential is revoked meanwhile", async () => {
     const board = await world.board();
-    const head = await headOf(board);
     const reader = await board.as({ role: "viewer" });
+    // After the event of the new member.
+    const head = await headOf(board);
     const waiting = wait(reader, head);
     await revokeCredential(board.db, clientIdOf(reader));
     await board.api.card();
