@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 
 const DEBIAN = "/usr/bin/chromium";
 
-/** The path of CHROMIUM_PATH or of Debian's chromium; null, with a message on stderr, if there is none. */
+/** The path of CHROMIUM_PATH or of Debian's chromium; null, with a message on stderr, if neither exists. */
 export function findBrowser() {
   const named = process.env.CHROMIUM_PATH ?? DEBIAN;
   if (existsSync(named)) return named;

@@ -60,7 +60,7 @@ export const tooMany = (message: string, retryAfter: number): Problem =>
 export const busy = (message: string, retryAfter: number): Problem =>
   new Problem("busy", message, { retryAfter });
 
-/** Returns the found row. Throws `not_found` when there is none. */
+/** Returns the found row. Throws `not_found` if the row is missing. */
 export function requireFound<T>(found: T | null | false, what: string): T {
   if (found === null || found === false) {
     throw notFound(`There is no ${what} with this id on this board.`);

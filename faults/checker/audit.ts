@@ -80,7 +80,7 @@ function wrongRows(call: RecordedCall, found: readonly AttemptRow[]): string | n
   const { status, clientId, method, isReplay } = call;
   if (found.length > 1) return `has ${found.length} rows`;
   const [row] = found;
-  // Above a limit there is none, and a failure cannot be recorded while the database is away.
+  // Calls above a limit get no row, and a failure cannot be recorded while the database is away.
   const mayLack = status === null || status === 429 || status >= 500;
   if (!row) return mayLack ? null : "has no row";
   if (row.clientId !== clientId) return `has a row of ${row.clientId}`;

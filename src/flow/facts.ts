@@ -4,7 +4,7 @@ import type { ChecksState } from "./checks.ts";
 export interface BranchFacts {
   /** `sha` is null when the branch does not exist, for example in an empty repository. */
   readonly target: { readonly name: string; readonly sha: string | null };
-  /** The head of the card's branch; null when there is none. */
+  /** The head of the card's branch; null if the branch does not exist. */
   readonly headSha: string | null;
   /** How many commits the branch has that the target lacks; null when either is missing. */
   readonly aheadBy: number | null;

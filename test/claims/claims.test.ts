@@ -177,7 +177,7 @@ describe("a claim", () => {
     ["more than an hour", { ttlSeconds: 3_601 }],
     ["half a second", { ttlSeconds: 60.5 }],
     ["a long note", { ttlSeconds: 60, note: "x".repeat(501) }],
-    ["an id that is none", { ttlSeconds: 60, claimId: "mine" }],
+    ["an id that is not a UUID", { ttlSeconds: 60, claimId: "mine" }],
   ])("with %s is 400", async (_, body) => {
     expect((await agent.post(`/v1/cards/${await newCard()}/claim`, body)).status).toBe(400);
   });

@@ -200,7 +200,7 @@ export async function readAttempts(
   };
 }
 
-/** The age of the oldest ended attempt that is not in the chain, in seconds; 0 if there is none. */
+/** The age of the oldest ended attempt that is not in the chain, in seconds; 0 if the chain has all. */
 export const chainAge = async (db: Db): Promise<number> =>
   (await firstValue<number>(
     db,

@@ -17,7 +17,7 @@ export const removeOperator = (db: Db, login: string): Promise<boolean> =>
     { login },
   );
 
-/** An installation that can read accounts; null if there is none. */
+/** An installation that can read accounts; null if no installation can. */
 export const findUsableInstallation = (db: Db): Promise<{ readonly installationId: number } | null> =>
   firstRow(
     db,

@@ -61,7 +61,7 @@ const FORGET = `
     returning c.id)
   update sessions set forge_token = null from ended where credential_id = ended.id`;
 
-/** Ends a session. False if there is none with this client id. */
+/** Ends a session. False if no session has this client id. */
 export const endSession = (db: Db, clientId: string): Promise<boolean> =>
   exists(db, `${END} and c.client_id = :clientId ${FORGET} returning 1`, { clientId });
 
