@@ -93,9 +93,8 @@ describe("a move whose plan refuses it", () => {
     const board = await boardWithCards(app, 1);
     const { page, ...ada } = await app.signIn(board);
     const shown = await onBoard(page);
-    const planned = page.waitForResponse((response) => response.url().includes("/move-plan"));
     await shown.hold(1, "In review");
-    await planned;
+    await shown.column("In review").getByText("has no commits").first().waitFor();
     await page.mouse.up();
     await shown.card(1).getByRole("link", { name: "Decide in the inbox" }).waitFor();
     expect((await board.api.readCard(1)).blocked?.message).toContain("has no commits");
