@@ -5,6 +5,7 @@ import config from "./jest.config.js";
  */
 export default {
   ...config,
+  globalSetup: "<rootDir>/test/support/slow-setup.ts",
   testMatch: ["<rootDir>/test/**/*.slow.test.ts"],
   testPathIgnorePatterns: [],
   testSequencer: "<rootDir>/test/support/longest-first.js",

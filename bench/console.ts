@@ -30,7 +30,7 @@ async function signIn(db: Db, { workspaceId }: BenchBoard): Promise<string> {
   const account = { forgeId: 1, login: "bench-person", avatarUrl: null, isBot: false };
   const { userId } = await forgeActor({ newId: uuidv7 }, db, account);
   await setMembership(db, { workspaceId, userId, role: "member" });
-  const { clientId, secretHash, apiKey } = makeSessionKey();
+  const { clientId, secretHash, text } = makeSessionKey();
   const times = { idleMs: HOUR_MS, maxMs: HOUR_MS };
   await insertSession(db, {
     id: uuidv7(),
@@ -40,7 +40,7 @@ async function signIn(db: Db, { workspaceId }: BenchBoard): Promise<string> {
     ...times,
     forgeToken: Buffer.alloc(0),
   });
-  return apiKey;
+  return text;
 }
 
 /** Opens a new profile, without cached files, that is signed in. */

@@ -148,7 +148,7 @@ async function acceptHook(request: IncomingMessage): Promise<string> {
 }
 
 /** Responds to `/<statement>/<project>/<card>`. */
-async function answer(request: IncomingMessage): Promise<string> {
+async function handle(request: IncomingMessage): Promise<string> {
   const [, what = "", projectId = "", number = ""] = (request.url ?? "").split("/");
   if (what === "hook") return acceptHook(request);
   const board = boards.get(projectId);
@@ -178,7 +178,7 @@ async function answer(request: IncomingMessage): Promise<string> {
 }
 
 const server = createServer((request, response) => {
-  answer(request).then(
+  handle(request).then(
     (body) => response.setHeader("Content-Type", "application/json").end(body),
     (error: unknown) => {
       response.statusCode = 500;

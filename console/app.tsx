@@ -8,7 +8,6 @@ import { NoBoards } from "./shell/no-boards.tsx";
 import { NotFound } from "./shell/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { SignedOut } from "./shell/signed-out.tsx";
-import { SignIn } from "./shell/sign-in.tsx";
 import { recentBoard } from "./shell/recent-board.ts";
 
 const loadBoard = () => import("./board/board-screen.tsx");
@@ -27,6 +26,7 @@ const ReleasesScreen = lazy(loadReleases);
 const ReleaseScreen = lazy(() => import("./releases/release-screen.tsx"));
 const PagesScreen = lazy(loadPages);
 const TrunkScreen = lazy(loadTrunk);
+const SignIn = lazy(() => import("./shell/sign-in.tsx"));
 const OperationsScreen = lazy(() => import("./operations/operations-screen.tsx"));
 const SettingsScreen = lazy(loadSettings);
 
@@ -51,14 +51,16 @@ export function preloadScreen(path: string): void {
 /** All addresses of the console. */
 export function App() {
   return (
-    <Switch>
-      <Route path="/sign-in">
-        <SignInPage />
-      </Route>
-      <Route>
-        <SignedIn />
-      </Route>
-    </Switch>
+    <Suspense fallback={<Loading what="Trunkline" />}>
+      <Switch>
+        <Route path="/sign-in">
+          <SignInPage />
+        </Route>
+        <Route>
+          <SignedIn />
+        </Route>
+      </Switch>
+    </Suspense>
   );
 }
 

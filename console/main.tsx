@@ -1,5 +1,5 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { focusManager, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiProblem } from "./api/problem.ts";
@@ -14,7 +14,7 @@ import { applyTheme, storedTheme } from "./shell/theme.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
 
-/** Reads are repeated twice when the service is away; its own refusals are final. */
+/** Reads are repeated twice after a missing response or a 5xx. A 4xx is final. */
 const shouldRetry = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof ApiProblem && error.status < 500);
 
@@ -28,6 +28,14 @@ const queries = new QueryClient({
       refetchOnWindowFocus: false,
     },
   },
+});
+
+// By default, TanStack Query does not notice the focus of a window that stayed visible beside another one.
+focusManager.setEventListener((onFocus) => {
+  const listening = new AbortController();
+  for (const event of ["visibilitychange", "focus"])
+    window.addEventListener(event, () => onFocus(), { signal: listening.signal });
+  return () => listening.abort();
 });
 
 preloadScreen(window.location.pathname);

@@ -44,15 +44,15 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
     return { status: response.status, retryAfter, text: await response.text() };
   };
   for (let attempt = 1; ; attempt++) {
-    const answer = await send().catch(() => null);
-    const mayRepeat = answer === null || answer.status >= 500 || answer.retryAfter !== null;
+    const response = await send().catch(() => null);
+    const mayRepeat = response === null || response.status >= 500 || response.retryAfter !== null;
     if (mayRepeat && attempt < 8) {
-      await sleep(1000 * Number(answer?.retryAfter ?? attempt));
+      await sleep(1000 * Number(response?.retryAfter ?? attempt));
       continue;
     }
-    if (answer === null) throw new Error(`${API} does not answer`);
-    if (answer.status >= 400) throw new ApiError(answer.status, parseProblem(answer.text));
-    return (answer.text === "" ? null : JSON.parse(answer.text)) as T;
+    if (response === null) throw new Error(`${API} does not respond`);
+    if (response.status >= 400) throw new ApiError(response.status, parseProblem(response.text));
+    return (response.text === "" ? null : JSON.parse(response.text)) as T;
   }
 }
 

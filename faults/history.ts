@@ -89,14 +89,18 @@ export const FAULT_HITS = "calls that met a fault";
 
 /** Counts faults, actions of people that were not refused, and responses to calls by status class. */
 export function countEvents({ calls, events }: Pick<History, "calls" | "events">): Tally {
-  const answers = calls.map(({ status, isReplay }) =>
-    isReplay ? "call: replayed" : status === null ? "call: no answer" : `call: ${Math.floor(status / 100)}xx`,
+  const responses = calls.map(({ status, isReplay }) =>
+    isReplay
+      ? "call: replayed"
+      : status === null
+        ? "call: no response"
+        : `call: ${Math.floor(status / 100)}xx`,
   );
   const hits = events.filter(({ name }) => name === FAULT_HITS).map(({ detail }) => detail as Tally);
   const counted = events.filter(
     ({ type, detail }) => (type === "fault" && !isRule(detail)) || (type === "person" && wasAccepted(detail)),
   );
-  const names = [...answers, ...counted.map(({ type, name }) => `${type}: ${name}`)];
+  const names = [...responses, ...counted.map(({ type, name }) => `${type}: ${name}`)];
   return addTallies([...names.map((name) => ({ [name]: 1 })), ...hits.map(asFaults)]);
 }
 

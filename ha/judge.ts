@@ -27,7 +27,7 @@ export const failedAttempts = ({ history }: HaWorld): string[] =>
     );
 
 /** Requests without a final response, although their callers followed the retry rules. */
-export const unansweredWrites = ({ history }: HaWorld): string[] =>
+export const writesWithoutResponse = ({ history }: HaWorld): string[] =>
   writesOf(history.calls)
     .filter(({ attempts }) => !attempts.some(isFinal))
     .map(
@@ -42,7 +42,7 @@ export interface LostTime {
 }
 
 /** The history in which calls of the lost time have no response: their effects may be lost. */
-const withoutAnswers = (history: History, { from, until }: LostTime): History => ({
+const withoutResponses = (history: History, { from, until }: LostTime): History => ({
   ...history,
   calls: history.calls.map((call) =>
     call.end > from && call.start < until ? { ...call, status: null, isReplay: false, text: "lost" } : call,
@@ -77,12 +77,12 @@ export async function judge(
   await waitUntilIdle(world, IDLE_TIMEOUT);
   for (let round = 1; round <= 2; round++) await repairAndWait(world, IDLE_TIMEOUT);
   const { known, followers, comments } = load;
-  const history = withoutAnswers(world.history, lost);
+  const history = withoutResponses(world.history, lost);
   const violations = await check({ world, history, known, followers });
   return [
     ...(history.calls.length < LEAST_CALLS || comments.length === 0 ? ["the load was too small"] : []),
-    ...unansweredWrites(world),
-    ...load.unanswered,
+    ...writesWithoutResponse(world),
+    ...load.withoutResponse,
     ...(await lostComments(world, load, lost)),
     ...violations.map(({ invariant, text }) => `${invariant} ${text}`),
   ];

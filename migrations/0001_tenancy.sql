@@ -13,10 +13,10 @@ create table organizations (
   missing_permissions text[] not null default '{}',
   -- Since when the installation is unusable: uninstalled, suspended or refused.
   broken_at timestamptz,
-  -- Why GitHub did not answer the last failed call, and until when that is shown.
+  -- Why the last failed call to GitHub got no response, and until when that is shown.
   unavailable_reason text,
   unavailable_until timestamptz,
-  -- When GitHub was asked for this row. Answers to earlier requests do not overwrite it.
+  -- When GitHub was asked for this row. Responses to earlier requests do not overwrite it.
   asked_at timestamptz,
   -- Where the next comparison with GitHub continues: `{ repositoryId, branchName }`, or null.
   reconcile_from jsonb,

@@ -53,7 +53,7 @@ create table repositories (
   disconnected_at timestamptz,
   -- An archived repository is read-only on GitHub.
   archived boolean not null default false,
-  -- When GitHub was asked for this row. Answers to earlier requests do not overwrite it.
+  -- When GitHub was asked for this row. Responses to earlier requests do not overwrite it.
   asked_at timestamptz,
   -- When GitHub last refused draft pull requests or asynchronous merges here. Null is unknown.
   lacks_drafts_at timestamptz,

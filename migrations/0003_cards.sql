@@ -62,8 +62,8 @@ create table card_repositories (
   -- When the tip was last written. Shortly after a change GitHub may still return older state.
   changed_at timestamptz not null default now(),
   -- The last change that was found without a webhook: when, and the tip.
-  found_at timestamptz,
-  found_sha text,
+  compared_at timestamptz,
+  compared_sha text,
   primary key (card_id, repository_id),
   foreign key (card_id, project_id) references cards (id, project_id) deferrable initially deferred,
   foreign key (repository_id, project_id) references repositories (id, project_id)

@@ -1,9 +1,9 @@
 -- Makes boards cheap to read: the revalidation of cached boards (docs/adr/0005), and counts from
 -- which the position of a card in a long column is computed (docs/adr/0004).
 
--- The transactions that changed a project's board. A cached board is valid while none of them is
--- outside the snapshot that it was read in. Rows are only inserted, so writers never wait for each
--- other.
+-- The transactions that changed a project's board. A cached board is valid until one of them is
+-- outside the snapshot that it was read in. Writers only insert rows, so they never wait for each
+-- other. A job deletes old rows.
 create table board_changes (
   project_id uuid not null,
   xid xid8 not null default pg_current_xact_id(),
@@ -12,7 +12,7 @@ create table board_changes (
 );
 create index on board_changes (at);
 
--- Triggers write `board_changes`, so that every statement that changes a board does.
+-- Triggers write `board_changes`, so that no statement changes a board without recording it.
 create function record_changed_card() returns trigger language plpgsql as $$
 begin
   -- A deleted card may have no project.
@@ -94,10 +94,10 @@ create trigger record_board_change_on_delete after delete on stages
 -- plus the cards between that rank and the card. It equals a full count.
 create table column_counts (
   stage_id uuid primary key,
-  -- A transaction that began after this row was committed, or null. Older transactions may have
-  -- changed the column without writing `place_changes`.
+  -- The id of a transaction. It and all later ones saw this row, so their changes of the column are in
+  -- `place_changes`; those of older transactions may be missing there. Null until known.
   since xid8,
-  -- Null until the column is counted, which is possible after the end of those transactions.
+  -- Null until the column is counted, which is possible after the end of the older transactions.
   snapshot pg_snapshot,
   -- The start time of the PostgreSQL server: a restored server may repeat transaction ids.
   server timestamptz,

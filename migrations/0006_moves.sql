@@ -42,7 +42,7 @@ create table operations (
   -- The head commits that the request requires, by repository: { "<id>": "<sha>" }. Null if it
   -- requires none.
   head_shas jsonb,
-  -- The answer of a successful move.
+  -- The response to a successful move.
   result jsonb,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -98,7 +98,7 @@ create table idempotency_keys (
   holder uuid,
   generation integer not null default 1,
   status integer,
-  -- The exact body of the answer, or null.
+  -- The exact body of the response, or null.
   body text,
   created_at timestamptz not null default now(),
   primary key (credential_id, key)

@@ -35,11 +35,11 @@ create table webhook_deliveries (
   webhook_id uuid not null references webhooks on delete cascade,
   event_id text not null,
   kind text not null,
-  -- Null if there was no answer; `error` says why.
+  -- Null if there was no response; `error` says why.
   status integer,
   error text,
-  -- The start of the answer's body.
-  answer text not null,
+  -- The start of the response's body.
+  response text not null,
   ms integer not null,
   at timestamptz not null default now(),
   check ((status is null) = (error is not null))

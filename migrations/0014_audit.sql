@@ -14,7 +14,7 @@ create table audit_log (
   targets jsonb not null,
   -- Null while the attempt runs.
   ended_at timestamptz,
-  -- Of the answer. Null if there was none, because the process died.
+  -- Of the response. Null if there was none, because the process died.
   status integer,
   problem text,
   is_replay boolean not null default false,

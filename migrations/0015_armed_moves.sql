@@ -12,7 +12,7 @@ create table armed_moves (
   -- Whether the actor used a session of the console, not an API key.
   is_human boolean not null,
   -- What the actor agreed to: { "<repository id>": { sha, targetBranch, prNumber, isDraft } }.
-  agreed jsonb not null,
+  armed_with jsonb not null,
   -- Refusals, as in `blocked.reasons`.
   waiting_for jsonb not null,
   expires_at timestamptz not null,

@@ -81,13 +81,13 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
     return fields.length === 0 ? "undefined" : `{ ${fields.join("; ")} }`;
   };
   const body = schemaOf(requestBody);
-  const answers = Object.entries(responses)
+  const bodies = Object.entries(responses)
     .filter(([status]) => status.startsWith("2"))
     .map(([, response]) => schemaOf(response))
     .map((schema) => (schema ? typeOf(schema) : "undefined"));
   return `{ path: ${parametersIn("path")}; query: ${parametersIn("query")}; body: ${
     body ? typeOf(body) : "undefined"
-  }; answer: ${[...new Set(answers)].join(" | ") || "undefined"} }`;
+  }; response: ${[...new Set(bodies)].join(" | ") || "undefined"} }`;
 }
 
 const schemaOf = (from: Content | undefined): Schema | undefined =>

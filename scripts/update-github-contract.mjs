@@ -1,5 +1,5 @@
 // Brings GitHub's published descriptions into the repository, cut down to what Trunkline and its sandbox forge use:
-//   test/fixtures/github/rest.json              answers and request bodies of the REST operations
+//   test/fixtures/github/rest.json              responses and request bodies of the REST operations
 //   test/fixtures/github/webhooks.json          payloads of the webhooks
 //   sandbox/forge/graphql/github-schema.graphql  the part of the GraphQL schema that the sandbox forge serves
 // The packages are large (385 MB unpacked for REST alone), so they are fetched for this run only. Change a version or one of

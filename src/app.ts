@@ -5,7 +5,7 @@ import { errorHandler, unknownRoute } from "./http/errors.ts";
 import { CallLimiter, type CallLimits } from "./http/call-limiter.ts";
 import { MCP_PATH, mcpEndpoint } from "./http/mcp/mcp-endpoint.ts";
 import { openApiDocument, serveOpenApi } from "./http/openapi.ts";
-import { serveReadiness } from "./http/readiness.ts";
+import { serveReadyz } from "./http/readyz.ts";
 import { serveReference } from "./http/reference/page.ts";
 import {
   ignoreCacheControlOnConditional,
@@ -14,12 +14,12 @@ import {
   setSecurityHeaders,
 } from "./http/protocol.ts";
 import { observeRequest, serveMetrics, type MetricsAccess } from "./http/metrics.ts";
-import type { CallerSource } from "./http/authenticate.ts";
+import type { AuthMethod } from "./http/authenticate.ts";
 import type { Console } from "./http/console/console.ts";
 import { consoleRoutes } from "./http/console/console-routes.ts";
-import { operationsRoutes } from "./http/console/operations.ts";
+import { operationsRoutes } from "./http/console/operator-page.ts";
 import { servePages } from "./http/console/pages.ts";
-import { sessionSource } from "./http/console/session-source.ts";
+import { sessionAuth } from "./http/console/session-auth.ts";
 import { serveSignIn } from "./http/console/sign-in-routes.ts";
 import type { Route } from "./http/route.ts";
 import { routes } from "./http/v1/routes.ts";
@@ -72,11 +72,11 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   app.post(WEBHOOK_PATH, webhookEndpoint(options.intake, options.webhookSecrets, deps.metrics));
   app.post(MONITOR_PATH, ...monitorEndpoint(deps));
   serveRoutes(app, deps, routes);
-  const source = sessionSource(options.console);
-  serveRoutes(app, deps, routes, { prefix: "/console", source });
-  serveRoutes(app, deps, consoleRoutes(options.console), { source });
-  serveRoutes(app, deps, operationsRoutes(options.console.examine), { source });
-  serveSignIn(app, deps, options.console, source);
+  const authMethod = sessionAuth(options.console);
+  serveRoutes(app, deps, routes, { prefix: "/console", authMethod });
+  serveRoutes(app, deps, consoleRoutes(options.console), { authMethod });
+  serveRoutes(app, deps, operationsRoutes(options.console.examine), { authMethod });
+  serveSignIn(app, deps, options.console, authMethod);
   app.post(MCP_PATH, mcpEndpoint(deps));
   app.get("/v1/openapi.json", serveOpenApi(openApi));
   app.get("/", (request, response, next) => {
@@ -88,7 +88,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   app.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
   });
-  app.get("/readyz", serveReadiness({ db: deps.db, log: deps.log, ...options }));
+  app.get("/readyz", serveReadyz({ db: deps.db, log: deps.log, ...options }));
   app.get("/metrics", serveMetrics(deps, options.metrics));
   servePages(app, options.console);
   refuseOtherMethods(app);
@@ -101,20 +101,20 @@ interface Mount {
   /** Precedes the paths of the routes. */
   readonly prefix?: string;
   /** How the requests say who makes them; by API keys unless given. */
-  readonly source?: CallerSource;
+  readonly authMethod?: AuthMethod;
 }
 
 function serveRoutes(
   app: Express,
   deps: Deps,
   served: readonly Route[],
-  { prefix = "", source }: Mount = {},
+  { prefix = "", authMethod }: Mount = {},
 ): void {
   for (const { definition, serve } of served) {
     const path = `${prefix}${definition.path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
     app[definition.method](path, async (request, response) => {
-      if (source) {
-        response.locals.source = source;
+      if (authMethod) {
+        response.locals.authMethod = authMethod;
         // Proxies may store what depends on a cookie, unlike what depends on `Authorization`.
         response.set("Cache-Control", "private, no-cache");
       }

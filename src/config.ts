@@ -150,7 +150,7 @@ const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
     boardCallsAtOnce: set.BOARD_CALLS_AT_ONCE,
     boardCallsWaiting: set.BOARD_CALLS_WAITING,
     failedKeysPerMinute: set.FAILED_KEYS_PER_MINUTE,
-    storedMegabytesPerDay: set.STORED_ANSWERS_MB,
+    storedMegabytesPerDay: set.STORED_RESPONSES_MB,
   },
   connections: {
     keepAliveMs: set.KEEP_ALIVE_SECONDS * 1_000,

@@ -97,7 +97,7 @@ const root = resolve(import.meta.dirname, "..");
 /** In `dist`, as the compiled program is. */
 const PAGES = join(basename(root) === "dist" ? root : join(root, "dist"), "console");
 
-/** The console of this process, whose own URL is that of the sandbox. */
+/** The console of this process. Without `publicUrl`, as in the sandbox, its URL is `ownUrl`. */
 function consoleOf(
   settings: ConsoleSettings,
   ownUrl: () => string,

@@ -55,7 +55,7 @@ export const commonSettings = z.object({
   BOARD_CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.boardCallsAtOnce, 1, 1_000_000),
   BOARD_CALLS_WAITING: wholeNumber(DEFAULT_LIMITS.boardCallsWaiting, 1, 1_000_000),
   FAILED_KEYS_PER_MINUTE: wholeNumber(DEFAULT_LIMITS.failedKeysPerMinute, 1, 1_000_000),
-  STORED_ANSWERS_MB: wholeNumber(DEFAULT_LIMITS.storedMegabytesPerDay, 1, 1_000_000),
+  STORED_RESPONSES_MB: wholeNumber(DEFAULT_LIMITS.storedMegabytesPerDay, 1, 1_000_000),
   CLAIMS_PER_CREDENTIAL: wholeNumber(DEFAULT_CLAIMS_PER_CREDENTIAL, 1, 1_000),
   KEEP_ALIVE_SECONDS: wholeNumber(DEFAULT_CONNECTION_LIMITS.keepAliveMs / 1_000, 1, 3_600),
   MAX_CONNECTIONS: wholeNumber(DEFAULT_CONNECTION_LIMITS.maxConnections, 16, 1_000_000),

@@ -1,4 +1,4 @@
-import { NoAnswer, readProblem } from "./problem.ts";
+import { NoResponse, readProblem } from "./problem.ts";
 import type { Operations } from "./schema.d.ts";
 
 export type Route = keyof Operations;
@@ -15,15 +15,15 @@ type Given<Name extends string, Value> = undefined extends Value
 export type Input<R extends Route> = Given<"path", Operations[R]["path"]> &
   Given<"query", Operations[R]["query"]> &
   Given<"body", Operations[R]["body"]> & {
-    /** The ETag of the read that a write was made to: a 412 says that it is not current any more. */
+    /** The ETag of the read that a write is based on: a 412 says that it is not current any more. */
     readonly ifMatch?: string | undefined;
   };
-export type Answer<R extends Route> = Operations[R]["answer"];
+export type ResponseOf<R extends Route> = Operations[R]["response"];
 
-export interface Answered<R extends Route> {
-  readonly data: Answer<R>;
+export interface Received<R extends Route> {
+  readonly data: ResponseOf<R>;
   readonly status: number;
-  /** `X-Feed-Seq`: the newest event that the answer contains; null where the route has none. */
+  /** `X-Feed-Seq`: the newest event that the response contains; null where the route has none. */
   readonly feedSeq: number | null;
   readonly etag: string | undefined;
   /** The cursor of the next page; null on the last one. */
@@ -32,9 +32,9 @@ export interface Answered<R extends Route> {
 
 export interface Client {
   readonly workspaceId: string;
-  read<R extends ReadRoute>(route: R, input: Input<R>, signal?: AbortSignal): Promise<Answered<R>>;
-  /** Throws `ApiProblem` or `NoAnswer`. */
-  write<R extends WriteRoute>(route: R, input: Input<R>, idempotencyKey: string): Promise<Answered<R>>;
+  read<R extends ReadRoute>(route: R, input: Input<R>, signal?: AbortSignal): Promise<Received<R>>;
+  /** Throws `ApiProblem` or `NoResponse`. */
+  write<R extends WriteRoute>(route: R, input: Input<R>, idempotencyKey: string): Promise<Received<R>>;
   /** Calls a path that only the console has, such as `/console/v1/cards/7/approve`. */
   call(path: string, init: RequestInit): Promise<Response>;
 }
@@ -52,7 +52,7 @@ export function createClient(workspaceId: string, onSignedOut: () => void): Clie
     const headers = { "X-Service-Workspace": workspaceId, ...(init.headers as Record<string, string>) };
     const response = await fetch(path, { ...init, headers }).catch((error: unknown) => {
       if (init.signal?.aborted) throw error;
-      throw new NoAnswer(error);
+      throw new NoResponse(error);
     });
     if (response.ok) return response;
     if (response.status === 401) onSignedOut();
@@ -62,7 +62,7 @@ export function createClient(workspaceId: string, onSignedOut: () => void): Clie
     route: R,
     input: LooseInput,
     init: RequestInit,
-  ): Promise<Answered<R>> => {
+  ): Promise<Received<R>> => {
     const [method = "GET", path = ""] = route.split(" ");
     const hasBody = input.body !== undefined;
     const response = await call(addressOf(path, input), {
@@ -76,10 +76,10 @@ export function createClient(workspaceId: string, onSignedOut: () => void): Clie
       ...(hasBody && { body: JSON.stringify(input.body) }),
     });
     const text = await response.text().catch((error: unknown) => {
-      throw new NoAnswer(error);
+      throw new NoResponse(error);
     });
     return {
-      data: (text === "" ? undefined : JSON.parse(text)) as Answer<R>,
+      data: (text === "" ? undefined : JSON.parse(text)) as ResponseOf<R>,
       status: response.status,
       feedSeq: seqOf(response.headers),
       etag: response.headers.get("ETag") ?? undefined,
@@ -120,14 +120,14 @@ export async function readAll<R extends ReadRoute>(
   route: R,
   input: Input<R>,
   signal?: AbortSignal,
-): Promise<Answer<R>> {
+): Promise<ResponseOf<R>> {
   const items: unknown[] = [];
   let cursor: string | null = null;
   do {
     const query: object = { ...(input as LooseInput).query, ...(cursor !== null && { cursor }) };
-    const page: Answered<R> = await client.read(route, { ...input, query } as Input<R>, signal);
+    const page: Received<R> = await client.read(route, { ...input, query } as Input<R>, signal);
     items.push(...(page.data as readonly unknown[]));
     cursor = page.next;
   } while (cursor !== null);
-  return items as Answer<R>;
+  return items as ResponseOf<R>;
 }

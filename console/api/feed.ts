@@ -4,7 +4,7 @@ import type { Event } from "./schema.d.ts";
 import { readFrames, textOf } from "./sse.ts";
 import { untilShown, watchHidden } from "./visibility.ts";
 
-/** `connecting` before the first answer, `live` while events arrive, `offline` until the next attempt succeeds. */
+/** `connecting` before the first response, `live` while events arrive, `offline` until the next attempt succeeds. */
 export type FeedState = "connecting" | "live" | "offline";
 
 export interface FeedListener {

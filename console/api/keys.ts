@@ -28,8 +28,12 @@ export const keysOf = (workspaceId: string) => ({
   releasePart: (id: string, part: "preview" | "operation" | "outcome", ...more: string[]) =>
     [workspaceId, "releases", id, part, ...more] as const,
   trunk: (projectId: string, ...range: string[]) => [workspaceId, "trunk", projectId, ...range] as const,
+  /** Has the prefix of the repositories, with which it changes. */
+  branch: (projectId: string, name: string) =>
+    [workspaceId, "repositories", "branch", projectId, name] as const,
   list: (name: ListName) => [workspaceId, name] as const,
   deliveries: (webhookId: string) => [workspaceId, "webhooks", webhookId, "deliveries"] as const,
+  issuedKey: [workspaceId, "issued-key"] as const,
   feedBounds: [workspaceId, "feed-bounds"] as const,
   audit: (filter: string) => [workspaceId, "audit", filter] as const,
   eventsOf: (attemptId: string) => [workspaceId, "audit", attemptId, "events"] as const,

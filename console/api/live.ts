@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { Client } from "./client.ts";
 import { followFeed, type FeedState } from "./feed.ts";
 import { keysOf } from "./keys.ts";
-import { addTask, applyMove, findTask, removeTask, updateTask, type BoardSnapshot } from "./patch-board.ts";
+import { addCard, applyMove, findCard, removeCard, updateCard, type BoardSnapshot } from "./patch-board.ts";
 import { ApiProblem } from "./problem.ts";
 import type { Event } from "./schema.d.ts";
 import { SESSION_KEY } from "./session.ts";
@@ -15,7 +15,7 @@ const OPEN_TIMEOUT_MS = 1_000;
 const MANY_CARDS = 12;
 /** Kinds of events that change nothing that the board shows on a card. */
 const NOT_ON_THE_BOARD = new Set<string>(["comment", "comment_edited", "comment_deleted", "inbox_dismissed"]);
-/** Changes that GitHub's answers about a card do not depend on. They would cost calls to GitHub. */
+/** Changes that GitHub's responses about a card do not depend on. Reading those again would cost calls to GitHub. */
 const NOT_ON_GITHUB = new Set<string>([
   ...NOT_ON_THE_BOARD,
   "updated",
@@ -101,9 +101,9 @@ export class LiveBoard {
     if (!card || NOT_ON_THE_BOARD.has(kind)) return;
     for (const [key, board] of this.#queries.getQueriesData<BoardSnapshot>({ queryKey: this.#keys.boards })) {
       if (!board || event.seq <= board.feedSeq) continue;
-      const applied = kind === "card_deleted" ? removeTask(board, card.number) : applyMove(board, event);
+      const applied = kind === "card_deleted" ? removeCard(board, card.number) : applyMove(board, event);
       if (applied === null) this.#cards.add(card.number);
-      const shown = applied ?? addTask(board, event, String(key[2]));
+      const shown = applied ?? addCard(board, event, String(key[2]));
       this.#queries.setQueryData(key, { ...shown, feedSeq: event.seq });
     }
   }
@@ -155,10 +155,10 @@ export class LiveBoard {
       const { data, feedSeq } = await this.#client.read("GET /v1/cards/{number}", { path: { number } });
       this.#queries.setQueryData(this.#keys.card(number), { ...data, feedSeq: feedSeq ?? 0 });
       this.#patchBoards((board, projectId) => {
-        if (projectId !== data.projectId) return removeTask(board, number);
+        if (projectId !== data.projectId) return removeCard(board, number);
         const isOutdated = (feedSeq ?? board.feedSeq) < board.feedSeq;
-        const place = findTask(board, number)?.column.statusId;
-        if (!isOutdated || place === data.statusId) return updateTask(board, data);
+        const place = findCard(board, number)?.column.statusId;
+        if (!isOutdated || place === data.statusId) return updateCard(board, data);
         // Newer events may have moved the card.
         const isShown =
           place !== undefined || board.columns.some(({ statusId }) => statusId === data.statusId);
@@ -167,7 +167,7 @@ export class LiveBoard {
       });
     } catch (error) {
       if (error instanceof ApiProblem && error.status === 404) {
-        this.#patchBoards((board) => removeTask(board, number));
+        this.#patchBoards((board) => removeCard(board, number));
       } else await this.#queries.invalidateQueries({ queryKey: this.#keys.boards });
     }
   }

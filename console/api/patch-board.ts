@@ -9,7 +9,7 @@ type Column = Board["columns"][number];
 export type Place = { readonly above: number | null } | { readonly index: number };
 
 /** The card of a board and its column; null if the board does not show it. */
-export function findTask(
+export function findCard(
   board: Board,
   number: number,
 ): { task: BoardTask; column: Column; index: number } | null {
@@ -22,17 +22,17 @@ export function findTask(
 }
 
 /** The board without a card. The same object if it has no such card. */
-export function removeTask<B extends Board>(board: B, number: number): B {
-  const found = findTask(board, number);
+export function removeCard<B extends Board>(board: B, number: number): B {
+  const found = findCard(board, number);
   if (!found) return board;
   const tasks = found.column.tasks.filter((task) => task.number !== number);
   return withColumn(board, { ...found.column, tasks });
 }
 
-/** The board with a card at a place of a column; elsewhere it disappears. Other cards keep their order. */
-export function placeTask<B extends Board>(board: B, task: BoardTask, statusId: string, place: Place): B {
-  const before = findTask(board, task.number);
-  const rest = removeTask(board, task.number);
+/** The board with a card at a place of a column, and in no other column. Other cards keep their order. */
+export function placeCard<B extends Board>(board: B, task: BoardTask, statusId: string, place: Place): B {
+  const before = findCard(board, task.number);
+  const rest = removeCard(board, task.number);
   const column = rest.columns.find((each) => each.statusId === statusId);
   if (!column) return rest;
   const index = indexOf(column.tasks, place);
@@ -44,26 +44,26 @@ export function placeTask<B extends Board>(board: B, task: BoardTask, statusId: 
 
 /** The board with a card as read from the service, at the position that it has there. */
 export const putCard = <B extends Board>(board: B, card: Card): B =>
-  placeTask(board, taskOf(card), card.statusId, { index: card.position });
+  placeCard(board, taskOf(card), card.statusId, { index: card.position });
 
 /**
  * The board with the fields of a card as read from the service. Its place in a column is known from events: a position
  * counts cards that the board may not have yet.
  */
-export function updateTask<B extends Board>(board: B, card: Card): B {
-  const found = findTask(board, card.number);
+export function updateCard<B extends Board>(board: B, card: Card): B {
+  const found = findCard(board, card.number);
   if (found?.column.statusId !== card.statusId) return putCard(board, card);
   return withTask(board, found.column, taskOf(card));
 }
 
 /** The board with a card that it does not have yet, at the place and with the title of an event about it. */
-export function addTask<B extends Board>(board: B, { kind, card, data }: Event, projectId: string): B {
+export function addCard<B extends Board>(board: B, { kind, card, data }: Event, projectId: string): B {
   const target = targetOf(kind, data);
-  if (!card || !target || findTask(board, card.number)) return board;
+  if (!card || !target || findCard(board, card.number)) return board;
   const { number, title } = card;
   const { statusId, above } = target;
   const rest = { priority: "none", assignee: null, labels: [] } as const;
-  return placeTask(board, { id: `new-${number}`, number, title, projectId, statusId, ...rest }, statusId, {
+  return placeCard(board, { id: `new-${number}`, number, title, projectId, statusId, ...rest }, statusId, {
     above,
   });
 }
@@ -90,12 +90,12 @@ function taskOf(card: Card): BoardTask {
  */
 export function applyMove<B extends Board>(board: B, { kind, card, data }: Event): B | null {
   if (!card) return board;
-  const found = findTask(board, card.number);
+  const found = findCard(board, card.number);
   const target = targetOf(kind, data);
   if (!target) return null;
   if (!board.columns.some(({ statusId }) => statusId === target.statusId))
-    return removeTask(board, card.number);
-  return found ? placeTask(board, found.task, target.statusId, { above: target.above }) : null;
+    return removeCard(board, card.number);
+  return found ? placeCard(board, found.task, target.statusId, { above: target.above }) : null;
 }
 
 function targetOf(kind: string, data: Event["data"]): { statusId: string; above: number | null } | null {

@@ -1,3 +1,4 @@
+import { labelOf } from "../text/field-words.ts";
 import type { MoveRefusal } from "./schema.d.ts";
 
 /** The problem JSON of a failed call. `blocked` is only in refused moves, `signInUrl` only with `reauthenticate`. */
@@ -6,7 +7,7 @@ export type ProblemBody = Omit<MoveRefusal, "code"> & {
   readonly signInUrl?: string;
 };
 
-/** The service answered with an error. `message` says what to do and is shown unchanged. */
+/** The service responded with an error. `message` says what to do; see `messageOf`. */
 export class ApiProblem extends Error {
   override readonly name = "ApiProblem";
   readonly status: number;
@@ -22,9 +23,9 @@ export class ApiProblem extends Error {
   }
 }
 
-/** No answer arrived. A write may have happened: repeat it with the same idempotency key. */
-export class NoAnswer extends Error {
-  override readonly name = "NoAnswer";
+/** No response arrived. A write may have happened: repeat it with the same idempotency key. */
+export class NoResponse extends Error {
+  override readonly name = "NoResponse";
 
   constructor(cause: unknown) {
     super("Trunkline cannot be reached. Check your connection, then try again.", { cause });
@@ -37,13 +38,13 @@ export const issueOf = (error: unknown, field: string): string | undefined =>
     ? error.body.issues?.find(({ path }) => path === `body.${field}`)?.message
     : undefined;
 
-/** A sentence for people about any error. */
+/** A sentence for people about any error. A field of the body has its label instead of its path. */
 export const messageOf = (error: unknown): string =>
-  error instanceof ApiProblem || error instanceof NoAnswer
-    ? error.message
+  error instanceof ApiProblem || error instanceof NoResponse
+    ? error.message.replace(/^body\.[\w.]+(?=: )/, labelOf)
     : "Something went wrong in this page. Load it again.";
 
-/** Reads the problem of an answer; other bodies, such as a proxy's page, become a general sentence. */
+/** Reads the problem of a response; other bodies, such as a proxy's page, become a general sentence. */
 export async function readProblem(response: Response): Promise<ApiProblem> {
   const retryAfter = Number(response.headers.get("Retry-After") ?? Number.NaN);
   const body: unknown = await response.json().catch(() => null);
@@ -52,7 +53,7 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
     isProblem
       ? { ...(body as ProblemBody), statusCode: response.status }
       : {
-          message: `The service answered ${response.status} without an explanation. Try again in a moment.`,
+          message: `The service responded with ${response.status} without an explanation. Try again in a moment.`,
           error: response.statusText,
           statusCode: response.status,
         },

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
-import { readAll, type Answer, type Input, type ReadRoute } from "./client.ts";
+import { readAll, type ResponseOf, type Input, type ReadRoute } from "./client.ts";
 import type { BoardSnapshot } from "./patch-board.ts";
 import type { Card, Flow, InboxItem, ListedCard, Project, Repository } from "./schema.d.ts";
 import { useWorkspace } from "./workspace.tsx";
@@ -40,24 +40,24 @@ interface ReadOptions<Data> {
   readonly all?: boolean;
   readonly enabled?: boolean;
   readonly staleTime?: number;
-  /** After how many milliseconds an answer is read again; false if it is final. */
+  /** After how many milliseconds a response is read again; false if it is final. */
   readonly everyMs?: number | ((data: Data | undefined) => number | false);
 }
 
 /**
  * A read of a route whose response does not state its event number. It waits until the feed is open, so that no event is
- * lost between the answer and the feed. Give it a key of `keys`, so that the feed keeps it current, or a `staleTime` if
+ * lost between the response and the feed. Give it a key of `keys`, so that the feed keeps it current, or a `staleTime` if
  * the feed does not have all its changes.
  */
 export function useRead<R extends ReadRoute>(
   queryKey: readonly unknown[],
   route: R,
   input: Input<R>,
-  options: ReadOptions<Answer<R>> = {},
-): UseQueryResult<Answer<R>> {
+  options: ReadOptions<ResponseOf<R>> = {},
+): UseQueryResult<ResponseOf<R>> {
   const { client, feed } = useWorkspace();
   const { all = false, enabled = true, staleTime, everyMs } = options;
-  return useQuery<Answer<R>>({
+  return useQuery<ResponseOf<R>>({
     queryKey,
     queryFn: async ({ signal }) =>
       all ? readAll(client, route, input, signal) : (await client.read(route, input, signal)).data,

@@ -22,7 +22,7 @@ export type Problem = {
   }[];
   readonly code?: ("claimed" | "claim_lost" | "claim_limit");
   readonly claim?: Claim;
-  readonly reason?: ("rate_limit" | "unusable_answer" | "outage");
+  readonly reason?: ("rate_limit" | "unusable_response" | "outage");
 };
 
 export type Claim = {
@@ -323,7 +323,7 @@ export type MoveRefusal = {
   }[];
   readonly code?: ("claimed" | "claim_lost" | "claim_limit");
   readonly claim?: Claim;
-  readonly reason?: ("rate_limit" | "unusable_answer" | "outage");
+  readonly reason?: ("rate_limit" | "unusable_response" | "outage");
   readonly blocked?: Blocked;
   readonly promoted?: readonly Promotion[];
   readonly alreadyMerged?: readonly Landed[];
@@ -749,7 +749,7 @@ export type ReviewsEntry = {
   readonly error: (string | null);
 };
 
-export type SearchAnswer = {
+export type SearchResults = {
   readonly results: readonly SearchResult[];
 };
 
@@ -825,7 +825,7 @@ export type Repository = {
     readonly lastReconciledAt: (string | null);
     readonly missingPermissions: readonly string[];
     readonly unavailable: ({
-      readonly reason: ("rate_limit" | "unusable_answer" | "outage");
+      readonly reason: ("rate_limit" | "unusable_response" | "outage");
       readonly until: string;
     } | null);
   };
@@ -932,7 +932,7 @@ export type PickRefusal = {
   }[];
   readonly code?: ("claimed" | "claim_lost" | "claim_limit");
   readonly claim?: Claim;
-  readonly reason?: ("rate_limit" | "unusable_answer" | "outage");
+  readonly reason?: ("rate_limit" | "unusable_response" | "outage");
   readonly repository?: string;
   readonly files?: readonly string[];
 };
@@ -977,6 +977,11 @@ export type ReleasePreview = {
     };
   }[];
   readonly missingCards: readonly number[];
+  readonly unmergedCards: readonly number[];
+  readonly cardsOutside: readonly {
+    readonly number: number;
+    readonly title: string;
+  }[];
 };
 
 export type ReleaseOperation = {
@@ -1140,7 +1145,7 @@ export type InboxItem = ({
     readonly broken: ("uninstalled" | "suspended" | "refused" | "not_granted" | "permissions");
     readonly missing?: readonly string[];
     readonly unavailable: ({
-      readonly reason: ("rate_limit" | "unusable_answer" | "outage");
+      readonly reason: ("rate_limit" | "unusable_response" | "outage");
       readonly until: string;
     } | null);
   };
@@ -1298,7 +1303,7 @@ export type WebhookDelivery = {
   readonly status: (number | null);
   readonly error: (string | null);
   readonly ms: number;
-  readonly answer: string;
+  readonly response: string;
 };
 
 export type TrunkReport = {
@@ -1479,6 +1484,12 @@ export type StageCards = {
   };
 };
 
+export type FoundBranch = {
+  readonly repositoryId: string;
+  readonly fullName: string;
+  readonly exists: (boolean | null);
+};
+
 export type ReleaseOfCard = {
   readonly id: string;
   readonly name: string;
@@ -1492,7 +1503,7 @@ export interface Operations {
     path: undefined;
     query: undefined;
     body: undefined;
-    answer: Credential;
+    response: Credential;
   };
   "GET /v1/workspaces": {
     path: undefined;
@@ -1501,7 +1512,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Workspace[];
+    response: readonly Workspace[];
   };
   "GET /v1/organizations": {
     path: undefined;
@@ -1510,7 +1521,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Organization[];
+    response: readonly Organization[];
   };
   "GET /v1/board": {
     path: undefined;
@@ -1518,7 +1529,7 @@ export interface Operations {
       projectId?: string;
     };
     body: undefined;
-    answer: Board;
+    response: Board;
   };
   "GET /v1/backlog": {
     path: undefined;
@@ -1528,7 +1539,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Card[];
+    response: readonly Card[];
   };
   "GET /v1/cards": {
     path: undefined;
@@ -1546,7 +1557,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly ListedCard[];
+    response: readonly ListedCard[];
   };
   "POST /v1/cards": {
     path: undefined;
@@ -1566,7 +1577,7 @@ export interface Operations {
       readonly dueDate?: (string | null);
       readonly parentNumber?: (number | null);
     };
-    answer: Card;
+    response: Card;
   };
   "GET /v1/cards/{number}": {
     path: {
@@ -1574,7 +1585,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: Card;
+    response: Card;
   };
   "PATCH /v1/cards/{number}": {
     path: {
@@ -1593,7 +1604,7 @@ export interface Operations {
       readonly dueDate?: (string | null);
       readonly parentNumber?: (number | null);
     };
-    answer: Card;
+    response: Card;
   };
   "DELETE /v1/cards/{number}": {
     path: {
@@ -1601,7 +1612,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "POST /v1/cards/{number}/move": {
     path: {
@@ -1617,7 +1628,7 @@ export interface Operations {
         readonly headShas?: Readonly<Record<string, string>>;
       };
     };
-    answer: MoveResult;
+    response: MoveResult;
   };
   "DELETE /v1/cards/{number}/armed": {
     path: {
@@ -1625,7 +1636,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /v1/cards/{number}/timeline": {
     path: {
@@ -1636,7 +1647,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly TimelineItem[];
+    response: readonly TimelineItem[];
   };
   "GET /v1/cards/{number}/move-plan": {
     path: {
@@ -1646,7 +1657,7 @@ export interface Operations {
       statusId: string;
     };
     body: undefined;
-    answer: MovePlan;
+    response: MovePlan;
   };
   "POST /v1/cards/{number}/comments": {
     path: {
@@ -1656,7 +1667,7 @@ export interface Operations {
     body: {
       readonly body: string;
     };
-    answer: Comment;
+    response: Comment;
   };
   "PATCH /v1/cards/{number}/comments/{commentId}": {
     path: {
@@ -1667,7 +1678,7 @@ export interface Operations {
     body: {
       readonly body: string;
     };
-    answer: Comment;
+    response: Comment;
   };
   "POST /v1/cards/{number}/claim": {
     path: {
@@ -1679,7 +1690,7 @@ export interface Operations {
       readonly note?: (string | null);
       readonly claimId?: string;
     };
-    answer: HeldClaim;
+    response: HeldClaim;
   };
   "DELETE /v1/cards/{number}/claim": {
     path: {
@@ -1689,7 +1700,7 @@ export interface Operations {
     body: {
       readonly outcome?: (string | null);
     };
-    answer: undefined;
+    response: undefined;
   };
   "POST /v1/claims/next": {
     path: undefined;
@@ -1701,7 +1712,7 @@ export interface Operations {
       readonly ttlSeconds: number;
       readonly note?: (string | null);
     };
-    answer: NextClaim | undefined;
+    response: NextClaim | undefined;
   };
   "GET /v1/cards/{number}/checks": {
     path: {
@@ -1709,7 +1720,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: readonly ChecksEntry[];
+    response: readonly ChecksEntry[];
   };
   "GET /v1/cards/{number}/reviews": {
     path: {
@@ -1717,7 +1728,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: readonly ReviewsEntry[];
+    response: readonly ReviewsEntry[];
   };
   "GET /v1/search": {
     path: undefined;
@@ -1727,7 +1738,7 @@ export interface Operations {
       limit?: string;
     };
     body: undefined;
-    answer: SearchAnswer;
+    response: SearchResults;
   };
   "GET /v1/labels": {
     path: undefined;
@@ -1736,7 +1747,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Label[];
+    response: readonly Label[];
   };
   "POST /v1/labels": {
     path: undefined;
@@ -1745,7 +1756,7 @@ export interface Operations {
       readonly name: string;
       readonly color?: ("gray" | "red" | "orange" | "yellow" | "green" | "teal" | "blue" | "indigo" | "purple" | "pink");
     };
-    answer: Label;
+    response: Label;
   };
   "PATCH /v1/labels/{labelId}": {
     path: {
@@ -1756,7 +1767,7 @@ export interface Operations {
       readonly name?: string;
       readonly color?: ("gray" | "red" | "orange" | "yellow" | "green" | "teal" | "blue" | "indigo" | "purple" | "pink");
     };
-    answer: Label;
+    response: Label;
   };
   "DELETE /v1/labels/{labelId}": {
     path: {
@@ -1764,7 +1775,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /v1/features": {
     path: undefined;
@@ -1774,7 +1785,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Feature[];
+    response: readonly Feature[];
   };
   "POST /v1/features": {
     path: undefined;
@@ -1784,7 +1795,7 @@ export interface Operations {
       readonly description?: string;
       readonly color?: ("gray" | "red" | "orange" | "yellow" | "green" | "teal" | "blue" | "indigo" | "purple" | "pink");
     };
-    answer: Feature;
+    response: Feature;
   };
   "PATCH /v1/features/{featureId}": {
     path: {
@@ -1798,7 +1809,7 @@ export interface Operations {
       readonly archived?: boolean;
       readonly position?: number;
     };
-    answer: Feature;
+    response: Feature;
   };
   "DELETE /v1/features/{featureId}": {
     path: {
@@ -1806,7 +1817,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /v1/projects": {
     path: undefined;
@@ -1815,7 +1826,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Project[];
+    response: readonly Project[];
   };
   "POST /v1/projects": {
     path: undefined;
@@ -1826,7 +1837,7 @@ export interface Operations {
       readonly description?: string;
       readonly flowFrom?: string;
     };
-    answer: Project;
+    response: Project;
   };
   "PATCH /v1/projects/{projectId}": {
     path: {
@@ -1838,7 +1849,7 @@ export interface Operations {
       readonly slug?: string;
       readonly description?: string;
     };
-    answer: Project;
+    response: Project;
   };
   "DELETE /v1/projects/{projectId}": {
     path: {
@@ -1846,7 +1857,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /v1/projects/{projectId}/flow": {
     path: {
@@ -1854,7 +1865,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: Flow;
+    response: Flow;
   };
   "PUT /v1/projects/{projectId}/flow": {
     path: {
@@ -1884,7 +1895,7 @@ export interface Operations {
         };
       }[];
     };
-    answer: Flow;
+    response: Flow;
   };
   "GET /v1/repositories": {
     path: undefined;
@@ -1893,7 +1904,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Repository[];
+    response: readonly Repository[];
   };
   "GET /v1/projects/{projectId}/repositories": {
     path: {
@@ -1904,7 +1915,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Repository[];
+    response: readonly Repository[];
   };
   "PUT /v1/projects/{projectId}/repositories": {
     path: {
@@ -1917,7 +1928,7 @@ export interface Operations {
         readonly linkByDefault?: boolean;
       }[];
     };
-    answer: readonly Repository[];
+    response: readonly Repository[];
   };
   "GET /v1/members": {
     path: undefined;
@@ -1926,7 +1937,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Member[];
+    response: readonly Member[];
   };
   "GET /v1/docs": {
     path: undefined;
@@ -1935,7 +1946,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly PageSummary[];
+    response: readonly PageSummary[];
   };
   "POST /v1/docs": {
     path: undefined;
@@ -1945,7 +1956,7 @@ export interface Operations {
       readonly body?: string;
       readonly parentId?: (string | null);
     };
-    answer: Page;
+    response: Page;
   };
   "GET /v1/docs/{docId}": {
     path: {
@@ -1953,7 +1964,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: Page;
+    response: Page;
   };
   "PATCH /v1/docs/{docId}": {
     path: {
@@ -1966,7 +1977,7 @@ export interface Operations {
       readonly parentId?: (string | null);
       readonly position?: number;
     };
-    answer: Page;
+    response: Page;
   };
   "DELETE /v1/docs/{docId}": {
     path: {
@@ -1974,7 +1985,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /v1/releases": {
     path: undefined;
@@ -1984,7 +1995,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Release[];
+    response: readonly Release[];
   };
   "POST /v1/releases": {
     path: undefined;
@@ -1994,7 +2005,7 @@ export interface Operations {
     body: {
       readonly name: string;
     };
-    answer: Release;
+    response: Release;
   };
   "GET /v1/releases/{id}": {
     path: {
@@ -2002,7 +2013,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: ReleaseDetails;
+    response: ReleaseDetails;
   };
   "DELETE /v1/releases/{id}": {
     path: {
@@ -2010,7 +2021,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "PUT /v1/releases/{id}/cards": {
     path: {
@@ -2020,7 +2031,7 @@ export interface Operations {
     body: {
       readonly taskNumbers: readonly number[];
     };
-    answer: undefined;
+    response: undefined;
   };
   "POST /v1/releases/{id}/freeze": {
     path: {
@@ -2028,7 +2039,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: Release;
+    response: Release;
   };
   "DELETE /v1/releases/{id}/freeze": {
     path: {
@@ -2036,7 +2047,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: Release;
+    response: Release;
   };
   "POST /v1/releases/{id}/pick": {
     path: {
@@ -2046,7 +2057,7 @@ export interface Operations {
     body: {
       readonly taskNumber: number;
     };
-    answer: Release;
+    response: Release;
   };
   "POST /v1/releases/{id}/promote": {
     path: {
@@ -2057,7 +2068,7 @@ export interface Operations {
       readonly statusId: string;
       readonly taskNumbers?: readonly number[];
     };
-    answer: PromotionOutcome;
+    response: PromotionOutcome;
   };
   "POST /v1/releases/{id}/complete": {
     path: {
@@ -2070,7 +2081,7 @@ export interface Operations {
         readonly tagName: string;
       }[];
     };
-    answer: Release;
+    response: Release;
   };
   "GET /v1/operations/{operationId}": {
     path: {
@@ -2078,7 +2089,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: PromotionOutcome;
+    response: PromotionOutcome;
   };
   "POST /v1/operations/{operationId}/cancel": {
     path: {
@@ -2086,7 +2097,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: PromotionOutcome;
+    response: PromotionOutcome;
   };
   "GET /v1/releases/{id}/preview": {
     path: {
@@ -2094,7 +2105,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: ReleasePreview;
+    response: ReleasePreview;
   };
   "GET /v1/releases/{id}/operation": {
     path: {
@@ -2102,7 +2113,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: ReleaseOperation;
+    response: ReleaseOperation;
   };
   "GET /v1/inbox": {
     path: undefined;
@@ -2112,7 +2123,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly InboxItem[];
+    response: readonly InboxItem[];
   };
   "DELETE /v1/inbox/{itemId}": {
     path: {
@@ -2120,7 +2131,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "POST /v1/inbox/{itemId}/adopt": {
     path: {
@@ -2130,7 +2141,7 @@ export interface Operations {
       card?: number;
     };
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /v1/events": {
     path: undefined;
@@ -2142,7 +2153,7 @@ export interface Operations {
       wait?: string;
     };
     body: undefined;
-    answer: EventPage;
+    response: EventPage;
   };
   "GET /v1/events/stream": {
     path: undefined;
@@ -2152,7 +2163,7 @@ export interface Operations {
       after?: string;
     };
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /v1/webhooks": {
     path: undefined;
@@ -2161,7 +2172,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Webhook[];
+    response: readonly Webhook[];
   };
   "POST /v1/webhooks": {
     path: undefined;
@@ -2170,7 +2181,7 @@ export interface Operations {
       readonly url: string;
       readonly kinds?: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
     };
-    answer: {
+    response: {
       readonly id: string;
       readonly url: string;
       readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
@@ -2194,7 +2205,7 @@ export interface Operations {
       readonly kinds?: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
       readonly paused?: boolean;
     };
-    answer: Webhook;
+    response: Webhook;
   };
   "DELETE /v1/webhooks/{id}": {
     path: {
@@ -2202,7 +2213,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "POST /v1/webhooks/{id}/ping": {
     path: {
@@ -2210,7 +2221,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: WebhookDelivery;
+    response: WebhookDelivery;
   };
   "POST /v1/webhooks/{id}/rotate": {
     path: {
@@ -2218,7 +2229,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: {
+    response: {
       readonly id: string;
       readonly url: string;
       readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
@@ -2240,7 +2251,7 @@ export interface Operations {
     body: {
       readonly after: (number | string);
     };
-    answer: Webhook;
+    response: Webhook;
   };
   "GET /v1/webhooks/{id}/deliveries": {
     path: {
@@ -2251,7 +2262,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly WebhookDelivery[];
+    response: readonly WebhookDelivery[];
   };
   "GET /v1/audit": {
     path: undefined;
@@ -2267,7 +2278,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /v1/trunk": {
     path: undefined;
@@ -2277,7 +2288,7 @@ export interface Operations {
       projectId?: string;
     };
     body: undefined;
-    answer: TrunkReport;
+    response: TrunkReport;
   };
   "GET /v1/trunk/refusals": {
     path: undefined;
@@ -2289,7 +2300,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly {
+    response: readonly {
       readonly id: string;
       readonly number: number;
       readonly title: string;
@@ -2303,7 +2314,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Person[];
+    response: readonly Person[];
   };
   "PATCH /console/v1/members/{userId}": {
     path: {
@@ -2314,7 +2325,7 @@ export interface Operations {
       readonly role: ("viewer" | "member" | "maintainer");
       readonly from: ("viewer" | "member" | "maintainer");
     };
-    answer: Person;
+    response: Person;
   };
   "DELETE /console/v1/members/{userId}": {
     path: {
@@ -2322,7 +2333,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /console/v1/invitations": {
     path: undefined;
@@ -2331,7 +2342,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Invitation[];
+    response: readonly Invitation[];
   };
   "POST /console/v1/invitations": {
     path: undefined;
@@ -2340,7 +2351,7 @@ export interface Operations {
       readonly login: string;
       readonly role: ("viewer" | "member" | "maintainer");
     };
-    answer: Invitation;
+    response: Invitation;
   };
   "DELETE /console/v1/invitations/{id}": {
     path: {
@@ -2348,7 +2359,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /console/v1/agents": {
     path: undefined;
@@ -2357,7 +2368,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Agent[];
+    response: readonly Agent[];
   };
   "POST /console/v1/agents": {
     path: undefined;
@@ -2366,7 +2377,7 @@ export interface Operations {
       readonly login: string;
       readonly ownerId: (string | null);
     };
-    answer: Agent;
+    response: Agent;
   };
   "PATCH /console/v1/agents/{userId}": {
     path: {
@@ -2376,7 +2387,7 @@ export interface Operations {
     body: {
       readonly ownerId: (string | null);
     };
-    answer: Agent;
+    response: Agent;
   };
   "DELETE /console/v1/agents/{userId}": {
     path: {
@@ -2384,7 +2395,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /console/v1/credentials": {
     path: undefined;
@@ -2393,7 +2404,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly ApiKey[];
+    response: readonly ApiKey[];
   };
   "POST /console/v1/credentials": {
     path: undefined;
@@ -2404,7 +2415,7 @@ export interface Operations {
       readonly scopes: readonly ("read" | "write")[];
       readonly expiresInDays: (number | null);
     };
-    answer: IssuedApiKey;
+    response: IssuedApiKey;
   };
   "POST /console/v1/credentials/{id}/rotate": {
     path: {
@@ -2415,7 +2426,7 @@ export interface Operations {
       readonly keepHours: number;
       readonly expiresInDays?: (number | null);
     };
-    answer: IssuedApiKey;
+    response: IssuedApiKey;
   };
   "DELETE /console/v1/credentials/{id}": {
     path: {
@@ -2423,7 +2434,7 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: undefined;
+    response: undefined;
   };
   "GET /console/v1/audit/attempts": {
     path: undefined;
@@ -2439,7 +2450,7 @@ export interface Operations {
       cursor?: string;
     };
     body: undefined;
-    answer: readonly Attempt[];
+    response: readonly Attempt[];
   };
   "GET /console/v1/projects/{projectId}/stages": {
     path: {
@@ -2447,7 +2458,17 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: readonly StageCards[];
+    response: readonly StageCards[];
+  };
+  "GET /console/v1/projects/{projectId}/branches": {
+    path: {
+      projectId: string;
+    };
+    query: {
+      name: string;
+    };
+    body: undefined;
+    response: readonly FoundBranch[];
   };
   "GET /console/v1/cards/{number}/releases": {
     path: {
@@ -2455,6 +2476,6 @@ export interface Operations {
     };
     query: undefined;
     body: undefined;
-    answer: readonly ReleaseOfCard[];
+    response: readonly ReleaseOfCard[];
   };
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { NoAnswer, readProblem } from "./problem.ts";
+import { NoResponse, readProblem } from "./problem.ts";
 
 export type Role = "viewer" | "member" | "maintainer";
 
@@ -33,7 +33,7 @@ export const SESSION_KEY = ["session"] as const;
 async function readSession(): Promise<Session | null> {
   const response = await fetch("/console/session", { headers: { Accept: "application/json" } }).catch(
     (error: unknown) => {
-      throw new NoAnswer(error);
+      throw new NoResponse(error);
     },
   );
   if (response.status === 401) return null;
@@ -56,7 +56,7 @@ export const signInAddress = (returnTo: string): string =>
 /** Ends the session. The page is then loaded again, which also clears cached data. */
 export async function signOut(): Promise<void> {
   const response = await fetch("/console/sign-out", { method: "POST" }).catch((error: unknown) => {
-    throw new NoAnswer(error);
+    throw new NoResponse(error);
   });
   if (!response.ok && response.status !== 401) throw await readProblem(response);
   window.location.assign("/sign-in");

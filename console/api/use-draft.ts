@@ -1,4 +1,5 @@
 import { useCallback, useState } from "react";
+import { readStorage, writeStorage } from "./storage.ts";
 
 const PREFIX = "trunkline:draft:";
 
@@ -17,12 +18,8 @@ export function useDraft(name: string): {
   const setText = useCallback(
     (next: string) => {
       setDraft({ key, text: next });
-      try {
-        if (next === "") sessionStorage.removeItem(key);
-        else sessionStorage.setItem(key, next);
-      } catch {
-        // Storage is full or forbidden: the text is kept until the page is left.
-      }
+      // If storage is full or forbidden, the text is kept until the page is left.
+      writeStorage("sessionStorage", key, next === "" ? null : next);
     },
     [key],
   );
@@ -30,10 +27,4 @@ export function useDraft(name: string): {
   return { text, setText, clear };
 }
 
-function stored(key: string): string {
-  try {
-    return sessionStorage.getItem(key) ?? "";
-  } catch {
-    return "";
-  }
-}
+const stored = (key: string): string => readStorage("sessionStorage", key) ?? "";

@@ -1,28 +1,28 @@
 import { useMutation, type UseMutationResult } from "@tanstack/react-query";
 import { useRef } from "react";
-import type { Answered, Input, WriteRoute } from "./client.ts";
+import type { Received, Input, WriteRoute } from "./client.ts";
 import { ApiProblem } from "./problem.ts";
 import { useWorkspace } from "./workspace.tsx";
 
 /**
- * A write. Every attempt has an idempotency key. If an attempt ended without a known outcome (no answer, 5xx), the same
+ * A write. Every attempt has an idempotency key. If an attempt ended without a known outcome (no response, 5xx), the same
  * write repeated by the user gets the same key, so that it happens once.
  */
-export function useWrite<R extends WriteRoute>(route: R): UseMutationResult<Answered<R>, Error, Input<R>> {
+export function useWrite<R extends WriteRoute>(route: R): UseMutationResult<Received<R>, Error, Input<R>> {
   const { client } = useWorkspace();
   const unknown = useRef<{ readonly input: string; readonly key: string } | null>(null);
-  return useMutation<Answered<R>, Error, Input<R>>({
+  return useMutation<Received<R>, Error, Input<R>>({
     networkMode: "always",
     mutationFn: async (input) => {
       const text = JSON.stringify(input);
       const key = unknown.current?.input === text ? unknown.current.key : crypto.randomUUID();
       try {
-        const answered = await client.write(route, input, key);
+        const received = await client.write(route, input, key);
         unknown.current = null;
-        return answered;
+        return received;
       } catch (error) {
-        const isAnswered = error instanceof ApiProblem && error.status < 500;
-        unknown.current = isAnswered ? null : { input: text, key };
+        const isKnown = error instanceof ApiProblem && error.status < 500;
+        unknown.current = isKnown ? null : { input: text, key };
         throw error;
       }
     },

@@ -1,4 +1,4 @@
-/** How long a page is hidden before nobody is expected to come back to it soon, in milliseconds. */
+/** How long a page is hidden before its stream is closed, in milliseconds. */
 const HIDDEN_MS = 5_000;
 
 /** Whether the browser left the page and keeps it for its Back button. */

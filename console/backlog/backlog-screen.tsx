@@ -1,9 +1,7 @@
 import { useBacklog, useFlow } from "../api/reads.ts";
 import type { Project } from "../api/schema.d.ts";
-import { useWorkspace } from "../api/workspace.tsx";
 import { EmptyState, ErrorState, Loading } from "../components/states.tsx";
-import { useProject } from "../shell/use-project.ts";
-import { useTitle } from "../shell/use-title.ts";
+import { useBoardTitle, useProject } from "../shell/use-project.ts";
 import { Drafts } from "./drafts.tsx";
 import "../board/board.css";
 import "../board/moves.css";
@@ -11,9 +9,8 @@ import "./backlog.css";
 
 /** The drafts of a project, most important first. */
 export default function BacklogScreen() {
-  const { board } = useWorkspace();
   const { project, error, isLoading } = useProject();
-  useTitle("Backlog", board.name);
+  useBoardTitle("Backlog", true);
   if (error) return <ErrorState error={error} />;
   if (isLoading) return <Loading what="the backlog" />;
   return project ? (

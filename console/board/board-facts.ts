@@ -7,17 +7,17 @@ import { useWorkspace } from "../api/workspace.tsx";
 import { fits, isFiltered, type CardSets, type Filters } from "./filters.ts";
 import type { MoveStates } from "./moves/move.ts";
 
-/** The refused cards of a project, and when they were read. */
-export interface Refusals extends CardSets {
-  readonly refused: ReadonlyMap<number, ListedCard>;
+/** What `GET /v1/board` lacks about the cards of a project. */
+export interface BoardFacts extends CardSets {
+  readonly blocked: ReadonlyMap<number, ListedCard>;
+  /** When the blocked cards were read. */
   readonly readAt: number;
 }
 
-/** What `GET /v1/board` lacks about its cards. */
-export function useCardSets(projectId: string, feature: string | null): Refusals {
+export function useBoardFacts(projectId: string, feature: string | null): BoardFacts {
   const { keys } = useWorkspace();
   const queries = useQueryClient();
-  const refused = useRefusals(projectId);
+  const blocked = useRefusals(projectId);
   const { data } = useRead(
     keys.cardsOfFeature(projectId, feature ?? ""),
     "GET /v1/cards",
@@ -26,7 +26,7 @@ export function useCardSets(projectId: string, feature: string | null): Refusals
   );
   const ofFeature = useMemo(() => (data ? new Set(data.map(({ number }) => number)) : null), [data]);
   const readAt = queries.getQueryState(keys.refusals(projectId))?.dataUpdatedAt ?? 0;
-  return { refused, readAt, blocked: refused, ofFeature };
+  return { blocked, readAt, ofFeature };
 }
 
 /** The columns with the cards that fit the filters. */
@@ -45,11 +45,11 @@ export function filterColumns(
 /** Why the last move of a card was refused: from the newest read, or from a later response to this page's move. */
 export function blockedOf(
   { number, statusId }: BoardTask,
-  { refused, readAt }: Refusals,
+  { blocked, readAt }: BoardFacts,
   states: MoveStates,
 ): Blocked | null {
   const outcome = states.get(number)?.outcome;
   if (outcome?.state === "refused" && outcome.shownIn === statusId && outcome.at > readAt)
     return outcome.blocked;
-  return refused.get(number)?.blocked ?? null;
+  return blocked.get(number)?.blocked ?? null;
 }

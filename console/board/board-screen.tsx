@@ -2,8 +2,7 @@ import { useBoard, useRead } from "../api/reads.ts";
 import type { Project } from "../api/schema.d.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { ErrorState, Loading } from "../components/states.tsx";
-import { useProject } from "../shell/use-project.ts";
-import { useTitle } from "../shell/use-title.ts";
+import { useBoardTitle, useProject } from "../shell/use-project.ts";
 import { Columns } from "./columns.tsx";
 import { NoProject } from "./empty-board.tsx";
 import "./board.css";
@@ -11,9 +10,8 @@ import "./moves.css";
 
 /** The columns of a project and their cards. */
 export default function BoardScreen() {
-  const { board } = useWorkspace();
   const { project, error, isLoading } = useProject();
-  useTitle("Board", board.name);
+  useBoardTitle("Board", true);
   if (error) return <ErrorState error={error} />;
   if (isLoading) return <Loading what="the board" />;
   return project ? <ProjectBoard key={project.id} project={project} /> : <NoProject />;

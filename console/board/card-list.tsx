@@ -1,6 +1,7 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, type ReactNode, type RefObject } from "react";
 import type { BoardTask } from "../api/schema.d.ts";
+import { readStorage, writeStorage } from "../api/storage.ts";
 
 /** About the height of a card with one line and one label, in pixels. Cards are measured when they are shown. */
 const USUAL_HEIGHT = 72;
@@ -65,14 +66,14 @@ export function CardList({ list, statusId, label, tasks, kept, wanted, children 
 const scrollName = (statusId: string): string => `trunkline:scroll:${statusId}`;
 
 const rememberedScroll = (statusId: string): number =>
-  Number(sessionStorage.getItem(scrollName(statusId)) ?? 0);
+  Number(readStorage("sessionStorage", scrollName(statusId)) ?? 0);
 
 /** Remembers how far a column is scrolled, for the return to the board. */
 function useKeptScroll(list: RefObject<HTMLDivElement | null>, statusId: string): void {
   useLayoutEffect(() => {
     const element = list.current;
     const keep = (): void => {
-      if (element) sessionStorage.setItem(scrollName(statusId), String(element.scrollTop));
+      if (element) writeStorage("sessionStorage", scrollName(statusId), String(element.scrollTop));
     };
     window.addEventListener("pagehide", keep);
     return () => {

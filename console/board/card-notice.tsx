@@ -1,8 +1,8 @@
 import { Link } from "wouter";
-import { useWorkspace } from "../api/workspace.tsx";
 import { Button } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import type { MoveState } from "./moves/move.ts";
+import { useAddress } from "../shell/use-project.ts";
 
 interface Props {
   readonly move: MoveState | undefined;
@@ -62,9 +62,9 @@ const Pending = ({ children }: { readonly children: React.ReactNode }) => (
 );
 
 const InboxLink = ({ number }: { readonly number: number }) => {
-  const { base } = useWorkspace();
+  const addressOf = useAddress();
   return (
-    <Link className="card-notice-link" href={`${base}/inbox?card=${number}`} draggable={false}>
+    <Link className="card-notice-link" href={addressOf("/inbox", { card: String(number) })} draggable={false}>
       Decide in the inbox
     </Link>
   );

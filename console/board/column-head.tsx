@@ -1,6 +1,7 @@
 import type { Flow, Rule } from "../api/schema.d.ts";
 import { Button } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
+import { nounFor } from "../text/counted.ts";
 import { RULE_WORDS } from "../text/rule.ts";
 import { SECOND_PERSON } from "./gates.ts";
 
@@ -16,15 +17,21 @@ interface Props {
 export function ColumnHead({ stage, shown, total, isCollapsed, onToggle }: Props) {
   const { id, name, rule, gates, minRole } = stage;
   const limit = gates?.wipLimit ?? null;
+  const isFull = limit !== null && total >= limit;
   return (
     <header className="column-head">
       <div className="column-title">
         <h2 id={`stage-${id}`} tabIndex={-1}>
           <bdi>{name}</bdi>{" "}
-          <span className="column-count">
+          <span className="column-count" data-full={isFull || undefined}>
             {shown === total ? total : `${shown} of ${total}`}
             {limit !== null && <span className="column-limit"> / {limit}</span>}
-            <span className="visually-hidden"> cards{limit !== null && ", the limit is last"}</span>
+            <span className="visually-hidden">
+              {" "}
+              {nounFor(limit ?? total, "card")}
+              {limit !== null && ", the limit is last"}
+              {isFull && ", full"}
+            </span>
           </span>
         </h2>
         <Button

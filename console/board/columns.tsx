@@ -34,6 +34,7 @@ export function Columns({ project, board, flow }: Props) {
   const { requests, canMove } = view;
   const [isAdding, setIsAdding] = useState(false);
   const [created, setCreated] = useState<number | null>(null);
+  const addButton = useRef<HTMLButtonElement>(null);
   const search = useRef<HTMLInputElement>(null);
   const element = useScrollToStage();
   useAutoScroll(element);
@@ -49,14 +50,17 @@ export function Columns({ project, board, flow }: Props) {
         setCreated(card.number);
         view.noticeIfHidden(card);
       }}
-      onClose={() => setIsAdding(false)}
+      onClose={() => {
+        setIsAdding(false);
+        addButton.current?.focus();
+      }}
     />
   );
   return (
     <BoardActionsContext value={view.actions}>
       <FilterBar board={board} address={view.address} shown={count(view.columns)} search={search}>
         {canMove ? (
-          <Button onClick={() => setIsAdding(true)}>
+          <Button ref={addButton} onClick={() => setIsAdding(true)}>
             <Icon name="plus" /> New card
           </Button>
         ) : (

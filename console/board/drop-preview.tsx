@@ -6,7 +6,9 @@ import { isRefused, placeOf, reasonsOf, stepText, type Preview } from "./moves/p
 export function DropPreview({ preview: { plan, isFailed } }: { readonly preview: Preview }) {
   if (isFailed)
     return (
-      <div className="drop-preview">What GitHub would do is not known at the moment. Dropping tries it.</div>
+      <div className="drop-preview">
+        What the move would do could not be read. You can drop the card here all the same.
+      </div>
     );
   if (!plan)
     return <div className="drop-preview drop-preview-waiting">Checking what the move would do …</div>;

@@ -1,7 +1,7 @@
 import { Link } from "wouter";
-import { useWorkspace } from "../api/workspace.tsx";
 import { EmptyState } from "../components/states.tsx";
 import { NoRepository, useRepositoriesOf } from "../shell/no-repository.tsx";
+import { useAddress } from "../shell/use-project.ts";
 
 interface Props {
   readonly projectId: string;
@@ -11,12 +11,12 @@ interface Props {
 
 /** On a board without a project. */
 export function NoProject() {
-  const { base } = useWorkspace();
+  const addressOf = useAddress();
   return (
     <EmptyState title="This board has no project yet">
       <p>
         A project has a flow of stages and its repositories. A maintainer creates it in{" "}
-        <Link href={`${base}/settings/projects`}>Settings, Projects</Link>.
+        <Link href={addressOf("/settings/projects")}>Settings, Projects</Link>.
       </p>
     </EmptyState>
   );
@@ -24,7 +24,7 @@ export function NoProject() {
 
 /** The first steps: what is missing until a card can be moved. */
 export function EmptyBoard({ projectId, stage }: Props) {
-  const { base } = useWorkspace();
+  const addressOf = useAddress();
   const isLacking = useRepositoriesOf(projectId)?.length === 0;
   return (
     <EmptyState title="No cards yet">
@@ -36,7 +36,7 @@ export function EmptyBoard({ projectId, stage }: Props) {
         )}
         <li>
           New card creates a card in <bdi>{stage}</bdi>. Cards for later are created in the{" "}
-          <Link href={`${base}/backlog${window.location.search}`}>backlog</Link>.
+          <Link href={addressOf("/backlog")}>backlog</Link>.
         </li>
         <li>Move the card to another stage. The line below a stage&apos;s name says what happens in Git.</li>
       </ol>

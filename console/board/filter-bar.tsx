@@ -5,6 +5,7 @@ import { useWorkspace } from "../api/workspace.tsx";
 import { Button } from "../components/button.tsx";
 import { Choice, type Named } from "../components/choice.tsx";
 import { Field } from "../components/field.tsx";
+import { cardsOf } from "../text/counted.ts";
 import { isFiltered, NOBODY, type useBoardAddress } from "./filters.ts";
 
 interface Props {
@@ -57,7 +58,7 @@ export function FilterBar({ board, address, shown, search, children }: Props) {
             Clear
           </Button>
           <span className="filter-count" role="status">
-            {shown} of {count(board.columns)} cards
+            {shown} of {cardsOf(count(board.columns))}
           </span>
         </>
       )}

@@ -1,2 +1,2 @@
 /** The gate `secondPerson`: who pushed or wrote the commits of a card, or owns an agent that did, may not move it. */
-export const SECOND_PERSON = "another person than the author";
+export const SECOND_PERSON = "needs a second person";

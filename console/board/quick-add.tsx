@@ -1,4 +1,5 @@
-import { useEffect, useRef, type FormEvent, type RefObject } from "react";
+import { useEffect, useRef, useState, type FormEvent, type RefObject } from "react";
+import { useLocation } from "wouter";
 import { messageOf } from "../api/problem.ts";
 import type { Card } from "../api/schema.d.ts";
 import { useDraft } from "../api/use-draft.ts";
@@ -7,6 +8,7 @@ import { useWorkspace } from "../api/workspace.tsx";
 import { useAnnounce } from "../components/announcer.tsx";
 import { Button } from "../components/button.tsx";
 import { Field } from "../components/field.tsx";
+import { useToast } from "../components/toast.tsx";
 
 interface Props {
   readonly projectId: string;
@@ -21,10 +23,12 @@ interface Props {
 export function QuickAdd({ projectId, stage, onCreated, onClose, fieldRef }: Props) {
   const { board } = useWorkspace();
   const announce = useAnnounce();
+  const noticeOfRefusal = useNoticeOfRefusal(stage.name);
   const create = useWrite("POST /v1/cards");
   const { text, setText, clear } = useDraft(`new-card:${board.workspaceId}:${projectId}:${stage.id}`);
   const own = useRef<HTMLInputElement>(null);
   const field = fieldRef ?? own;
+  const [lacksTitle, setLacksTitle] = useState(false);
   const isOpened = onClose !== undefined;
   useEffect(() => {
     if (isOpened) field.current?.focus();
@@ -32,12 +36,16 @@ export function QuickAdd({ projectId, stage, onCreated, onClose, fieldRef }: Pro
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const title = text.trim();
+    // A click on the button has taken the focus, and the letters of the next title would be shortcuts.
+    field.current?.focus();
+    setLacksTitle(title === "");
     if (title === "" || create.isPending) return;
     create.mutate(
       { body: { title, projectId, statusId: stage.id } },
       {
         onSuccess: ({ data: card }) => {
           clear();
+          if (card.blocked) return noticeOfRefusal(card.number, card.blocked.message);
           announce(`Created card ${card.number} in ${stage.name}.`);
           onCreated(card);
         },
@@ -61,8 +69,11 @@ export function QuickAdd({ projectId, stage, onCreated, onClose, fieldRef }: Pro
         placeholder="Title of the new card"
         maxLength={500}
         value={text}
-        onChange={(event) => setText(event.target.value)}
-        error={create.error ? messageOf(create.error) : undefined}
+        onChange={(event) => {
+          setText(event.target.value);
+          setLacksTitle(false);
+        }}
+        error={lacksTitle ? "A card needs a title." : create.error ? messageOf(create.error) : undefined}
       />
       <div className="quick-add-actions">
         <Button type="submit" kind="primary" isBusy={create.isPending}>
@@ -76,4 +87,18 @@ export function QuickAdd({ projectId, stage, onCreated, onClose, fieldRef }: Pro
       </div>
     </form>
   );
+}
+
+/** Says that a new card is in the backlog, because its move to the stage was refused. */
+function useNoticeOfRefusal(stageName: string) {
+  const { base } = useWorkspace();
+  const toast = useToast();
+  const [, navigate] = useLocation();
+  return (number: number, message: string): void =>
+    toast({
+      kind: "failed",
+      title: `Card #${number} was created in the backlog`,
+      description: `It was not moved to ${stageName}: ${message}`,
+      action: { label: "Open the card", run: () => navigate(`${base}/cards/${number}`) },
+    });
 }

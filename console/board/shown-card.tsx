@@ -9,11 +9,11 @@ interface Props {
 }
 
 /** A card with what its page shows about it at the moment. */
-export const ShownCard = ({ view: { roving, states, sets, menuFor, requests }, task }: Props) => (
+export const ShownCard = ({ view: { roving, states, facts, menuFor, requests }, task }: Props) => (
   <BoardCard
     task={task}
     move={states.get(task.number)}
-    blocked={blockedOf(task, sets, states)}
+    blocked={blockedOf(task, facts, states)}
     isCurrent={roving.current === task.number}
     isWanted={roving.wanted === task.number}
     isMenuOpen={menuFor === task.number}

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from "react";
-import { findTask, type BoardSnapshot } from "../api/patch-board.ts";
+import { findCard, type BoardSnapshot } from "../api/patch-board.ts";
 import type { Flow } from "../api/schema.d.ts";
 import type { BoardActions } from "./board-actions.ts";
 import type { Reorder } from "./move-menu.tsx";
@@ -36,7 +36,7 @@ export function useActions(options: Options): {
         moveTo: (number, statusId) => latest.current.requests.move(number, statusId, null),
         reorder: (number, to) => {
           const { board, requests } = latest.current;
-          const column = findTask(board, number)?.column;
+          const column = findCard(board, number)?.column;
           if (column) requests.move(number, column.statusId, newAbove(board, number, to));
         },
         retry: (request) => latest.current.requests.retry(request),
@@ -58,26 +58,26 @@ export function useActions(options: Options): {
 
 /** The card that a dropped one goes below, also if filters hide it. */
 function aboveAt(board: BoardSnapshot, moved: number, { number, isAbove }: NonNullable<Drop["beside"]>) {
-  if (isAbove) return number === moved ? besideMoved(board, moved, -1) : number;
-  return besideMoved(board, number, -1, moved);
+  if (isAbove) return number === moved ? neighborOf(board, moved, -1) : number;
+  return neighborOf(board, number, -1, moved);
 }
 
 /** The card some places before or after another one, without counting `skipped`. */
-function besideMoved(board: BoardSnapshot, number: number, by: number, skipped?: number): number | null {
-  const tasks = (findTask(board, number)?.column.tasks ?? []).filter((task) => task.number !== skipped);
+function neighborOf(board: BoardSnapshot, number: number, by: number, skipped?: number): number | null {
+  const tasks = (findCard(board, number)?.column.tasks ?? []).filter((task) => task.number !== skipped);
   return tasks[tasks.findIndex((task) => task.number === number) + by]?.number ?? null;
 }
 
 /** The card that one goes below when it moves within its column. */
 function newAbove(board: BoardSnapshot, number: number, to: Reorder): number | null {
-  const tasks = findTask(board, number)?.column.tasks ?? [];
+  const tasks = findCard(board, number)?.column.tasks ?? [];
   switch (to) {
     case "top":
       return null;
     case "up":
-      return besideMoved(board, number, -2);
+      return neighborOf(board, number, -2);
     case "down":
-      return besideMoved(board, number, 1) ?? besideMoved(board, number, -1);
+      return neighborOf(board, number, 1) ?? neighborOf(board, number, -1);
     case "bottom":
       return (tasks.at(-1)?.number === number ? tasks.at(-2) : tasks.at(-1))?.number ?? null;
   }

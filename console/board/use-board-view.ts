@@ -5,7 +5,7 @@ import { hasRole } from "../api/session.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { useToast } from "../components/toast.tsx";
 import { useShortcut } from "../keyboard/provider.tsx";
-import { filterColumns, useCardSets } from "./board-facts.ts";
+import { filterColumns, useBoardFacts } from "./board-facts.ts";
 import { fits, useBoardAddress } from "./filters.ts";
 import { usePlans } from "./moves/plan.ts";
 import { showMoves } from "./moves/show-moves.ts";
@@ -30,8 +30,8 @@ export function useBoardView({ projectId, board, readBoard, stages }: Options) {
   const states = useMoveStates();
   const shown = useMemo(() => showMoves(board, states), [board, states]);
   const address = useBoardAddress();
-  const sets = useCardSets(projectId, address.filters.feature);
-  const columns = filterColumns(shown, address.filters, sets);
+  const facts = useBoardFacts(projectId, address.filters.feature);
+  const columns = filterColumns(shown, address.filters, facts);
   const roving = useRoving(columns.filter(({ statusId }) => !address.collapsed.has(statusId)));
   const requests = useRequestMove({ projectId, readBoard, stages, focusCard: roving.focusCard });
   const canMove = hasRole(access.role, "member");
@@ -55,7 +55,7 @@ export function useBoardView({ projectId, board, readBoard, stages }: Options) {
   );
   const toast = useToast();
   const noticeIfHidden = (card: Card): void => {
-    if (fits(card, address.filters, sets)) return;
+    if (fits(card, address.filters, facts)) return;
     const action = { label: "Clear the filters", run: address.clear };
     toast({ title: `Created card ${card.number}, which the filters hide`, action });
   };
@@ -65,7 +65,7 @@ export function useBoardView({ projectId, board, readBoard, stages }: Options) {
   return {
     states,
     address,
-    sets,
+    facts,
     columns,
     roving,
     requests,

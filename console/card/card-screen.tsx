@@ -15,6 +15,7 @@ import { BlockedPanel } from "./moves/blocked-panel.tsx";
 import { CardLine } from "./card-line.tsx";
 import { CardText } from "./edit/card-text.tsx";
 import { DeleteCard } from "./delete-card.tsx";
+import { EndedRefusal, endedRefusal } from "./moves/ended-refusal.tsx";
 import { cameFrom } from "./leave-card.ts";
 import { NextMove } from "./moves/next-move.tsx";
 import { Properties } from "./edit/properties.tsx";
@@ -50,11 +51,13 @@ function CardPage({ card }: { readonly card: CardSnapshot }) {
   const composer = useRef<HTMLTextAreaElement>(null);
   const pull = useRef<HTMLAnchorElement>(null);
   const edit = useCardText(card);
-  const move = useCardMove(card);
   const leave = useLeaveCard(card);
   const mayEdit = hasRole(board.role, "member");
   const stages = flow?.stages ?? [];
+  const move = useCardMove(card, stages);
   const stageOf = (statusId: string) => stages.find(({ id }) => id === statusId);
+  const refused = endedRefusal(card, timeline.data ?? []);
+  const refusedStage = refused && stageOf(refused.statusId);
   useShortcut("editCard", () => mayEdit && edit.open());
   useShortcut("commentOnCard", () => composer.current?.focus());
   useShortcut("moveOpenCard", () => setIsExpanded(true));
@@ -72,6 +75,13 @@ function CardPage({ card }: { readonly card: CardSnapshot }) {
               isBusy={move.pendingId !== null}
               onRetry={mayEdit ? (stage) => move.ask(stage) : null}
               panelRef={move.refusal}
+            />
+          )}
+          {refused && refusedStage && move.pendingId === null && (
+            <EndedRefusal
+              refused={refused}
+              stage={refusedStage}
+              onRetry={mayEdit ? (stage) => move.ask(stage) : null}
             />
           )}
         </CardText>

@@ -1,5 +1,5 @@
 import { Menu as Base } from "@base-ui/react/menu";
-import { useEffect, useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { useLocation } from "wouter";
 import { Icon } from "./icon.tsx";
 import type { MenuProps } from "./menu.tsx";
@@ -14,10 +14,25 @@ export function MenuRoot({ trigger, children, align = "start", open = false, onO
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner className="menu-positioner" align={align} sideOffset={4}>
-          <Base.Popup className="menu">{children}</Base.Popup>
+          <Popup>{children}</Popup>
         </Base.Positioner>
       </Base.Portal>
     </Base.Root>
+  );
+}
+
+/** Takes the focus before it has its place on the page, which takes a while: its first item for a keyboard. */
+function Popup({ children }: { readonly children: ReactNode }) {
+  const menu = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const isKeyboard = document.activeElement?.matches(":focus-visible");
+    const first = menu.current?.querySelector<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])');
+    (isKeyboard && first ? first : menu.current)?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <Base.Popup className="menu" ref={menu}>
+      {children}
+    </Base.Popup>
   );
 }
 

@@ -9,6 +9,7 @@ import {
   type ReactElement,
   type ReactNode,
 } from "react";
+import { useHeldKeys } from "../keyboard/use-held-keys.ts";
 import type * as MenuParts from "./menu-parts.tsx";
 
 export interface MenuProps {
@@ -37,6 +38,7 @@ export function Menu({ trigger, open, onOpenChange, ...rest }: MenuProps) {
     onOpenChange?.(next);
   };
   const load = (): void => void loadMenus().then(setParts);
+  useHeldKeys(open ?? isOpen, () => change(false));
   useEffect(() => {
     if (open) load();
   }, [open]);

@@ -8,6 +8,8 @@ interface Props<Value extends string> extends Omit<
 > {
   readonly label: string;
   readonly hint?: string;
+  /** What is wrong with the choice. */
+  readonly error?: string | undefined;
   /** Keeps the label for assistive technology only. */
   readonly isLabelHidden?: boolean;
   readonly value: Value;
@@ -17,9 +19,9 @@ interface Props<Value extends string> extends Omit<
 
 /** One of a few choices, with its label. */
 export function Select<Value extends string>(props: Props<Value>) {
-  const { label, hint, isLabelHidden = false, choices, onChoose, ...select } = props;
+  const { label, hint, error, isLabelHidden = false, choices, onChoose, ...select } = props;
   return (
-    <Base.Root className="field">
+    <Base.Root className="field" invalid={error !== undefined}>
       <Base.Label className={isLabelHidden ? "visually-hidden" : "field-label"}>{label}</Base.Label>
       <Base.Control
         className="field-control"
@@ -34,6 +36,9 @@ export function Select<Value extends string>(props: Props<Value>) {
         }
       />
       {hint !== undefined && <Base.Description className="field-hint">{hint}</Base.Description>}
+      <Base.Error className="field-error" match={error !== undefined}>
+        {error}
+      </Base.Error>
     </Base.Root>
   );
 }

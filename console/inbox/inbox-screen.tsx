@@ -18,6 +18,7 @@ const OPEN_MS = 10_000;
 export default function InboxScreen() {
   const { board } = useWorkspace();
   const { data: items, error, refetch } = useInbox(OPEN_MS);
+  const { data: projects = [] } = useProjects();
   const [search] = useSearchParams();
   const wanted = items?.find(({ card }) => String(card?.number) === search.get("card"));
   const list = useItemFocus(items, wanted?.id ?? null);
@@ -27,6 +28,7 @@ export default function InboxScreen() {
   return (
     <div className="inbox" ref={list}>
       <h1 tabIndex={-1}>Inbox</h1>
+      {projects.length > 1 && <p className="inbox-scope">All projects of the board</p>}
       {items.length === 0 ? (
         <EmptyState title="Nothing needs a decision">
           Refused moves, pull requests that changed outside of Trunkline, proposals of agents and broken

@@ -6,6 +6,7 @@ import { useLocation } from "wouter";
 import { useRead } from "../api/reads.ts";
 import type { BoardSnapshot } from "../api/patch-board.ts";
 import { addressOfBoard, useWorkspace } from "../api/workspace.tsx";
+import { useAddress } from "../shell/use-project.ts";
 import { usePageAddress } from "../pages/page-address.ts";
 import { SECTIONS } from "../settings/sections.ts";
 import { PLACES } from "../shell/places.ts";
@@ -103,6 +104,7 @@ function matchesEntry(entry: Entry, query: string, found: readonly Entry[]): boo
 /** Places and the cards of the boards in memory. */
 function useLocalEntries(): Group[] {
   const { base, board, keys, session } = useWorkspace();
+  const addressOf = useAddress();
   const boards = useQueryClient().getQueriesData<BoardSnapshot>({ queryKey: keys.boards });
   const columns = boards.flatMap(([, board]) => board?.columns ?? []);
   const cards = columns.flatMap(({ name, tasks }) =>
@@ -113,17 +115,17 @@ function useLocalEntries(): Group[] {
     })),
   );
   const places = [
-    ...PLACES.map(({ label, path }) => ({ value: label, note: "Go to", href: `${base}${path}` })),
+    ...PLACES.map(({ label, path }) => ({ value: label, note: "Go to", href: addressOf(path) })),
     ...SECTIONS.map(({ title, path }) => ({
       value: title,
       note: "Settings",
-      href: `${base}/settings/${path}`,
+      href: addressOf(`/settings/${path}`),
     })),
     ...(session.isOperator ? [{ value: "Operations", note: "Go to", href: "/operations" }] : []),
     ...columns.map(({ name, statusId }) => ({
       value: name,
       note: "Stage",
-      href: `${base}?stage=${statusId}`,
+      href: addressOf("", { stage: statusId }),
     })),
     ...session.boards
       .filter(({ workspaceId }) => workspaceId !== board.workspaceId)

@@ -8,6 +8,7 @@ import {
   useState,
   type ReactNode,
 } from "react";
+import { readStorage, writeStorage } from "../api/storage.ts";
 import { SHORTCUTS, type ShortcutName } from "./shortcuts.ts";
 
 type Handler = () => void;
@@ -44,7 +45,9 @@ export function useShortcut(name: ShortcutName, run: Handler): void {
 
 export function KeyboardProvider({ children }: { readonly children: ReactNode }) {
   const handlers = useRef<{ readonly name: ShortcutName; readonly run: Handler }[]>([]);
-  const [hasCharacterKeys, setHasCharacterKeys] = useState(() => localStorage.getItem(SETTING) !== "off");
+  const [hasCharacterKeys, setHasCharacterKeys] = useState(
+    () => readStorage("localStorage", SETTING) !== "off",
+  );
   const attach = useCallback((name: ShortcutName, run: Handler) => {
     const entry = { name, run };
     handlers.current = [entry, ...handlers.current];
@@ -54,7 +57,7 @@ export function KeyboardProvider({ children }: { readonly children: ReactNode })
   }, []);
   const attached = useCallback(() => [...new Set(handlers.current.map(({ name }) => name))], []);
   const setCharacterKeys = useCallback((isOn: boolean) => {
-    localStorage.setItem(SETTING, isOn ? "on" : "off");
+    writeStorage("localStorage", SETTING, isOn ? "on" : "off");
     setHasCharacterKeys(isOn);
   }, []);
   useEffect(() => {

@@ -4,18 +4,16 @@ import { useKeyboard } from "./provider.tsx";
 import { SHORTCUTS, type Shortcut } from "./shortcuts.ts";
 import "./keyboard.css";
 
-interface Props {
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
-}
-
 /** The shortcuts that apply on this page, and the switch for those of one character. */
-export function ShortcutList({ open, onOpenChange }: Props) {
+export default function ShortcutList({ onClose }: { readonly onClose: () => void }) {
   const { attached, hasCharacterKeys, setCharacterKeys } = useKeyboard();
-  const shown: readonly Shortcut[] = open ? attached().map((name) => SHORTCUTS[name]) : [];
+  const names: readonly string[] = attached();
+  const shown = Object.entries<Shortcut>(SHORTCUTS).flatMap(([name, each]) =>
+    names.includes(name) ? each : [],
+  );
   const own = shown.filter(({ scope }) => scope !== "everywhere");
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts">
+    <Dialog open onOpenChange={(isOpen) => !isOpen && onClose()} title="Keyboard shortcuts">
       {own.length > 0 && <Group title="On this page" shortcuts={own} />}
       <Group title="Everywhere" shortcuts={shown.filter(({ scope }) => scope === "everywhere")} />
       <label className="shortcut-switch">

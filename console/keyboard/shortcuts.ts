@@ -39,7 +39,7 @@ export const SHORTCUTS = {
   previousItem: { keys: ["k"], label: "Previous item", scope: "inbox" },
   dismissItem: { keys: ["d"], label: "Dismiss the item", scope: "inbox" },
   newRelease: { keys: ["c"], label: "New release", scope: "releases" },
-  addToRelease: { keys: ["/"], label: "Search cards to add", scope: "release" },
+  addToRelease: { keys: ["/"], label: "Search cards to add or pick", scope: "release" },
   promoteRelease: { keys: ["p"], label: "Promote", scope: "release" },
   freezeRelease: { keys: ["f"], label: "Freeze or unfreeze", scope: "release" },
   completeRelease: { keys: ["t"], label: "Complete with tags", scope: "release" },

@@ -1,6 +1,7 @@
 import { Badge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { ErrorState, Loading } from "../components/states.tsx";
+import { counted } from "../text/counted.ts";
 import { useOperations, type Finding } from "./operations-api.ts";
 
 const TONES = { ok: "success", warning: "warning", problem: "danger" } as const;
@@ -26,7 +27,7 @@ export function Findings() {
       {bad.length > 0 && <List findings={bad} label="Problems and warnings" />}
       {fine.length > 0 && (
         <details>
-          <summary>{fine.length} checks without a problem</summary>
+          <summary>{counted(fine.length, "check")} without a problem</summary>
           <List findings={fine} label="Checks without a problem" />
         </details>
       )}

@@ -48,7 +48,7 @@ export function Installations() {
 
 const UNAVAILABLE = {
   rate_limit: "GitHub limited calls recently.",
-  unusable_answer: "GitHub sent an unusable response recently.",
+  unusable_response: "GitHub sent an unusable response recently.",
   outage: "GitHub did not respond recently.",
 } as const;
 
@@ -78,7 +78,7 @@ function Budget({ installation }: { readonly installation: Installation }) {
           <Badge tone="warning">limited</Badge> until <Ago at={limitedUntil} />,{" "}
         </>
       )}
-      {contentLeft === null ? "no write yet" : `${contentLeft} of ${contentBurst} writes of content free`}
+      {contentLeft === null ? "no write counted" : `${contentLeft} of ${contentBurst} writes of content free`}
     </>
   );
 }

@@ -64,7 +64,7 @@ export interface Installation {
   readonly missingPermissions: readonly string[];
   readonly boards: number;
   readonly repositories: number;
-  readonly unavailable: "rate_limit" | "unusable_answer" | "outage" | null;
+  readonly unavailable: "rate_limit" | "unusable_response" | "outage" | null;
   readonly limitedUntil: string | null;
   readonly contentLeft: number | null;
   readonly contentBurst: number;
@@ -78,7 +78,7 @@ export interface Finding {
   readonly advice?: string;
 }
 
-interface Answers {
+interface OperationsData {
   readonly overview: Overview;
   readonly installations: readonly Installation[];
   readonly findings: readonly Finding[];
@@ -96,12 +96,12 @@ function useClient(): Client {
 }
 
 /** A part of the page, read again in an interval of milliseconds; null for never. */
-export function useOperations<Part extends keyof Answers>(part: Part, everyMs: number | null) {
+export function useOperations<Part extends keyof OperationsData>(part: Part, everyMs: number | null) {
   const client = useClient();
   return useQuery({
     queryKey: ["operations", part],
     queryFn: async ({ signal }) =>
-      (await (await client.call(`/console/operations/${part}`, { signal })).json()) as Answers[Part],
+      (await (await client.call(`/console/operations/${part}`, { signal })).json()) as OperationsData[Part],
     refetchInterval: everyMs ?? false,
     staleTime: 0,
   });
@@ -114,8 +114,8 @@ export function useRetry() {
   return useMutation({
     networkMode: "always",
     mutationFn: async (what: string) => {
-      const answer = await client.call(`/console/operations/${what}/retry`, { method: "POST" });
-      return ((await answer.json()) as { readonly retried: number }).retried;
+      const response = await client.call(`/console/operations/${what}/retry`, { method: "POST" });
+      return ((await response.json()) as { readonly retried: number }).retried;
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ["operations", "overview"] }),
   });

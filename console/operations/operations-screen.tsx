@@ -65,7 +65,7 @@ function Numbers() {
     <>
       {error && (
         <p className="operations-problem" role="status">
-          The numbers below are old: the service does not answer.
+          The numbers below are old: the service does not respond.
         </p>
       )}
       <Lag overview={overview} />

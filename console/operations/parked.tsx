@@ -1,4 +1,5 @@
 import type { RefObject } from "react";
+import { counted } from "../text/counted.ts";
 import { Ago } from "../text/time.tsx";
 import { Failures } from "./failures.tsx";
 import type { Overview } from "./operations-api.ts";
@@ -29,7 +30,9 @@ function Delivery({ delivery, heading }: Props) {
       <div className="operations-text">
         <p>
           <strong>{event}</strong> of <bdi className="mono">{about}</bdi>, received <Ago at={receivedAt} />,{" "}
-          {crashes > 0 ? `ended ${crashes} processes` : `failed ${attempts} times`}
+          {crashes > 0
+            ? `ended ${crashes === 1 ? "1 process" : `${crashes} processes`}`
+            : `failed ${counted(attempts, "time")}`}
         </p>
         {error !== null && (
           <p className="operations-error" dir="auto">

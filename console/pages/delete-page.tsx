@@ -7,10 +7,12 @@ import { useToast } from "../components/toast.tsx";
 import { Button } from "../components/button.tsx";
 import { Confirm } from "../components/dialog/confirm.tsx";
 import { usePages, type ShownPage } from "./use-pages.ts";
+import { useAddress } from "../shell/use-project.ts";
 
 /** Deletes a page, after it has said what happens to the pages below it and to links. */
 export function DeletePage({ page: { id, title, backlinks } }: { readonly page: ShownPage }) {
-  const { base, keys } = useWorkspace();
+  const { keys } = useWorkspace();
+  const addressOf = useAddress();
   const queries = useQueryClient();
   const toast = useToast();
   const [, navigate] = useLocation();
@@ -28,7 +30,7 @@ export function DeletePage({ page: { id, title, backlinks } }: { readonly page: 
       {
         onSuccess: () => {
           toast({ title: `Page ${title} deleted` });
-          navigate(`${base}/pages`);
+          navigate(addressOf("/pages"));
           void queries.invalidateQueries({ queryKey: keys.list("docs") });
         },
       },
@@ -49,7 +51,8 @@ export function DeletePage({ page: { id, title, backlinks } }: { readonly page: 
       >
         <p>
           Its text is lost.
-          {below > 0 && ` The ${below === 1 ? "page" : `${below} pages`} below it move up to its place.`}
+          {below > 0 &&
+            ` The ${below === 1 ? "page below it moves" : `${below} pages below it move`} up to its place.`}
           {backlinks.length > 0 &&
             ` ${backlinks.length === 1 ? "1 page links" : `${backlinks.length} pages link`} to it; the links stay, but lead nowhere.`}
         </p>

@@ -12,6 +12,7 @@ import { useTitleLinks } from "./page-link.tsx";
 import { ParentChoice } from "./parent-choice.tsx";
 import { useCreatePage } from "./use-create-page.ts";
 import "../components/form.css";
+import { useAddress } from "../shell/use-project.ts";
 
 interface Props {
   readonly pages: readonly PageSummary[];
@@ -21,7 +22,8 @@ interface Props {
 
 /** The form for a page. What is typed survives a reload and a failed attempt. */
 export function NewPage({ pages, parentId: given, title: initial }: Props) {
-  const { base, board } = useWorkspace();
+  const { board } = useWorkspace();
+  const addressOf = useAddress();
   const [, navigate] = useLocation();
   const title = useDraft(`new-page-title:${board.workspaceId}`);
   const body = useDraft(`new-page:${board.workspaceId}`);
@@ -48,7 +50,7 @@ export function NewPage({ pages, parentId: given, title: initial }: Props) {
       setError(messageOf(problem));
     }
   };
-  const cancel = (): void => navigate(`${base}/pages`);
+  const cancel = (): void => navigate(addressOf("/pages"));
   return (
     <form
       className="page-form"

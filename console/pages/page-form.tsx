@@ -35,6 +35,7 @@ export function PageForm({ page, edit, isGone }: Props) {
       problem={problem === null ? null : `Not saved. ${problem} Your text is kept here.`}
       onSave={save}
       onCancel={end.cancel}
+      hint={conflicts.length > 0 && "Choose which text to keep before you save."}
     >
       {isGone && (
         <p className="form-problem" role="alert">

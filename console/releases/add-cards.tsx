@@ -1,4 +1,5 @@
 import { useRef, useState } from "react";
+import { Link } from "wouter";
 import { useRead } from "../api/reads.ts";
 import type { Flow, ListedCard, ReleaseDetails } from "../api/schema.d.ts";
 import { useWorkspace } from "../api/workspace.tsx";
@@ -6,10 +7,12 @@ import { Button } from "../components/button.tsx";
 import { Field } from "../components/field.tsx";
 import { ErrorState, Loading } from "../components/states.tsx";
 import { useShortcut } from "../keyboard/provider.tsx";
+import { useAddress } from "../shell/use-project.ts";
 import { Problem } from "./problem.tsx";
-import { useTakenCards } from "./reads.ts";
+import { useOtherReleases } from "./reads.ts";
+import { toggled } from "./toggled.ts";
 import { PickRefusalNote } from "./scope-list.tsx";
-import type { PickProblem } from "./use-picks.ts";
+import type { PickProblem } from "./picks/use-picks.ts";
 import { cardsOf } from "../text/counted.ts";
 
 /** How many cards a search shows. */
@@ -30,18 +33,11 @@ interface Props {
 /** Searches cards and adds them to the release; picks them if it is frozen. */
 export function AddCards({ release, flow, isBusy, isAdding, onAdd, error, problems }: Props) {
   const isFrozen = release.frozenAt !== null;
-  const done = flow.stages.find(({ kind }) => kind === "done")?.id ?? "";
   const [text, setText] = useState("");
-  const [stage, setStage] = useState(isFrozen ? done : "");
+  const [stage, setStage] = useState("");
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const search = useRef<HTMLInputElement>(null);
   useShortcut("addToRelease", () => search.current?.focus());
-  const toggle = (number: number): void =>
-    setChosen((before) =>
-      before.has(number)
-        ? new Set([...before].filter((each) => each !== number))
-        : new Set([...before, number]),
-    );
   const add = async (): Promise<void> => {
     const added = await onAdd([...chosen]);
     setChosen((before) => new Set([...before].filter((number) => !added.includes(number))));
@@ -59,7 +55,7 @@ export function AddCards({ release, flow, isBusy, isAdding, onAdd, error, proble
       <div className="release-search">
         <Field
           type="search"
-          label="Search cards to add"
+          label={`Search cards to ${isFrozen ? "pick" : "add"}`}
           isLabelHidden
           placeholder="Number or words  ( / )"
           ref={search}
@@ -85,7 +81,7 @@ export function AddCards({ release, flow, isBusy, isAdding, onAdd, error, proble
         text={text}
         stage={stage}
         chosen={chosen}
-        onToggle={toggle}
+        onToggle={(number) => setChosen((before) => toggled(before, number))}
         problems={problems}
       />
       <Button kind="primary" isBusy={isBusy || chosen.size === 0} onClick={() => void add()}>
@@ -102,8 +98,10 @@ interface CandidatesProps extends Pick<Props, "release" | "flow" | "problems"> {
   readonly onToggle: (number: number) => void;
 }
 
+/** The cards outside the release that match the search. */
 function Candidates({ release, flow, text, stage, chosen, onToggle, problems }: CandidatesProps) {
   const { keys } = useWorkspace();
+  const addressOf = useAddress();
   const q = text.trim();
   const query = {
     projectId: release.projectId,
@@ -117,19 +115,36 @@ function Candidates({ release, flow, text, stage, chosen, onToggle, problems }: 
     "GET /v1/cards",
     { query },
   );
-  const taken = useTakenCards(release.projectId, release.id);
+  const others = useOtherReleases(release.projectId, release.id);
   if (!data)
     return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading what="cards" />;
   const inside = new Set(release.cards.map(({ number }) => number));
-  const found = data.filter(({ number }) => !inside.has(number));
+  const found = data
+    .filter(({ number }) => !inside.has(number))
+    .map((card) => ({
+      card,
+      reason: whyNot(card, release, others.open),
+      shippedIn: others.completed.get(card.number),
+    }))
+    .toSorted((one, other) => rankOf(one) - rankOf(other));
   const stageName = (id: string) => flow.stages.find((each) => each.id === id)?.name ?? "";
-  if (found.length === 0) return <p className="release-hint">No other card matches.</p>;
+  if (data.length === 0 && q === "" && stage === "")
+    return (
+      <p className="release-hint">
+        The project has no cards yet. <Link href={addressOf("")}>Create one on the board</Link>
+      </p>
+    );
+  if (found.length === 0) {
+    const isAll = q === "" && stage === "" && data.length > 0 && data.length < MAX_SHOWN;
+    return (
+      <p className="release-hint">{isAll ? "All cards are in the release." : "No other card matches."}</p>
+    );
+  }
   return (
     <>
       <ul className="release-candidates">
-        {found.map((card) => {
+        {found.map(({ card, reason, shippedIn }) => {
           const problem = problems.get(card.number);
-          const reason = whyNot(card, release, taken);
           return (
             <li key={card.number} data-candidate={card.number}>
               <label className="release-candidate" data-disabled={reason !== null || undefined}>
@@ -142,7 +157,9 @@ function Candidates({ release, flow, text, stage, chosen, onToggle, problems }: 
                 <span className="release-candidate-text" dir="auto">
                   <span className="release-card-number mono">#{card.number}</span> {card.title}
                 </span>
-                <span className="release-hint">{reason ?? stageName(card.statusId)}</span>
+                <span className="release-hint">
+                  {reason ?? (shippedIn === undefined ? stageName(card.statusId) : `shipped in ${shippedIn}`)}
+                </span>
               </label>
               {problem && <PickRefusalNote problem={problem} />}
             </li>
@@ -155,6 +172,10 @@ function Candidates({ release, flow, text, stage, chosen, onToggle, problems }: 
     </>
   );
 }
+
+/** Cards that have shipped come after the others, and last those that cannot join. */
+const rankOf = (found: { readonly reason: string | null; readonly shippedIn: string | undefined }): number =>
+  found.reason !== null ? 2 : found.shippedIn !== undefined ? 1 : 0;
 
 /** Why a card cannot join the release; null if it can. */
 function whyNot(

@@ -16,7 +16,7 @@ export const missingFrom = ({ cards }: ReleaseDetails): ReleaseDetails["cards"] 
   cards.filter(({ isMissing }) => isMissing);
 
 interface Props {
-  readonly cards: ReleaseDetails["cards"];
+  readonly cards: readonly { readonly number: number; readonly title: string }[];
   /** What the cards have in common. */
   readonly label: string;
   /** Why the cards are listed. */

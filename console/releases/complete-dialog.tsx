@@ -76,7 +76,7 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
       </CardWarning>
       <p>
         Writes a tag and a GitHub release with these notes in each repository that gets a tag. A completed
-        release cannot be changed.
+        release cannot be changed. {placeOfTags(release, repositories)}
       </p>
       <Problem error={error} />
       {!preview && !error && <Loading what="the notes" />}
@@ -95,6 +95,21 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
       ))}
     </ConfirmDialog>
   );
+}
+
+/** Says which commits the tags name; nothing while there is no tag to write. */
+function placeOfTags(
+  { frozenAt }: Pick<ReleaseDetails, "frozenAt">,
+  repositories: readonly InRepository[],
+): string {
+  const branches = repositories.map(({ freeze, complete }) =>
+    frozenAt === null ? complete.branchName : freeze.startsFrom,
+  );
+  const named = [...new Set(branches)].join(" or ");
+  if (named === "") return "";
+  return frozenAt === null
+    ? `The release is not frozen, so a tag points to the newest commit of ${named}, which may contain other cards, too.`
+    : `A tag points to the newest commit of the release branch, which need not be on ${named} or on another branch that the flow merges into.`;
 }
 
 function confirmOf(isEmpty: boolean, missing: number): string {

@@ -9,6 +9,7 @@ import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { CardWarning, missingIn } from "./card-warning.tsx";
 import { Problem } from "./problem.tsx";
 import { useReleasePreview } from "./reads.ts";
+import { useAddress } from "../shell/use-project.ts";
 
 interface Props {
   readonly release: ReleaseDetails;
@@ -55,12 +56,17 @@ export function FreezeDialog({ release, open, onClose }: Props) {
         <p className="release-warning">The release is empty: no card has been added to it.</p>
       )}
       <p>
-        The cards of the release are fixed. Afterwards a card can only be added by picking its merged commits
-        onto the release branches.
+        The cards of the release are fixed. The release branches contain what is merged now, and later merges
+        do not change them. A further card, such as a fix, is added by picking its merged commits. You can
+        unfreeze the release as long as nothing was picked or pushed onto its branches.
       </p>
       <CardWarning label="Cards without their work" cards={missingIn(release, preview)}>
         The work of these cards is not merged yet. It will not be in the release unless you pick each card
         after its merge:
+      </CardWarning>
+      <CardWarning label="Cards outside the release" cards={preview?.cardsOutside ?? []}>
+        These cards are not in the release, but their work is merged, so the release branches contain it. Add
+        them to the release if its notes should name them:
       </CardWarning>
       <Problem error={error} />
       {missing ? (
@@ -120,13 +126,13 @@ export function UnfreezeDialog({ release, open, onClose }: Props) {
 
 /** Asks before a release is deleted. */
 export function DeleteDialog({ release, open, onClose }: Props) {
-  const { base } = useWorkspace();
+  const addressOf = useAddress();
   const { id, name } = release;
   const [, navigate] = useLocation();
   const done = useDone(onClose);
   const remove = useWrite("DELETE /v1/releases/{id}");
   const onSuccess = async (): Promise<void> => {
-    navigate(`${base}/releases`);
+    navigate(addressOf("/releases"));
     await done(`The release ${name} was deleted`);
   };
   return (

@@ -1,6 +1,7 @@
 import { useRef, useState, type FormEvent } from "react";
 import { useLocation } from "wouter";
 import { messageOf } from "../api/problem.ts";
+import type { Release } from "../api/schema.d.ts";
 import { hasRole } from "../api/session.ts";
 import { useDraft } from "../api/use-draft.ts";
 import { useWrite } from "../api/use-write.ts";
@@ -10,14 +11,20 @@ import { Field } from "../components/field.tsx";
 import { useToast } from "../components/toast.tsx";
 import { useShortcut } from "../keyboard/provider.tsx";
 
+interface Props {
+  readonly projectId: string;
+  /** The releases of the project. The service would accept the name of one of them. */
+  readonly releases: readonly Release[];
+}
+
 /** The form for a new release. It opens the release that it creates. */
-export function NewRelease({ projectId }: { readonly projectId: string }) {
+export function NewRelease({ projectId, releases }: Props) {
   const { base, board } = useWorkspace();
   const [, navigate] = useLocation();
   const toast = useToast();
   const create = useWrite("POST /v1/releases");
   const { text, setText, clear } = useDraft(`new-release:${board.workspaceId}:${projectId}`);
-  const [isMissing, setIsMissing] = useState(false);
+  const [refused, setRefused] = useState<string>();
   const field = useRef<HTMLInputElement>(null);
   useShortcut("newRelease", () => field.current?.focus());
   if (!hasRole(board.role, "member"))
@@ -25,8 +32,14 @@ export function NewRelease({ projectId }: { readonly projectId: string }) {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const name = text.trim();
-    setIsMissing(name === "");
-    if (name === "") return field.current?.focus();
+    const refusal =
+      name === ""
+        ? "A release needs a name."
+        : releases.some((each) => each.name === name)
+          ? `The project has a release ${name} already.`
+          : undefined;
+    setRefused(refusal);
+    if (refusal !== undefined) return field.current?.focus();
     if (create.isPending) return;
     create.mutate(
       { query: { projectId }, body: { name } },
@@ -39,7 +52,7 @@ export function NewRelease({ projectId }: { readonly projectId: string }) {
       },
     );
   };
-  const problem = isMissing ? "A release needs a name." : create.error ? messageOf(create.error) : undefined;
+  const problem = refused ?? (create.error ? messageOf(create.error) : undefined);
   return (
     <form className="release-new" onSubmit={submit}>
       <Field
@@ -50,7 +63,7 @@ export function NewRelease({ projectId }: { readonly projectId: string }) {
         value={text}
         onChange={(event) => {
           setText(event.target.value);
-          setIsMissing(false);
+          setRefused(undefined);
         }}
         error={problem}
       />

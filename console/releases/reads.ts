@@ -50,20 +50,40 @@ export function useOutcome(id: string, operationId: string | null): UseQueryResu
   );
 }
 
-/** The other open releases of a project that cards are in, by card number. */
-export function useTakenCards(projectId: string, releaseId: string): ReadonlyMap<number, string> {
+/** How many completed releases are read, the newest first. */
+const MAX_COMPLETED = 10;
+
+interface OtherReleases {
+  /** The open release that a card is in, by card number. */
+  readonly open: ReadonlyMap<number, string>;
+  /** The completed release that contains a card. */
+  readonly completed: ReadonlyMap<number, string>;
+}
+
+/** The names of a project's other releases that cards are in. */
+export function useOtherReleases(projectId: string, releaseId: string): OtherReleases {
   const { client, keys, feed } = useWorkspace();
   const { data: releases = [] } = useReleases(projectId);
-  const others = releases.filter(({ id, status }) => status === "open" && id !== releaseId);
+  const others = releases.filter(({ id }) => id !== releaseId);
+  const read = [
+    ...others.filter(({ status }) => status === "open"),
+    ...others.filter(({ status }) => status === "completed").slice(0, MAX_COMPLETED),
+  ];
   const details = useQueries({
-    queries: others.map(({ id }) => ({
+    queries: read.map(({ id }) => ({
       queryKey: keys.release(id),
       queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<ReleaseDetails> =>
         (await client.read("GET /v1/releases/{id}", { path: { id } }, signal)).data,
       enabled: feed !== "connecting",
     })),
   });
-  return new Map(
-    details.flatMap(({ data }) => (data ? data.cards.map(({ number }) => [number, data.name] as const) : [])),
-  );
+  const namesIn = (wanted: Release["status"]): ReadonlyMap<number, string> =>
+    new Map(
+      details.flatMap(({ data }) =>
+        data?.status === wanted
+          ? data.cards.filter(({ isMissing }) => !isMissing).map(({ number }) => [number, data.name] as const)
+          : [],
+      ),
+    );
+  return { open: namesIn("open"), completed: namesIn("completed") };
 }

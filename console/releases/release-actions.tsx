@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useId, useState } from "react";
 import type { Flow, ReleaseDetails } from "../api/schema.d.ts";
 import { hasRole, type Role } from "../api/session.ts";
 import { useWorkspace } from "../api/workspace.tsx";
@@ -9,6 +9,7 @@ import { missingIn } from "./card-warning.tsx";
 import { CompleteDialog } from "./complete-dialog.tsx";
 import { DeleteDialog, FreezeDialog, UnfreezeDialog } from "./freeze-dialogs.tsx";
 import { PromoteDialog } from "./promotion/promote-dialog.tsx";
+import { whyNotPromoted } from "./promotion/stages.ts";
 import { useReleasePreview } from "./reads.ts";
 import { stateOf } from "./state-badge.tsx";
 
@@ -28,7 +29,9 @@ export function ReleaseActions({ release, flow, isBusy, onPromote }: Props) {
   const [asked, setAsked] = useState<Question | null>(null);
   const state = stateOf(release);
   const { data: preview } = useReleasePreview(release.id, state === "frozen");
-  const actions = state === "completed" ? [] : actionsOf(release, board.role);
+  const reasonId = useId();
+  const whyNot = whyNotPromoted(release, flow);
+  const actions = state === "completed" ? [] : actionsOf(release, board.role, whyNot === null);
   const ask = (wanted: Question): void => {
     const isOffered = actions.some(({ question, isOff }) => question === wanted && !isOff);
     if (isOffered && !isBusy) setAsked(wanted);
@@ -47,14 +50,17 @@ export function ReleaseActions({ release, flow, isBusy, onPromote }: Props) {
           kind={question === "delete" ? "danger" : question === next ? "primary" : "secondary"}
           isBusy={isBusy}
           disabled={isOff}
+          aria-describedby={isOff ? reasonId : undefined}
           onClick={() => ask(question)}
         >
           {icon && <Icon name={icon} />}
           {name}
         </Button>
       ))}
-      {release.cards.length === 0 && actions.length > 0 && (
-        <p className="release-hint">The release is empty, so there is nothing to promote.</p>
+      {whyNot !== null && actions.length > 0 && (
+        <p id={reasonId} className="release-hint">
+          {whyNot}
+        </p>
       )}
       {board.role !== "maintainer" && <p className="release-hint">{WHO_MAY[board.role]}</p>}
       <PromoteDialog {...dialog} flow={flow} open={asked === "promote"} onPromote={onPromote} />
@@ -75,14 +81,14 @@ interface Action {
 }
 
 /** The actions of a release that is not completed. */
-function actionsOf(release: ReleaseDetails, role: Role): readonly Action[] {
+function actionsOf(release: ReleaseDetails, role: Role, mayPromote: boolean): readonly Action[] {
   const isOpen = stateOf(release) === "open";
   const freeze = isOpen ? "Freeze" : "Create the missing branches";
   const promote: Action = {
     question: "promote",
     name: "Promote",
     icon: "move",
-    isOff: release.cards.length === 0,
+    isOff: !mayPromote,
   };
   if (!hasRole(role, "maintainer")) return hasRole(role, "member") ? [promote] : [];
   return [

@@ -1,6 +1,7 @@
 import { Link } from "wouter";
 import type { Flow, ReleaseDetails } from "../api/schema.d.ts";
 import { useWorkspace } from "../api/workspace.tsx";
+import { cardsOf } from "../text/counted.ts";
 import { Ago } from "../text/time.tsx";
 import { Progress } from "./progress.tsx";
 import { StateBadge } from "./state-badge.tsx";
@@ -40,8 +41,13 @@ export function ReleaseHead({ release, flow }: { readonly release: ReleaseDetail
           label={isCompleted ? "Cards in the release" : "Progress of the release"}
           value={isCompleted ? cards.length - missingCount : finished}
           total={cards.length}
-          unit={isCompleted ? "cards in this release" : "cards done"}
+          state={isCompleted ? "in this release" : "done"}
         />
+      )}
+      {isCompleted && finished < cards.length && (
+        <p className="release-hint">
+          {finished} of {cardsOf(cards.length)} {finished === 1 ? "is" : "are"} in the last stage now.
+        </p>
       )}
     </header>
   );

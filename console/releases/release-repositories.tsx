@@ -36,8 +36,12 @@ export function ReleaseRepositories({ release }: { readonly release: ReleaseDeta
               {tag && (
                 <span className="release-ref mono">
                   <Icon name="tag" />
-                  <ExternalLink href={tag.url}>{tag.tagName}</ExternalLink> at {shortSha(tag.sha)}
+                  {tag.tagName} at{" "}
+                  <ExternalLink href={pages.commit(tag.sha)}>{shortSha(tag.sha)}</ExternalLink>
                 </span>
+              )}
+              {tag && tag.url !== null && (
+                <ExternalLink href={tag.url}>Release notes of {tag.tagName} on GitHub</ExternalLink>
               )}
             </li>
           );

@@ -57,7 +57,7 @@ export function ReleaseRow({ release, doneStages }: Props) {
         )}
       </p>
       {isOpen && taskCount > 0 && done !== undefined ? (
-        <Progress label={`Progress of ${name}`} value={done} total={taskCount} unit="cards done" />
+        <Progress label={`Progress of ${name}`} value={done} total={taskCount} state="done" />
       ) : (
         <p className="release-row-count">
           {missingCount === 0 ? cardsOf(taskCount) : `${taskCount - missingCount} of ${cardsOf(taskCount)}`}

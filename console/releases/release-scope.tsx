@@ -7,10 +7,11 @@ import { messageOf } from "../api/problem.ts";
 import { useToast } from "../components/toast.tsx";
 import { AddCards } from "./add-cards.tsx";
 import { missingFrom, missingIn } from "./card-warning.tsx";
+import { pickableIn } from "./picks/pick-result.ts";
 import { useReleasePreview } from "./reads.ts";
 import { ScopeList } from "./scope-list.tsx";
 import { stateOf } from "./state-badge.tsx";
-import { usePicks } from "./use-picks.ts";
+import { usePicks } from "./picks/use-picks.ts";
 import { useScope } from "./use-scope.ts";
 
 interface Props {
@@ -36,6 +37,9 @@ export function ReleaseScope({ release, flow, isBusy, onPicking }: Props) {
   const isPicking = picks.running !== null;
   useEffect(() => onPicking(isPicking), [onPicking, isPicking]);
   const mayChange = hasRole(board.role, "member") && state !== "completed" && flow.releases;
+  const missingNumbers = new Set(missing.map(({ number }) => number));
+  const mayPick = mayChange && state === "frozen";
+  const pickable = mayPick && preview ? pickableIn(release, preview) : new Set<number>();
   const waits = isBusy || isPicking || adding.isPending || remove.isPending;
   const add = async (numbers: readonly number[]): Promise<readonly number[]> => {
     if (state === "frozen") return picks.pick(numbers);
@@ -56,6 +60,11 @@ export function ReleaseScope({ release, flow, isBusy, onPicking }: Props) {
           <p className="release-hint">No card is in the release yet.</p>
         ) : (
           <>
+            {state === "open" && cards.some(({ statusId }) => statusId !== flow.stages.at(-1)?.id) && (
+              <p className="release-hint">
+                A freeze takes merged work only. A card that is merged later has to be picked.
+              </p>
+            )}
             {state === "frozen" && missing.length > 0 && (
               <p className="release-hint">
                 A card that is not on the release branch will not be in the release, unless it is picked after
@@ -70,11 +79,13 @@ export function ReleaseScope({ release, flow, isBusy, onPicking }: Props) {
               isCompleted={state === "completed"}
               refused={refused}
               problems={picks.problems}
-              missing={new Set(missing.map(({ number }) => number))}
+              missing={missingNumbers}
+              unmerged={new Set(preview?.unmergedCards)}
+              pickable={pickable}
               isBusy={waits}
               picking={picks.running}
               onRemove={mayChange && state === "open" ? ({ number }) => remove.run(number) : null}
-              onPick={mayChange && state === "frozen" ? (number) => void picks.pick([number]) : null}
+              onPick={(number) => void picks.pick([number])}
             />
           </>
         )}

@@ -6,8 +6,7 @@ import { hasRole } from "../api/session.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { ErrorState, Loading } from "../components/states.tsx";
 import { NotFound } from "../shell/not-found.tsx";
-import { useProjectOfPage } from "../shell/use-project.ts";
-import { useTitle } from "../shell/use-title.ts";
+import { useBoardTitle, useProjectOfPage } from "../shell/use-project.ts";
 import { PromotionPanel } from "./promotion/promotion-panel.tsx";
 import { useRelease } from "./reads.ts";
 import { ReleaseActions } from "./release-actions.tsx";
@@ -22,7 +21,7 @@ import "./release.css";
 /** One release: its cards, its branches, and what can be done with it. */
 export default function ReleaseScreen({ id }: { readonly id: string }) {
   const { data: release, error, refetch } = useRelease(id);
-  useTitle(release?.name ?? "Release");
+  useBoardTitle(release?.name ?? "Release", true);
   if (error instanceof ApiProblem && [400, 404].includes(error.status)) return <NotFound what="release" />;
   if (release) return <WithFlow release={release} />;
   return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading what="the release" />;
@@ -49,6 +48,7 @@ function ReleasePage({ release, flow }: { readonly release: ReleaseDetails; read
   const target = flow.stages.find((each) => each.id === promotion.statusId);
   const [isPicking, setIsPicking] = useState(false);
   const isBusy = promotion.isRunning || promotion.other !== null;
+  const isCompleted = release.status === "completed";
   return (
     <article className="release" aria-label={`Release ${release.name}`}>
       <ReleaseHead release={release} flow={flow} />
@@ -73,8 +73,9 @@ function ReleasePage({ release, flow }: { readonly release: ReleaseDetails; read
         titleOf={(number) => cards.find((card) => card.number === number)?.title}
         mayCancel={hasRole(board.role, "member") && hasRole(board.role, target?.minRole ?? "member")}
       />
+      {isCompleted && <ReleaseRepositories release={release} />}
       <ReleaseScope release={release} flow={flow} isBusy={isBusy} onPicking={setIsPicking} />
-      <ReleaseRepositories release={release} />
+      {!isCompleted && <ReleaseRepositories release={release} />}
     </article>
   );
 }

@@ -1,9 +1,7 @@
 import { useFlow } from "../api/reads.ts";
 import type { Flow, Project } from "../api/schema.d.ts";
-import { useWorkspace } from "../api/workspace.tsx";
 import { EmptyState, ErrorState, Loading } from "../components/states.tsx";
-import { useProject } from "../shell/use-project.ts";
-import { useTitle } from "../shell/use-title.ts";
+import { useBoardTitle, useProject } from "../shell/use-project.ts";
 import { NewRelease } from "./new-release.tsx";
 import { useReleases } from "./reads.ts";
 import { ReleaseRow } from "./release-row.tsx";
@@ -12,9 +10,8 @@ import "./releases.css";
 
 /** The releases of a project, newest first. */
 export default function ReleasesScreen() {
-  const { board } = useWorkspace();
   const { project, error, isLoading } = useProject();
-  useTitle("Releases", board.name);
+  useBoardTitle("Releases", true);
   if (error) return <ErrorState error={error} />;
   if (isLoading) return <Loading what="the releases" />;
   return project ? <Releases project={project} /> : <EmptyState title="This board has no project yet" />;
@@ -33,7 +30,7 @@ function Releases({ project }: { readonly project: Project }) {
   return (
     <div className="releases">
       <h1>Releases</h1>
-      {flow.releases ? <NewRelease projectId={project.id} /> : <TurnedOff />}
+      {flow.releases ? <NewRelease projectId={project.id} releases={releases} /> : <TurnedOff />}
       {releases.length === 0 && flow.releases ? (
         <EmptyState title="There are no releases yet">
           A release is a set of cards that ship together. Create one, add cards, freeze it when its scope is

@@ -1,7 +1,7 @@
 import type { Release } from "../api/schema.d.ts";
 import { Badge } from "../components/badge.tsx";
 
-/** The API calls a frozen release open. */
+/** In the API, a frozen release has the status `open`. */
 export const stateOf = ({ status, frozenAt }: Pick<Release, "status" | "frozenAt">) =>
   status === "completed" ? "completed" : frozenAt === null ? "open" : "frozen";
 

@@ -1,14 +1,13 @@
 import { Link } from "wouter";
-import { useWorkspace } from "../api/workspace.tsx";
+import { useAddress } from "../shell/use-project.ts";
 
 /** Says that the flow of the project works without releases, and where that is changed. */
 export function TurnedOff() {
-  const { base } = useWorkspace();
-  const { search } = window.location;
+  const addressOf = useAddress();
   return (
     <p className="release-note">
       Releases are turned off in this project.{" "}
-      <Link href={`${base}/settings/flow${search}`}>Turn them on in its flow</Link>.
+      <Link href={addressOf("/settings/flow")}>Turn them on in its flow</Link>.
     </p>
   );
 }

@@ -1,17 +1,15 @@
 import { Suspense, useEffect, useRef } from "react";
 import { Link } from "wouter";
-import { useWorkspace } from "../api/workspace.tsx";
 import { Loading } from "../components/states.tsx";
 import { NotFound } from "../shell/not-found.tsx";
-import { useTitle } from "../shell/use-title.ts";
-import { SECTIONS, type Section } from "./sections.ts";
+import { useAddress, useBoardTitle } from "../shell/use-project.ts";
+import { GROUPS, SECTIONS, type Section } from "./sections.ts";
 import "./settings.css";
 
 /** The settings of the board and of the project that is chosen in the top bar. */
 export default function SettingsScreen({ section }: { readonly section: string | null }) {
-  const { board } = useWorkspace();
   const shown = section === null ? SECTIONS[0] : SECTIONS.find(({ path }) => path === section);
-  useTitle(shown?.title ?? "Settings", board.name);
+  useBoardTitle(shown?.title ?? "Settings", shown?.group === "This project");
   if (!shown) return <NotFound what="page" />;
   const { Screen } = shown;
   return (
@@ -28,8 +26,7 @@ export default function SettingsScreen({ section }: { readonly section: string |
 
 /** The sections by what they belong to. The address keeps the project. */
 function SectionList({ current }: { readonly current: Section }) {
-  const { base } = useWorkspace();
-  const { search } = window.location;
+  const addressOf = useAddress();
   const active = useRef<HTMLAnchorElement>(null);
   // On a phone the sections are a row that scrolls. Newer browsers return a promise.
   useEffect(() => {
@@ -37,7 +34,7 @@ function SectionList({ current }: { readonly current: Section }) {
   }, [current]);
   return (
     <nav className="settings-nav" aria-label="Settings">
-      {(["Project", "Board"] as const).map((group) => (
+      {GROUPS.map((group) => (
         <div key={group}>
           <h2 className="settings-group">{group}</h2>
           <ul>
@@ -45,7 +42,7 @@ function SectionList({ current }: { readonly current: Section }) {
               <li key={path}>
                 <Link
                   ref={path === current.path ? active : undefined}
-                  href={`${base}/settings/${path}${search}`}
+                  href={addressOf(`/settings/${path}`)}
                   className="settings-link"
                   aria-current={path === current.path ? "page" : undefined}
                 >

@@ -4,6 +4,7 @@ import { useInbox } from "../api/reads.ts";
 import type { InboxItem } from "../api/schema.d.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { Banner } from "../components/banner.tsx";
+import { useAddress } from "./use-project.ts";
 
 type Broken = Extract<InboxItem, { kind: "connection_broken" }>;
 
@@ -12,7 +13,7 @@ const PATIENCE_MS = 2_000;
 
 /** Conditions of the whole board: no connection to the service, or a broken one to GitHub. */
 export function Banners() {
-  const { base } = useWorkspace();
+  const addressOf = useAddress();
   const isAway = useIsAway();
   const { data: items = [] } = useInbox();
   const broken = items.filter((item): item is Broken => item.kind === "connection_broken");
@@ -25,7 +26,7 @@ export function Banners() {
       )}
       {broken.map((item) => (
         <Banner key={item.id} tone="danger" title={titleOf(item)}>
-          {item.detail} <Link href={`${base}/inbox`}>What to do</Link>
+          {item.detail} <Link href={addressOf("/inbox")}>What to do</Link>
         </Banner>
       ))}
     </>

@@ -3,7 +3,7 @@ import { addressOfBoard, useWorkspace } from "../api/workspace.tsx";
 import { Button } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Menu, MenuGroup, MenuLink } from "../components/menu.tsx";
-import { useProject } from "./use-project.ts";
+import { useAddress, useProject } from "./use-project.ts";
 
 /** The name of the board, and the user's other boards. */
 export function BoardSwitcher() {
@@ -37,8 +37,13 @@ export function BoardSwitcher() {
 
 /** The way to another project, for maintainers. */
 function NewProject() {
-  const { base, board } = useWorkspace();
-  return board.role === "maintainer" && <MenuLink href={`${base}/settings/projects`}>New project…</MenuLink>;
+  const { board } = useWorkspace();
+  const addressOf = useAddress();
+  return (
+    board.role === "maintainer" && (
+      <MenuLink href={addressOf("/settings/projects", { new: "project" })}>New project…</MenuLink>
+    )
+  );
 }
 
 /** The project of the board and backlog, if there are several. */
@@ -46,7 +51,7 @@ export function ProjectSwitcher() {
   const { project, projects } = useProject();
   const [location] = useLocation();
   const { base } = useWorkspace();
-  if (!project || projects.length < 2) return null;
+  if (projects.length < 2) return null;
   // A card or a release belongs to one project, so another project starts with its board.
   const isOfOneProject = /\/(?:cards|releases)\/[^/]+$/.test(location);
   const page = isOfOneProject ? base : location;
@@ -55,7 +60,7 @@ export function ProjectSwitcher() {
       trigger={
         <Button kind="quiet" className="switcher">
           <span className="visually-hidden">Project: </span>
-          <span className="switcher-name">{project.name}</span>
+          <span className="switcher-name">{project?.name ?? "unknown"}</span>
           <Icon name="chevron" />
         </Button>
       }
@@ -65,7 +70,7 @@ export function ProjectSwitcher() {
           <MenuLink
             key={id}
             href={`${page}?project=${encodeURIComponent(slug)}`}
-            isChecked={id === project.id}
+            isChecked={id === project?.id}
           >
             {name}
           </MenuLink>

@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import { useRepositories } from "../api/reads.ts";
 import type { Repository } from "../api/schema.d.ts";
-import { useWorkspace } from "../api/workspace.tsx";
+import { useAddress } from "./use-project.ts";
 
 /** The repositories of a project; undefined while they are read. */
 export const useRepositoriesOf = (projectId: string): readonly Repository[] | undefined =>
@@ -9,11 +9,11 @@ export const useRepositoriesOf = (projectId: string): readonly Repository[] | un
 
 /** What a project without repositories lacks, and where that is changed. */
 export function NoRepository() {
-  const { base } = useWorkspace();
+  const addressOf = useAddress();
   return (
     <>
       This project has no repository. Moves change nothing on GitHub until one is linked in{" "}
-      <Link href={`${base}/settings/repositories${window.location.search}`}>Settings, Repositories</Link>.
+      <Link href={addressOf("/settings/repositories")}>Settings, Repositories</Link>.
     </>
   );
 }

@@ -2,25 +2,27 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from "rea
 import { useLocation } from "wouter";
 import { useWorkspace } from "../api/workspace.tsx";
 import { useShortcut } from "../keyboard/provider.tsx";
-import { ShortcutList } from "../keyboard/shortcut-list.tsx";
 import { Banners } from "./banners.tsx";
 import { rememberBoard } from "./recent-board.ts";
 import { PLACES } from "./places.ts";
 import { TopBar } from "./top-bar.tsx";
+import { useAddress } from "./use-project.ts";
 import "./shell.css";
 
 const CommandMenu = lazy(() => import("../keyboard/command-menu.tsx"));
+const ShortcutList = lazy(() => import("../keyboard/shortcut-list.tsx"));
 
 /** What surrounds every screen of a board. */
 export function Shell({ children }: { readonly children: ReactNode }) {
-  const { base, board } = useWorkspace();
+  const { board } = useWorkspace();
+  const addressOf = useAddress();
   const [location, navigate] = useLocation();
   const [isSearching, setIsSearching] = useState(false);
   const [showsShortcuts, setShowsShortcuts] = useState(false);
   useEffect(() => rememberBoard(board.workspaceId), [board.workspaceId]);
   useShortcut("commandMenu", () => setIsSearching(true));
   useShortcut("shortcutList", () => setShowsShortcuts(true));
-  for (const { shortcut, path } of PLACES) useShortcut(shortcut, () => navigate(`${base}${path}`));
+  for (const { shortcut, path } of PLACES) useShortcut(shortcut, () => navigate(addressOf(path)));
   const main = useFocusOnNewPage(location);
   return (
     <div className="shell">
@@ -32,7 +34,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <main id="main" className="shell-main" tabIndex={-1} ref={main}>
         {children}
       </main>
-      <ShortcutList open={showsShortcuts} onOpenChange={setShowsShortcuts} />
+      {showsShortcuts && (
+        <Suspense>
+          <ShortcutList onClose={() => setShowsShortcuts(false)} />
+        </Suspense>
+      )}
       {isSearching && (
         <Suspense>
           <CommandMenu onClose={() => setIsSearching(false)} />

@@ -12,7 +12,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   wrong_issuer:
     "The response did not come from GitHub, so it was refused. If this happens again, contact the operator of this service.",
   not_a_member:
-    "Your GitHub account is not a member of any board here. Ask a maintainer of the board to invite it.",
+    "Your GitHub account is not a member of any board here, or is registered as an agent, which cannot sign in. Ask a maintainer of the board.",
   forge_unavailable: "GitHub cannot be reached at the moment. Try again in a few minutes.",
   failed:
     "GitHub did not confirm the sign-in. Try again; if it fails again, contact the operator of this service.",
@@ -25,7 +25,7 @@ interface Props {
 }
 
 /** The page for everybody who is not signed in. */
-export function SignIn({ problem, returnTo }: Props) {
+export default function SignIn({ problem, returnTo }: Props) {
   useTitle("Sign in");
   return (
     <main className="sign-in">

@@ -1,15 +1,17 @@
+import { readStorage, writeStorage } from "../api/storage.ts";
+
 export type Theme = "system" | "light" | "dark";
 
 const SETTING = "trunkline:theme";
 
 /** The colors that the user chose in this browser. */
 export function storedTheme(): Theme {
-  const stored = localStorage.getItem(SETTING);
+  const stored = readStorage("localStorage", SETTING);
   return stored === "light" || stored === "dark" ? stored : "system";
 }
 
 export function chooseTheme(theme: Theme): void {
-  localStorage.setItem(SETTING, theme);
+  writeStorage("localStorage", SETTING, theme);
   applyTheme(theme);
 }
 

@@ -1,13 +1,15 @@
 import type { ReactNode } from "react";
-import { Link, useLocation, useSearchParams } from "wouter";
+import { Link, useLocation } from "wouter";
 import { useInbox } from "../api/reads.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { Button } from "../components/button.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { Keys } from "../keyboard/keys.tsx";
+import { nounFor } from "../text/counted.ts";
 import { BoardSwitcher, ProjectSwitcher } from "./board-switcher.tsx";
 import { Brand } from "./brand.tsx";
 import { PLACES } from "./places.ts";
+import { useAddress } from "./use-project.ts";
 import { UserMenu } from "./user-menu.tsx";
 
 interface Props {
@@ -17,24 +19,24 @@ interface Props {
 
 /** The bar above every screen: which board, its screens, search, connection, user. */
 export function TopBar({ onSearch, onShortcuts }: Props) {
-  const { base } = useWorkspace();
+  const addressOf = useAddress();
   const { data: inbox } = useInbox();
   const count = inbox?.length ?? 0;
   return (
     <header className="top-bar">
-      <Link href={base} className="top-bar-brand">
+      <Link href={addressOf("")} className="top-bar-brand">
         <Brand isShort />
       </Link>
       <BoardSwitcher />
       <ProjectSwitcher />
       <nav className="top-bar-nav" aria-label="Screens">
         {PLACES.map(({ label, path, icon }) => (
-          <Tab key={path} href={`${base}${path}`} icon={icon} title={label}>
+          <Tab key={path} path={path} icon={icon} title={label}>
             <span className="top-bar-tab-text">{label}</span>
             {path === "/inbox" && count > 0 && (
               <span className="top-bar-count">
                 {count > 99 ? "99+" : count}
-                <span className="visually-hidden"> items</span>
+                <span className="visually-hidden"> {nounFor(count, "item")}</span>
               </span>
             )}
           </Tab>
@@ -58,7 +60,8 @@ const isAt = (location: string, href: string): boolean =>
   location === href || (/\/b\/[^/]+\/./.test(href) && location.startsWith(`${href}/`));
 
 interface TabProps {
-  readonly href: string;
+  /** After the board's address. */
+  readonly path: string;
   readonly icon: IconName;
   /** Where there is no room for its text. */
   readonly title: string;
@@ -66,16 +69,16 @@ interface TabProps {
 }
 
 /** A screen's link. It keeps the project of the address. */
-function Tab({ href, icon, title, children }: TabProps) {
+function Tab({ path, icon, title, children }: TabProps) {
+  const { base } = useWorkspace();
   const [location] = useLocation();
-  const [search] = useSearchParams();
-  const project = search.get("project");
+  const addressOf = useAddress();
   return (
     <Link
-      href={project === null ? href : `${href}?project=${encodeURIComponent(project)}`}
+      href={addressOf(path)}
       className="top-bar-tab"
       title={title}
-      aria-current={isAt(location, href) ? "page" : undefined}
+      aria-current={isAt(location, `${base}${path}`) ? "page" : undefined}
     >
       <Icon name={icon} />
       {children}

@@ -1,11 +1,11 @@
 import type { Rule } from "../api/schema.d.ts";
 
-/** What happens in Git when a card enters a stage. A merge is followed by its branch. */
+/** What happens in Git when a card enters a stage. `ruleWords` adds the branch of a merge. */
 export const RULE_WORDS: Readonly<Record<Rule["type"], string>> = {
   none: "no Git activity",
   branch: "creates the branch",
   draft_pull_request: "creates the branch; the first push opens a draft pull request",
-  pull_request: "asks for review",
+  pull_request: "marks the pull request ready",
   merge: "merges",
 };
 

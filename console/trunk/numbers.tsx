@@ -40,6 +40,12 @@ export function Numbers({ report, repository, onOpen }: Props) {
   );
 }
 
+/** Whether work may have landed on two branches of a repository. */
+function hasSeveralBranches(landings: Report["landings"]): boolean {
+  const branches = new Set(landings.map(({ fullName, branchName }) => `${fullName} ${branchName}`));
+  return branches.size > new Set(landings.map(({ fullName }) => fullName)).size;
+}
+
 function tilesOf({ landings, delivered, numbers }: Report): readonly Tile[] {
   const days = numbers.leadTimeDays;
   const reverts = landings.filter((landing) => landing.reverts !== null).length;
@@ -47,16 +53,18 @@ function tilesOf({ landings, delivered, numbers }: Report): readonly Tile[] {
   return [
     {
       name: "landed",
-      value: String(landings.length),
-      about: "Pull requests, and commits pushed without one, on the branches that the flow merges into.",
+      value: String(landings.length - earlier),
+      about: [
+        "Pull requests, and commits pushed without one, on the branches that the flow merges into.",
+        ...(hasSeveralBranches(landings) ? ["Work that reached several of these counts once on each."] : []),
+        ...(earlier > 0 ? [`+${earlier} before this project.`] : []),
+      ].join(" "),
       opens: "landings",
     },
     {
       name: "outside",
       value: String(landings.filter(isOutside).length),
-      about: `Of these, merged or pushed on GitHub and not by a move.${
-        earlier > 0 ? ` ${earlier} from before this project ${earlier === 1 ? "is" : "are"} not counted.` : ""
-      }`,
+      about: "Of these, merged or pushed on GitHub and not by a move.",
       opens: "outside",
     },
     {
@@ -73,7 +81,7 @@ function tilesOf({ landings, delivered, numbers }: Report): readonly Tile[] {
       isOfAll: true,
     },
     {
-      name: "owed",
+      name: "not delivered",
       value: String(numbers.owed),
       about: "Cards of open or completed releases that are not in the last stage.",
       opens: "promises",

@@ -3,6 +3,7 @@ import { useWorkspace } from "../api/workspace.tsx";
 import { ExternalLink, gitHubPages, shortSha } from "../card/git/external-link.tsx";
 import { Badge } from "../components/badge.tsx";
 import type { ChartData, Delivered, Landing, Row } from "./series.ts";
+import { useAddress } from "../shell/use-project.ts";
 
 interface Props {
   readonly chart: ChartData;
@@ -60,13 +61,16 @@ export function RowTable({ chart, picked }: Props) {
 }
 
 function RowName({ row: { label, releaseId } }: { readonly row: Row }) {
-  const { base } = useWorkspace();
-  return releaseId === undefined ? label : <Link href={`${base}/releases/${releaseId}`}>{label}</Link>;
+  const addressOf = useAddress();
+  return releaseId === undefined ? label : <Link href={addressOf(`/releases/${releaseId}`)}>{label}</Link>;
 }
 
-function Behind({ row: { landings = [], delivered = [], promised = [] } }: { readonly row: Row }) {
-  if (landings.length + delivered.length + promised.length === 0)
-    return <span className="trunk-note">none</span>;
+function Behind({ row }: { readonly row: Row }) {
+  const { landings = [], delivered = [], promised = [], values, releaseId } = row;
+  if (landings.length + delivered.length + promised.length === 0) {
+    const isListedElsewhere = releaseId !== undefined && values.some((value) => value > 0);
+    return <span className="trunk-note">{isListedElsewhere ? "listed in the release" : "none"}</span>;
+  }
   return (
     <ul className="trunk-items">
       {landings.map((landing) => (

@@ -182,9 +182,9 @@ function unitFor(days: number): { readonly name: string; readonly perDay: number
   return days >= 2 / 24 ? { name: "hours", perDay: 24 } : { name: "minutes", perDay: 1_440 };
 }
 
-/** The releases of the report and the open ones, oldest first. `owed` cards have not reached the end of the flow. */
+/** The releases of the report and the open ones, oldest first. A card that has not reached the end of the flow is not delivered. */
 export function promises(report: Report, releases: readonly Release[]): ChartData {
-  const owed = groupBy(report.promised, ({ releaseId }) => releaseId);
+  const promisedIn = groupBy(report.promised, ({ releaseId }) => releaseId);
   const completed = new Set(report.releases.map(({ id }) => id));
   const shown = releases.filter(
     ({ id, status, taskCount }) => taskCount > 0 && (status === "open" || completed.has(id)),
@@ -196,10 +196,10 @@ export function promises(report: Report, releases: readonly Release[]): ChartDat
     shape: "bars",
     series: [
       { name: "cards delivered", tone: "--success" },
-      { name: "cards owed", tone: "--warning" },
+      { name: "cards not delivered", tone: "--warning" },
     ],
     rows: shown.toReversed().map(({ id, name, taskCount }, x) => {
-      const promised = owed.get(id) ?? [];
+      const promised = promisedIn.get(id) ?? [];
       const values = [Math.max(taskCount - promised.length, 0), promised.length];
       return { label: name, x, values, promised, releaseId: id };
     }),

@@ -4,8 +4,7 @@ import type { Project, TrunkReport } from "../api/schema.d.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { EmptyState, ErrorState, Loading } from "../components/states.tsx";
 import { useReleases } from "../releases/reads.ts";
-import { useProject } from "../shell/use-project.ts";
-import { useTitle } from "../shell/use-title.ts";
+import { useBoardTitle, useProject } from "../shell/use-project.ts";
 import { Chart } from "./chart.tsx";
 import { Lists } from "./lists.tsx";
 import { Numbers } from "./numbers.tsx";
@@ -28,9 +27,8 @@ const REPEAT_MS = 60_000;
 
 /** What was delivered, promised and landed, in numbers, charts and lists. */
 export default function TrunkScreen() {
-  const { board } = useWorkspace();
   const { project, error, isLoading } = useProject();
-  useTitle("Trunk", board.name);
+  useBoardTitle("Trunk", true);
   if (error) return <ErrorState error={error} />;
   if (isLoading) return <Loading what="the report" />;
   return project ? <Trunk project={project} /> : <EmptyState title="This board has no project yet" />;

@@ -67,13 +67,13 @@ export function makeCaller(options: CallerOptions): Caller {
       const request = { method, path, sent: sent ?? null, key, claim };
       const isAbandoned = random.chance(0.04) && options.isPatient !== true;
       for (let attempt = 1; ; attempt++) {
-        const answer = await sendOnce({ ...request, attempt });
-        if (isFinal(answer)) {
+        const result = await sendOnce({ ...request, attempt });
+        if (isFinal(result)) {
           // Some callers repeat a request that got a response.
-          if (answer.status !== null && answer.status < 300 && random.chance(0.15)) {
+          if (result.status !== null && result.status < 300 && random.chance(0.15)) {
             await sendOnce({ ...request, attempt: attempt + 1 });
           }
-          return { status: answer.status, body: parsed(answer.text) };
+          return { status: result.status, body: parsed(result.text) };
         }
         if (isAbandoned || Date.now() > retryUntil()) return { status: null, body: {} };
         await sleep(random.between(50, 600));
@@ -91,7 +91,7 @@ interface Attempt {
   readonly attempt: number;
 }
 
-interface Answer {
+interface Result {
   readonly status: number | null;
   readonly retryAfter: string | null;
   readonly text: string;
@@ -99,13 +99,13 @@ interface Answer {
 
 const makeSender =
   ({ actor, owner, apiKey, processes, random, history }: CallerOptions) =>
-  async ({ method, path, sent, key, claim, attempt }: Attempt): Promise<Answer> => {
+  async ({ method, path, sent, key, claim, attempt }: Attempt): Promise<Result> => {
     const process = random.pick(processes);
     if (!process) throw new Error("There is no process to call.");
     const timeout = random.chance(0.1) ? random.between(50, 3_000) : TIMEOUT_MS;
     const start = Date.now();
     const requestId = randomUUID();
-    let answer: Answer & { isReplay: boolean };
+    let result: Result & { isReplay: boolean };
     try {
       const response = await fetch(`${process.baseUrl}${path}`, {
         method,
@@ -119,14 +119,14 @@ const makeSender =
         ...(sent !== null && { body: JSON.stringify(sent) }),
         signal: AbortSignal.timeout(timeout),
       });
-      answer = {
+      result = {
         status: response.status,
         retryAfter: response.headers.get("retry-after"),
         isReplay: response.headers.get("idempotent-replay") === "true",
         text: await response.text(),
       };
     } catch (error) {
-      answer = { status: null, retryAfter: null, isReplay: false, text: String(error) };
+      result = { status: null, retryAfter: null, isReplay: false, text: String(error) };
     }
     const end = Date.now();
     history.call({
@@ -143,16 +143,16 @@ const makeSender =
       process: process.name,
       start,
       end,
-      ...answer,
+      ...result,
     });
-    return answer;
+    return result;
   };
 
 /** The public half of an API key. */
 export const clientIdOf = (apiKey: string): string => apiKey.split("_")[1] ?? "";
 
 /** Whether a response is final. A 5xx, a 429 and a 409 with `Retry-After` are to be retried. */
-export const isFinal = ({ status, retryAfter }: Pick<Answer, "status" | "retryAfter">): boolean =>
+export const isFinal = ({ status, retryAfter }: Pick<Result, "status" | "retryAfter">): boolean =>
   status !== null && status < 500 && status !== 429 && !(status === 409 && retryAfter !== null);
 
 function parsed(text: string): unknown {

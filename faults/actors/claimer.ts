@@ -108,12 +108,12 @@ async function writeUnder(claimer: Claimer, held: Held | undefined): Promise<voi
   const { caller, random, own } = claimer;
   const path = `/v1/cards/${held.number}`;
   const move = { statusId: own.board.stages["In progress"], index: random.between(0, 2) };
-  const answer = await random.pick([
+  const response = await random.pick([
     () => caller.write("PATCH", path, { title: uniqueText(own, "claimed") }, held),
     () => caller.write("POST", `${path}/comments`, { body: uniqueText(own, "claimed") }, held),
     () => caller.write("POST", `${path}/move`, move, held),
   ])?.();
-  if (answer && isLost(answer)) lose(claimer, held.claimId);
+  if (response && isLost(response)) lose(claimer, held.claimId);
 }
 
 const isLost = ({ status, body }: Outcome): boolean =>

@@ -15,7 +15,7 @@ export interface Commenting {
   /** Attempts that failed and were repeated. */
   readonly failed: string[];
   /** Requests that were repeated without success. */
-  readonly unanswered: string[];
+  readonly withoutResponse: string[];
   /** Between two comments, in milliseconds. */
   readonly pauseMs: number;
   readonly isOver: () => boolean;

@@ -45,27 +45,27 @@ export async function runConsolePerson(browser: Browser, context: Commenting): P
     const [cardNumber] = own.cards.slice(-1);
     if (cardNumber !== undefined) {
       const body = uniqueText(own, "said by a person");
-      await untilAnswered(browser, "GET", "/console/v1/board", undefined, context);
+      await untilResponse(browser, "GET", "/console/v1/board", undefined, context);
       const path = `/console/v1/cards/${cardNumber}/comments`;
-      const page = await untilAnswered(browser, "POST", path, { body }, context);
+      const page = await untilResponse(browser, "POST", path, { body }, context);
       if (page?.status === 201) comments.push({ id: (page.body as { id: string }).id, body, at: Date.now() });
     }
     await sleep(pauseMs);
   }
 }
 
-async function untilAnswered(
+async function untilResponse(
   browser: Browser,
   method: string,
   path: string,
   body: unknown,
-  { failed, unanswered, retryUntil }: Commenting,
+  { failed, withoutResponse, retryUntil }: Commenting,
 ): Promise<Page | null> {
   const key = { "idempotency-key": `person-${randomUUID()}` };
   for (;;) {
     const page = await browser.write(method, path, body, key).catch((error: unknown) => String(error));
     if (typeof page === "object") {
-      if (page.status === 401) unanswered.push(`the session ended: ${method} ${path} ${page.text}`);
+      if (page.status === 401) withoutResponse.push(`the session ended: ${method} ${path} ${page.text}`);
       const { status, headers } = page;
       if (isFinal({ status, retryAfter: headers.get("retry-after") })) return page;
     }
@@ -73,7 +73,7 @@ async function untilAnswered(
       `person ${method} ${path}: ${typeof page === "string" ? page : `${page.status} ${page.text}`}`,
     );
     if (Date.now() > retryUntil()) {
-      unanswered.push(`person ${method} ${path} has no final response`);
+      withoutResponse.push(`person ${method} ${path} has no final response`);
       return null;
     }
     await sleep(RETRY_MS);

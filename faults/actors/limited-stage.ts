@@ -39,8 +39,8 @@ async function move(
 
 /** Each way returns the cards that may have entered the stage. */
 async function moveAll(context: LimitedStageContext): Promise<readonly number[]> {
-  const answers = await Promise.all(context.numbers.map((number) => move(context, number, LIMITED)));
-  return context.numbers.filter((_, at) => answers[at]?.status !== 409);
+  const responses = await Promise.all(context.numbers.map((number) => move(context, number, LIMITED)));
+  return context.numbers.filter((_, at) => responses[at]?.status !== 409);
 }
 
 /** Two promotions at the same time. */

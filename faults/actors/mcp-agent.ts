@@ -17,19 +17,19 @@ export async function runMcpAgent(api: Api, context: Commenting): Promise<void> 
     if (cardNumber !== undefined) {
       const body = uniqueText(own, "said by a tool");
       const input = { number: cardNumber, body, requestId: `mcp-${randomUUID()}` };
-      await untilAnswered(api, "get_board", {}, context);
-      const result = await untilAnswered(api, "comment", input, context);
+      await untilResponse(api, "get_board", {}, context);
+      const result = await untilResponse(api, "comment", input, context);
       if (result?.isError === false) comments.push({ id: String(result.data["id"]), body, at: Date.now() });
     }
     await sleep(pauseMs);
   }
 }
 
-async function untilAnswered(
+async function untilResponse(
   api: Api,
   name: string,
   input: Readonly<Record<string, unknown>>,
-  { failed, unanswered, retryUntil }: Commenting,
+  { failed, withoutResponse, retryUntil }: Commenting,
 ): Promise<ToolResult | null> {
   for (;;) {
     const result = await callOnce(api, name, input).catch((error: unknown) => String(error));
@@ -38,7 +38,7 @@ async function untilAnswered(
       return result;
     failed.push(`tool ${name}: ${typeof result === "string" ? result : result.text}`);
     if (Date.now() > retryUntil()) {
-      unanswered.push(`tool ${name} ${JSON.stringify(input)} has no final response`);
+      withoutResponse.push(`tool ${name} ${JSON.stringify(input)} has no final response`);
       return null;
     }
     await sleep(RETRY_MS);

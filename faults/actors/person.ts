@@ -193,9 +193,9 @@ async function revert({ world, own, login, pulls, random, history }: RepositoryC
     headers: { authorization: `token ${user?.token ?? ""}` },
     body: JSON.stringify({ query, variables: { id } }),
   });
-  const answer = await response.text();
-  const status = answer.includes('"errors"') ? 422 : response.status;
-  history.event("person", "revert", { pull: pull.number, status, answer: answer.slice(0, 300) });
+  const result = await response.text();
+  const status = result.includes('"errors"') ? 422 : response.status;
+  history.event("person", "revert", { pull: pull.number, status, result: result.slice(0, 300) });
 }
 
 async function nodeIdOf(

@@ -1,7 +1,7 @@
 import { rows } from "../../src/store/db/connect.ts";
 import type { TestBoard } from "../../test/support/world.ts";
 import {
-  answerOf,
+  responseOf,
   cardNumberOf,
   cardsOf,
   mayBeLast,
@@ -27,7 +27,7 @@ export async function lostMoves(
     // A request without a response may have created any card.
     const creations = writes.filter(
       ({ path, success }) =>
-        path === "/v1/cards" && (success === null || numberIn(answerOf(success)) === number),
+        path === "/v1/cards" && (success === null || numberIn(responseOf(success)) === number),
     );
     const moves = writes.filter((write) => write.path.endsWith("/move") && cardNumberOf(write) === number);
     const seen = new Set([stages.Backlog, ...(entered.get(number) ?? [])]);

@@ -1,8 +1,8 @@
 import { rows } from "../../src/store/db/connect.ts";
-import type { MoveAnswer } from "../../test/support/api.ts";
+import type { MoveResponse } from "../../test/support/api.ts";
 import { lostMoves } from "./acknowledged-moves.ts";
 import {
-  answerOf,
+  responseOf,
   cardNumberOf,
   cardsOf,
   mayBeLast,
@@ -40,7 +40,7 @@ const successes = (writes: readonly Write[], method: string, path: RegExp) =>
 async function lostCards(subject: Subject, workspaceId: string, writes: readonly Write[]): Promise<string[]> {
   const cards = new Map((await cardsOf(subject, workspaceId)).map((card) => [card.number, card]));
   return successes(writes, "POST", /^\/v1\/cards$/).flatMap(({ write, success }) => {
-    const { number } = answerOf(success) as { number: number };
+    const { number } = responseOf(success) as { number: number };
     const card = cards.get(number);
     if (!card || card.description !== write.sent["description"])
       return [`card ${number}, created by ${write.key}, does not exist`];
@@ -68,7 +68,7 @@ async function lostThings(
   path: string,
 ): Promise<string[]> {
   const created = successes(writes, "POST", new RegExp(`^${path}$`)).map(
-    ({ success }) => (answerOf(success) as { id: string }).id,
+    ({ success }) => (responseOf(success) as { id: string }).id,
   );
   const existing = await world.deps.db<{ id: string }>(table).whereIn("id", created).select("id");
   const ids = new Set(existing.map(({ id }) => id));
@@ -89,7 +89,7 @@ async function lostComments(
   const bodies = new Map(comments.map(({ id, body }) => [id, body]));
   return successes(writes, "POST", /\/comments$/)
     .filter(
-      ({ write, success }) => bodies.get((answerOf(success) as { id: string }).id) !== write.sent["body"],
+      ({ write, success }) => bodies.get((responseOf(success) as { id: string }).id) !== write.sent["body"],
     )
     .map(({ write }) => `the comment of ${write.key} does not exist or has another text`);
 }
@@ -98,7 +98,7 @@ async function lostComments(
 function lostMerges({ world }: Subject, writes: readonly Write[]): string[] {
   const { state } = world.forge.context;
   return successes(writes, "POST", /\/move$/).flatMap(({ write, success }) =>
-    (answerOf(success) as MoveAnswer).promoted.flatMap(({ fullName, prNumber }) => {
+    (responseOf(success) as MoveResponse).promoted.flatMap(({ fullName, prNumber }) => {
       const repository = state.repositories.all().find(({ name, ownerId, formerNames }) => {
         const owner = state.accounts.need(ownerId).login;
         return `${owner}/${name}` === fullName || formerNames.includes(fullName.toLowerCase());
@@ -116,7 +116,7 @@ async function lostReleases({ world }: Subject, writes: readonly Write[]): Promi
   const { state, git } = world.forge.context;
   const found: string[] = [];
   for (const { write, success } of successes(writes, "POST", /\/complete$/)) {
-    const { id, tags } = answerOf(success) as {
+    const { id, tags } = responseOf(success) as {
       id: string;
       tags: readonly { repositoryId: string; tagName: string; sha: string }[];
     };

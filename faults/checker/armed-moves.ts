@@ -1,7 +1,7 @@
 import { rows } from "../../src/store/db/connect.ts";
 import { readInbox } from "../../test/support/inbox.ts";
 import { ACCESS_ENDED, type AccessEnd } from "../injected/access.ts";
-import { answerOf, UNIX_MS, type Invariant, type Subject } from "./subject.ts";
+import { responseOf, UNIX_MS, type Invariant, type Subject } from "./subject.ts";
 
 /** An armed move, as a trigger recorded it, and how it ended. */
 interface ArmedRow {
@@ -59,7 +59,7 @@ const readArmed = ({ world }: Subject): Promise<ArmedRow[]> =>
               where f.armed_id = a.id and f.state in ('done', 'queued')) as landings,
             (select coalesce(json_agg(e.data->>'reason'), '[]') from events e
               where e.kind = 'disarmed' and e.data->>'armedId' = a.id::text) as reasons,
-            (select coalesce(json_agg(h.value->>'sha'), '[]') from jsonb_each(a.agreed) h) as heads
+            (select coalesce(json_agg(h.value->>'sha'), '[]') from jsonb_each(a.armed_with) h) as heads
        from faults.armed_moves a ${CARD} left join armed_moves m on m.id = a.id order by c.number`,
   );
 
@@ -76,7 +76,7 @@ function otherHeads({ history }: Subject, armed: readonly ArmedRow[]): string[] 
     const { sent, status, path, actor, key } = call;
     const asked = sent as MoveBody | null;
     if (status !== 202 || !path.endsWith("/move") || !asked?.whenReady) return [];
-    const id = (answerOf(call) as { armed?: { id: string } }).armed?.id;
+    const id = (responseOf(call) as { armed?: { id: string } }).armed?.id;
     if (id === undefined) return [];
     const heads = armed.find((each) => each.id === id)?.heads;
     const named = Object.values(asked.headShas ?? asked.whenReady.headShas ?? {});
@@ -117,7 +117,7 @@ async function wrongMerges({ world }: Subject): Promise<string[]> {
     world.deps.db,
     `select distinct ${WHAT}, r.forge_id as "forgeId", p.number, h.value->>'sha' as sha
        from faults.fired f join faults.armed_moves a on a.id = f.armed_id ${CARD}
-       join operations m on m.id = f.operation_id cross join jsonb_each(a.agreed) h
+       join operations m on m.id = f.operation_id cross join jsonb_each(a.armed_with) h
        join repositories r on r.id = h.key::uuid
        join pull_requests p on p.card_id = a.card_id and p.repository_id = r.id
       where m.when_ready->>'armedId' = a.id::text

@@ -36,7 +36,7 @@ export const attemptsAreAudited: Invariant = async (subject) => {
       found.push(`${call.method} ${call.path} of ${call.actor}, answered ${call.status}, ${wrong}`);
   }
   found.push(
-    ...answersWithoutRow(subject, byRequest),
+    ...responsesWithoutRow(subject, byRequest),
     ...commentsWithoutEvent(subject, byRequest),
     ...(await changedRows(db)),
     ...(await unlinkedEvents(db)),
@@ -80,8 +80,9 @@ function wrongRows(call: RecordedCall, found: readonly AttemptRow[]): string | n
   const { status, clientId, method, isReplay } = call;
   if (found.length > 1) return `has ${found.length} rows`;
   const [row] = found;
-  // Calls above a limit get no row, and a failure cannot be recorded while the database is away.
-  const mayLack = status === null || status === 429 || status >= 500;
+  // Calls above a limit, and those that Node ends because they arrive too slowly (408), get no row. A failure
+  // cannot be recorded while the database is away.
+  const mayLack = status === null || status === 408 || status === 429 || status >= 500;
   if (!row) return mayLack ? null : "has no row";
   if (row.clientId !== clientId) return `has a row of ${row.clientId}`;
   if (!row.action.startsWith(`${method} /v1/`)) return `has a row of ${row.action}`;
@@ -104,7 +105,7 @@ function commentsWithoutEvent({ writes }: Subject, byRequest: ReadonlyMap<string
 }
 
 /** A response that was replayed was stored by one attempt, also if that got no response itself. */
-function answersWithoutRow({ writes }: Subject, byRequest: ReadonlyMap<string, AttemptRow[]>): string[] {
+function responsesWithoutRow({ writes }: Subject, byRequest: ReadonlyMap<string, AttemptRow[]>): string[] {
   return writes
     .filter(({ attempts }) => attempts.some(({ isReplay }) => isReplay))
     .flatMap(({ actor, key, attempts }) => {

@@ -9,7 +9,7 @@ import { rateLimitsAreRespected } from "./rate-limits.ts";
 import { checksMatchForge, nothingIsLeftOver } from "./after-repair.ts";
 import { tenantsAreIsolated, noSecretIsExposed } from "./secrets.ts";
 import { mergesByOthersAreReported, timelinesOnlyGrow } from "./timelines.ts";
-import { answersAreEqual, nothingIsDuplicated } from "./duplicates.ts";
+import { responsesAreEqual, nothingIsDuplicated } from "./duplicates.ts";
 import { feedEqualsTimelines, readersSkipNoEvent } from "./feed.ts";
 import { writesOf, type Invariant, type Subject } from "./subject.ts";
 
@@ -27,7 +27,7 @@ const allOf =
 const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I1: nothingAcknowledgedIsLost,
   I2: nothingIsDuplicated,
-  I3: answersAreEqual,
+  I3: responsesAreEqual,
   I5: timelinesOnlyGrow,
   I6: mergesByOthersAreReported,
   I8: nothingIsLeftOver,

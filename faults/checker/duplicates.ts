@@ -1,5 +1,5 @@
 import { rows } from "../../src/store/db/connect.ts";
-import { unequalAnswers } from "../../test/support/answers.ts";
+import { unequalResponses } from "../../test/support/responses.ts";
 import { isSuccess, type Invariant } from "./subject.ts";
 
 // Invariant: I2 One request creates nothing twice
@@ -36,7 +36,7 @@ const doubles = (names: readonly string[]): string[] => [
 ];
 
 // Invariant: I3 A key and request have one response and one effect
-export const answersAreEqual: Invariant = ({ writes }) =>
+export const responsesAreEqual: Invariant = ({ writes }) =>
   writes.flatMap(({ actor, key, attempts }) =>
-    unequalAnswers(attempts.filter(isSuccess), () => `${actor} ${key}`),
+    unequalResponses(attempts.filter(isSuccess), () => `${actor} ${key}`),
   );

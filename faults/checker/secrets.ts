@@ -40,7 +40,7 @@ export const noSecretIsExposed: Invariant = async ({ world, history }) => {
   for (const file of readdirSync(world.logFolder).filter((name) => name.endsWith(".log"))) {
     inspect(file, readFileSync(join(world.logFolder, file), "utf8"));
   }
-  for (const { method, path, text } of history.calls) inspect(`an answer to ${method} ${path}`, text);
+  for (const { method, path, text } of history.calls) inspect(`a response to ${method} ${path}`, text);
   for (const [table, text] of await dumpOf(world.deps.db)) inspect(`the table ${table}`, text);
   return [...new Set(found)];
 };

@@ -85,7 +85,7 @@ export function writesOf(calls: readonly RecordedCall[]): Write[] {
   });
 }
 
-export const answerOf = (call: RecordedCall): unknown => JSON.parse(call.text);
+export const responseOf = (call: RecordedCall): unknown => JSON.parse(call.text);
 
 export const cardNumberOf = ({ path }: Pick<Write, "path">): number =>
   Number(/^\/v1\/cards\/(\d+)/.exec(path)?.[1] ?? 0);

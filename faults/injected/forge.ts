@@ -58,9 +58,9 @@ async function suspend({ forge, boards }: FaultWorld, account: string, random: S
 }
 
 async function readStale({ forge }: FaultWorld, random: SeededRandom): Promise<void> {
-  forge.control.staleReads({ seconds: random.between(1, 3) });
+  forge.control.setStaleReads({ seconds: random.between(1, 3) });
   await sleep(random.between(500, 2_000));
-  forge.control.staleReads(null);
+  forge.control.setStaleReads(null);
 }
 
 /** A rule for the next calls of an installation; null if the fault does not concern calls. */
@@ -78,7 +78,7 @@ function chooseFault(
   const rule = (fault: Fault, count = times): FaultRule => ({ match, fault, times: count });
   switch (kind) {
     case "status":
-      return rule({ kind: "answer", status: random.pick([500, 502, 503, 504]) ?? 502, effect });
+      return rule({ kind: "response", status: random.pick([500, 502, 503, 504]) ?? 502, effect });
     case "reset":
       return rule({ kind: "reset", effect });
     case "slow":
@@ -93,7 +93,7 @@ function chooseFault(
     case "limit":
       return rule({ kind: "rate-limit", ...chooseLimit(random) }, 1);
     case "unauthorized":
-      return rule({ kind: "answer", status: 401, body: { message: "Bad credentials" } }, 1);
+      return rule({ kind: "response", status: 401, body: { message: "Bad credentials" } }, 1);
     case "undecided":
       return rule({ kind: "mergeability-unknown" }, 3);
     default:
@@ -125,7 +125,7 @@ const MATCHES = {
 /** Ends the faults. Limits without a stated time last a minute, which is skipped. */
 export async function endForgeFaults({ forge, record, deps: { db } }: FaultWorld): Promise<void> {
   forge.control.faults.clear();
-  forge.control.staleReads(null);
+  forge.control.setStaleReads(null);
   forge.control.limits.clear();
   record.endLimits();
   await db("forge_limits").update({ limited_until: db.fn.now() });

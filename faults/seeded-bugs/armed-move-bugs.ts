@@ -8,7 +8,7 @@ export const ARMED_MOVE_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "actions/moves/inspect-armed.js",
-        find: "headShas: headsOf(agreed)",
+        find: "headShas: headsOf(armedWith)",
         replace: "headShas: null",
       },
     ],
@@ -20,7 +20,7 @@ export const ARMED_MOVE_BUGS: readonly SeededBug[] = [
       {
         file: "actions/moves/inspect-armed.js",
         find: "if (isExpired)",
-        replace: "if (isExpired && !agreed)",
+        replace: "if (isExpired && !armedWith)",
       },
     ],
   },

@@ -32,8 +32,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "http/write-route.js",
-        find: "return start.answer;",
-        replace: `return { ...start.answer, body: start.answer.body && start.answer.body + " ".repeat(1 + Math.random() * 9) };`,
+        find: "return start.response;",
+        replace: `return { ...start.response, body: start.response.body && start.response.body + " ".repeat(1 + Math.random() * 9) };`,
       },
     ],
   },

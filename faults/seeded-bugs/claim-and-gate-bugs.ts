@@ -37,8 +37,8 @@ export const CLAIM_AND_GATE_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "store/cards/claims.js",
-        find: "select pg_advisory_xact_lock(hashtextextended(:lock, 0))",
-        replace: "select cast(:lock as text)",
+        find: "await lockName(trx, `claims:${credentialId}`);",
+        replace: "await Promise.resolve();",
       },
     ],
   },
@@ -82,7 +82,7 @@ export const CLAIM_AND_GATE_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "http/write-route.js",
-        find: "await attempt.end(deps.db, { status: start.answer.status, problem: null, isReplay: true });",
+        find: "await attempt.end(deps.db, { status: start.response.status, problem: null, isReplay: true });",
         replace: "",
       },
     ],

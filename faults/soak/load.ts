@@ -178,7 +178,7 @@ async function injectFaults(
     if (!installation) continue;
     const effect = random.pick(["before", "after"] as const) ?? "before";
     const fault = random.chance(0.5)
-      ? ({ kind: "answer", status: 502, effect } as const)
+      ? ({ kind: "response", status: 502, effect } as const)
       : ({ kind: "reset", effect } as const);
     // Remove faults that no call has met.
     faults.clear();

@@ -37,14 +37,14 @@ export async function startVisitors(
   const followers = [followByPolling(place), followByStream(place)];
   // Comments on cards with a pull request are copied to GitHub, which allows few.
   const card = await board.api.card({ title: "A card without a branch" });
-  const unanswered: string[] = [];
+  const withoutResponse: string[] = [];
   let endedAt: number | null = null;
   const retryUntil = (): number => (isOver() ? (endedAt ??= Date.now()) + LAST_RETRY_MS : Infinity);
   const commenting: Commenting = {
     own: { ...newKnowledge(board), cards: [card.number] },
     comments: [],
     failed: [],
-    unanswered,
+    withoutResponse,
     pauseMs: COMMENT_PAUSE_MS,
     isOver,
     retryUntil,
@@ -67,7 +67,7 @@ export async function startVisitors(
         ...followers.map(({ texts }) => texts.length),
       ];
       return [
-        ...unanswered,
+        ...withoutResponse,
         ...(counts.includes(0)
           ? [`comments, webhooks and events of ${board.owner}: ${counts.join(", ")}`]
           : []),

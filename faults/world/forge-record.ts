@@ -58,11 +58,11 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
       const effect = effectOf(call);
       if (effect) effects.push({ ...effect, sentAt, route });
     },
-    onResponse: (call, answer) => {
-      if (call.path.endsWith("/access_tokens")) addToken(tokens, answer);
+    onResponse: (call, response) => {
+      if (call.path.endsWith("/access_tokens")) addToken(tokens, response);
       const installationId = installationOf(call);
       const from = Date.now();
-      const until = limitEnd(answer, from);
+      const until = limitEnd(response, from);
       if (installationId === null || until <= from) return;
       const hold = { installationId, from, until };
       const sender = call.headers["x-sent-by"];

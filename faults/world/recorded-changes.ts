@@ -31,12 +31,12 @@ create trigger record_gates after insert or update on public.stages
   for each row execute function faults.record_gates();
 
 create table faults.armed_moves (
-  id uuid, card_id uuid, stage_id uuid, actor_id uuid, is_human boolean, agreed jsonb);
+  id uuid, card_id uuid, stage_id uuid, actor_id uuid, is_human boolean, armed_with jsonb);
 
 create function faults.record_armed() returns trigger language plpgsql as $$
 begin
   insert into faults.armed_moves
-  values (new.id, new.card_id, new.stage_id, new.actor_id, new.is_human, new.agreed);
+  values (new.id, new.card_id, new.stage_id, new.actor_id, new.is_human, new.armed_with);
   return null;
 end $$;
 create trigger record_armed after insert on public.armed_moves

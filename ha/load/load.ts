@@ -20,7 +20,7 @@ export interface Load {
   /** Their attempts that failed and were repeated. */
   readonly failed: readonly string[];
   /** Their requests that were repeated without success, and sessions that ended. */
-  readonly unanswered: readonly string[];
+  readonly withoutResponse: readonly string[];
   /** Ends the load and resolves when all its requests have a final response. */
   end(): Promise<void>;
   /** Ends the readers of the feed. */
@@ -37,7 +37,7 @@ export async function startLoad(world: HaWorld, seed: number): Promise<Load> {
   const known = world.boards.map(newKnowledge);
   const comments: AcknowledgedComment[] = [];
   const failed: string[] = [];
-  const unanswered: string[] = [];
+  const withoutResponse: string[] = [];
   let endedAt: number | null = null;
   const isOver = (): boolean => endedAt !== null;
   const retryUntil = (): number => (endedAt ?? Date.now()) + LAST_RETRY_MS;
@@ -52,7 +52,7 @@ export async function startLoad(world: HaWorld, seed: number): Promise<Load> {
       own,
       comments,
       failed,
-      unanswered,
+      withoutResponse,
       pauseMs: COMMENT_PAUSE_MS,
       isOver,
       retryUntil,
@@ -79,7 +79,7 @@ export async function startLoad(world: HaWorld, seed: number): Promise<Load> {
     followers,
     comments,
     failed,
-    unanswered,
+    withoutResponse,
     end: async () => {
       endedAt ??= Date.now();
       await all;

@@ -35,7 +35,7 @@ export const KILLED: Loss = {
  * has been silent for some time.
  */
 const SILENT: Loss = {
-  name: "the primary answers nothing",
+  name: "the primary does not respond",
   cause: ({ postgres }) => postgres.primary.freeze(),
   outageMs: 12_000,
 };

@@ -80,7 +80,7 @@ export function makeServer(place: ServerPlace): Server {
         cwd: data,
         onLine: (line) => void appendFile(log, `${line}\n`),
       });
-      await untilAnswers(adminUrl);
+      await untilResponses(adminUrl);
     },
     sql: (statements, database = "postgres") => query(adminUrl.replace(/postgres$/, database), statements),
     async kill() {
@@ -122,7 +122,7 @@ export async function query(url: string, statements: string): Promise<Record<str
   }
 }
 
-async function untilAnswers(url: string): Promise<void> {
+async function untilResponses(url: string): Promise<void> {
   const late = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     try {

@@ -6,7 +6,7 @@ import { makeControl, type ForgeControl } from "./control/control.ts";
 import { serveControl } from "./control/serve-control.ts";
 import { isoSeconds } from "./git/commits.ts";
 import { openGit } from "./git/git.ts";
-import { answerGraphql } from "./graphql/answer-graphql.ts";
+import { serveGraphql } from "./graphql/serve-graphql.ts";
 import type { ForgeHooks } from "./hooks.ts";
 import { writeGitHooks } from "./smart-http/receive-push.ts";
 import { makeBackground, makeKeyedQueue } from "./background.ts";
@@ -82,7 +82,7 @@ export async function startForge(options: ForgeOptions): Promise<RunningForge> {
 
 async function startOnPort(listener: ForgeListener, options: ForgeOptions): Promise<RunningForge> {
   const { root } = listener;
-  const unattached = makeControl({ graphql: answerGraphql, ...options.hooks });
+  const unattached = makeControl({ graphql: serveGraphql, ...options.hooks });
   const { context, waitUntilIdle, stop, close } = openContext({ ...options, hooks: unattached.hooks }, root);
   const control = unattached.attach(context);
   if (context.state.apps.all().length === 0) await seed(context, options.app ?? {}, options.seed === false);
@@ -142,7 +142,7 @@ function openContext(options: ForgeOptions, root: string) {
   const state = openState(options.dataDir);
   const git = openGit({
     folder: join(options.dataDir, "repositories"),
-    snapshotsFolder: join(options.dataDir, "older-views"),
+    snapshotsFolder: join(options.dataDir, "snapshots"),
     hooksFolder: writeGitHooks(options.dataDir),
     ...(options.searchPath === undefined ? {} : { searchPath: options.searchPath }),
   });

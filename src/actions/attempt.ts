@@ -51,14 +51,18 @@ export class Attempt {
     return this.#record(db, null);
   }
 
-  /** Ends its row, in the transaction of its last effect or in one of its own. */
-  end(db: Db, outcome: AttemptOutcome): Promise<void> {
-    return this.#record(db, outcome);
+  /**
+   * Ends its row, in the transaction of its last effect or in a separate one. `created` has the id of
+   * what it created.
+   */
+  end(db: Db, outcome: AttemptOutcome, created: AttemptRow["targets"] = {}): Promise<void> {
+    return this.#record(db, outcome, created);
   }
 
-  #record(db: Db, outcome: AttemptOutcome | null): Promise<void> {
+  #record(db: Db, outcome: AttemptOutcome | null, created: AttemptRow["targets"] = {}): Promise<void> {
     const { userId, workspaceId } = this;
-    return recordAttempt(db, { ...this.#row, userId, workspaceId, calls: this.#calls }, outcome);
+    const targets = { ...this.#row.targets, ...created };
+    return recordAttempt(db, { ...this.#row, targets, userId, workspaceId, calls: this.#calls }, outcome);
   }
 }
 
@@ -117,13 +121,13 @@ function recordCalls(forge: Forge, calls: ForgeCall[]): Forge {
         return (mayWrite: () => Promise<boolean>) => recordCalls(target.withWriteGuard(mayWrite), calls);
       if (typeof name !== "string" || !WRITES.has(name)) return value;
       return async (...args: unknown[]) => {
-        const record = (result: string, answer?: unknown): void => {
-          calls.push({ method: name, ref: refOf(args, answer), result });
+        const record = (result: string, response?: unknown): void => {
+          calls.push({ method: name, ref: refOf(args, response), result });
         };
         try {
-          const answer = await (value as Method).apply(target, args);
-          record(resultOf(answer), answer);
-          return answer;
+          const response = await (value as Method).apply(target, args);
+          record(resultOf(response), response);
+          return response;
         } catch (error) {
           record(error instanceof ForgeUnavailable ? "unavailable" : "error");
           throw error;
@@ -133,19 +137,19 @@ function recordCalls(forge: Forge, calls: ForgeCall[]): Forge {
   });
 }
 
-interface Answer {
+interface Outcome {
   readonly ok?: boolean;
   readonly refusal?: { readonly reason: string };
   readonly value?: { readonly number?: number };
 }
 
-const resultOf = (answer: unknown): string =>
-  answer === false || (answer as Answer | null)?.ok === false
-    ? ((answer as Answer).refusal?.reason ?? "refused")
+const resultOf = (response: unknown): string =>
+  response === false || (response as Outcome | null)?.ok === false
+    ? ((response as Outcome).refusal?.reason ?? "refused")
     : "ok";
 
 /** `acme/web`, or `acme/web#12` if the arguments or the response name a pull request. */
-function refOf([first, order]: readonly unknown[], answer: unknown): string {
+function refOf([first, order]: readonly unknown[], response: unknown): string {
   const repositories = (Array.isArray(first) ? first : [first]) as readonly (
     | RepositoryRef
     | { readonly repository: RepositoryRef }
@@ -153,6 +157,6 @@ function refOf([first, order]: readonly unknown[], answer: unknown): string {
   const names = repositories.map((each) => ("repository" in each ? each.repository.fullName : each.fullName));
   const number =
     (order as { readonly number?: number } | null | undefined)?.number ??
-    (answer as Answer | null | undefined)?.value?.number;
+    (response as Outcome | null | undefined)?.value?.number;
   return `${names.join(" ")}${number === undefined ? "" : `#${number}`}`;
 }

@@ -13,7 +13,7 @@ export interface Feed extends BackgroundLoop {
   read(workspaceId: string, question: FeedQuery): Promise<FeedPage>;
   /**
    * Resolves when the board has an event after `seq`, after `ms` milliseconds, or when `signal`
-   * aborts, as it must when `closing` does.
+   * aborts, which must happen when `closing` aborts.
    */
   waitForEvent(workspaceId: string, seq: number, ms: number, signal: AbortSignal): Promise<void>;
   /** Aborts when the process shuts down: streams end, and waits return. */
@@ -29,7 +29,7 @@ const BUSY_PAUSE_MS = 40;
 const IDLE_PAUSE_MS = 250;
 /** The pause after a failure, in milliseconds: an unavailable database would fill the log. */
 const FAILED_PAUSE_MS = 1_000;
-/** How long the short pause outlasts the last wait, in milliseconds: readers come back. */
+/** How long the short pause outlasts the last wait, in milliseconds: most readers wait again. */
 const READERS_RETURN_MS = 30_000;
 
 /** Proxies close connections that are silent for a minute. */

@@ -30,12 +30,12 @@ export function openText(sealed: Buffer, key: Buffer, context: string): string |
  * Encrypts a response that is stored for replays. The key comes from the secret of the caller, which
  * each replay presents and the database does not have.
  */
-export class AnswerSeal {
+export class ResponseSeal {
   readonly #key: Buffer;
   readonly #requestId: string;
 
   constructor(secret: string, requestId: string) {
-    this.#key = Buffer.from(hkdfSync("sha256", secret, "", "trunkline: answers with a secret", 32));
+    this.#key = Buffer.from(hkdfSync("sha256", secret, "", "trunkline: responses with a secret", 32));
     this.#requestId = requestId;
   }
 

@@ -3,7 +3,7 @@ import type { ForgeUnavailable, UnavailableReason } from "../forge/values.ts";
 
 /** The error of a rate limit has a text with the time of its end. */
 const CAUSE_TEXTS: Readonly<Record<Exclude<UnavailableReason, "rate_limit">, string>> = {
-  unusable_answer: "GitHub's response could not be used",
+  unusable_response: "GitHub's response could not be used",
   outage: "GitHub could not be reached",
 };
 

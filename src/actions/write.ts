@@ -15,7 +15,7 @@ import {
 import type { CachedCredential } from "../store/tenancy/credentials.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
-import type { AnswerSeal } from "./sealed-text.ts";
+import type { ResponseSeal } from "./sealed-text.ts";
 
 /** The user and credential of a request, and its board. */
 export interface Caller {
@@ -36,7 +36,7 @@ interface WriteRequest {
   readonly fingerprint: Buffer;
   readonly attempt: Attempt;
   /** Seals the stored response, if that has a secret. */
-  readonly seal: AnswerSeal | null;
+  readonly seal: ResponseSeal | null;
 }
 
 /** The state of the idempotency key; `subject` is the result of `find`. */
@@ -85,13 +85,13 @@ export class Write implements Caller {
   readonly role: Role;
   readonly isHuman: boolean;
   readonly requestId: string;
-  /** The transaction that reserved the key. It ends with `answer` or `commit`. */
+  /** The transaction that reserved the key. It ends with `respond` or `commit`. */
   readonly trx: Trx;
   readonly #deps: Deps;
   readonly #log: Logger;
   readonly #reserved: ReservedKey;
   readonly #attempt: Attempt;
-  readonly #seal: AnswerSeal | null;
+  readonly #seal: ResponseSeal | null;
   #isCommitted = false;
 
   constructor(
@@ -117,12 +117,12 @@ export class Write implements Caller {
   }
 
   /** Stores the response and commits the transaction, in one round trip. */
-  async answer(body: unknown, status = 200): Promise<StoredResponse> {
-    const [answer] = await allInOrder([this.answerIn(this.trx, body, status), this.trx.commit()]);
-    return answer;
+  async respond(body: unknown, status = 200): Promise<StoredResponse> {
+    const [response] = await allInOrder([this.respondIn(this.trx, body, status), this.trx.commit()]);
+    return response;
   }
 
-  /** Commits before the write is done: its key is shown as running until `answerIn` ends it. */
+  /** Commits before the write is done: its key is shown as running until `respondIn` ends it. */
   async commit(): Promise<void> {
     if (this.#isCommitted) return;
     this.#isCommitted = true;
@@ -130,14 +130,14 @@ export class Write implements Caller {
   }
 
   /** Stores the response at the end of a later transaction. Throws busy if the key was taken over. */
-  async answerIn(trx: Trx, body: unknown, status = 200): Promise<StoredResponse> {
-    const answer = { status, body: status === 204 ? null : JSON.stringify(body) };
-    const stored = this.#seal ? this.#seal.close(answer) : answer;
+  async respondIn(trx: Trx, body: unknown, status = 200): Promise<StoredResponse> {
+    const response = { status, body: status === 204 ? null : JSON.stringify(body) };
+    const stored = this.#seal ? this.#seal.close(response) : response;
     const [isStored] = await allInOrder([
       storeResponse(trx, this.#reserved, stored),
-      this.#attempt.end(trx, { status, problem: null }),
+      this.#attempt.end(trx, { status, problem: null }, status === 201 ? idsOf(body) : {}),
     ]);
-    if (isStored) return answer;
+    if (isStored) return response;
     throw busy("This request was taken over by its own retry. Make the same call again.", 1);
   }
 
@@ -146,6 +146,15 @@ export class Write implements Caller {
     if (!this.#isCommitted) return this.trx.rollback();
     await freeWithRetry(this.#log, "an idempotency key", () => freeKey(this.#deps.db, this.#reserved));
   }
+}
+
+/** The id of what was created, and the number of a card. */
+function idsOf(created: unknown): Record<string, string | number> {
+  const { id, number } = created as { readonly id?: unknown; readonly number?: unknown };
+  return {
+    ...(typeof id === "string" && { id }),
+    ...(typeof number === "number" && { number }),
+  };
 }
 
 /** Pauses between attempts, in milliseconds; the last one repeats. */

@@ -122,6 +122,6 @@ export async function openForge({ env, cwd }: CommandContext, db: Db | null): Pr
   }
   throw new Problem(
     "unavailable",
-    "There is no GitHub App to look up the account with. Set APP_ID, PRIVATE_KEY and WEBHOOK_SECRET as for the service, or run the command while the sandbox runs in this folder.",
+    "No GitHub App is configured. Set APP_ID, PRIVATE_KEY and WEBHOOK_SECRET as for the service, or run the command while the sandbox runs in this folder.",
   );
 }

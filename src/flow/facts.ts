@@ -8,7 +8,7 @@ export interface BranchFacts {
   readonly headSha: string | null;
   /** How many commits the branch has that the target lacks; null when either is missing. */
   readonly aheadBy: number | null;
-  /** The commits counted by `aheadBy`, if they were asked for; null when there are too many. */
+  /** The commits counted by `aheadBy`; null if they were not asked for or could not all be read. */
   readonly commits?: readonly CommitFacts[] | null | undefined;
   /** The checks that the target requires, if they were asked for. */
   readonly requiredChecks?: readonly string[] | undefined;

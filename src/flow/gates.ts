@@ -57,7 +57,7 @@ export interface BranchWork {
   readonly fullName: string;
   readonly branchName: string;
   readonly headSha: string;
-  /** Null when there are more commits than can be read. */
+  /** Null if not all of them could be read. */
   readonly authors: readonly Contributor[] | null;
   /** Null when the pushes from the branch's creation to its head are not all known. */
   readonly pushers: readonly Contributor[] | null;
@@ -76,16 +76,16 @@ export function secondPersonRefusal(
   });
   const own = [...(authors ?? []), ...(pushers ?? [])].find((one) => one.personId === personId);
   if (own) {
-    const who = own.login ?? "somebody";
-    return refusal(
-      "same_person",
-      `${who}, who pushed or wrote commits of ${branchName}, is the person who moves the card or an account of that person. Another person has to move it.`,
-    );
+    const why =
+      own.login === null
+        ? `the person who moves the card pushed or wrote commits of ${branchName}.`
+        : `${own.login} pushed or wrote commits of ${branchName}, so neither ${own.login} nor an account of the same person may move the card.`;
+    return refusal("same_person", `${why} Another person has to move it.`);
   }
   if (authors === null)
     return refusal(
       "too_many_commits",
-      `${branchName} has more than 100 commits, which Trunkline does not read. Split the work into several cards.`,
+      `Trunkline could not read all authors of the commits of ${branchName}: it reads at most 100 commits with 20 authors each. Split the work into several cards.`,
     );
   const author = authors.find((one) => one.personId === null);
   if (author) return refusal("author_unknown", unknown("wrote", author, branchName));

@@ -1,5 +1,5 @@
 /** A commit in the first-parent line of a trunk. */
-export interface LineCommit {
+export interface TrunkCommit {
   readonly sha: string;
   readonly message: string;
   /** ISO 8601. */
@@ -36,7 +36,7 @@ export interface Revert {
  * Returns the landings oldest first. `line` is newest first. The newest commit of a pull
  * request gives its title and time.
  */
-export function landingsOf(line: readonly LineCommit[]): Landing[] {
+export function landingsOf(line: readonly TrunkCommit[]): Landing[] {
   const landings = new Map<string, Landing>();
   for (const commit of line.toReversed()) {
     const { sha, committedAt, authorLogin, prNumber } = commit;
@@ -57,7 +57,7 @@ export function landingsOf(line: readonly LineCommit[]): Landing[] {
  * Only Git's own text in the message counts, not titles or descriptions. A merge is a revert if all
  * commits that it added are.
  */
-function revertIn({ sha, message, mergedCommits }: LineCommit): Revert | null {
+function revertIn({ sha, message, mergedCommits }: TrunkCommit): Revert | null {
   const undone = undoneBy(message);
   if (undone !== null) return { sha: undone, by: sha };
   const all = (mergedCommits ?? []).map((commit) => ({ by: commit.sha, undone: undoneBy(commit.message) }));
@@ -71,19 +71,19 @@ const undoneBy = (message: string): string | null =>
 
 /**
  * Which of these landings, oldest first, are reverts. A revert of a revert is not: the work is
- * back. `isRevert` is called for commits that landed before these.
+ * back. `wasRevert` is called for commits that landed before these.
  */
 export function revertsAmong(
   landings: readonly Landing[],
-  isRevert: (sha: string) => boolean,
+  wasRevert: (sha: string) => boolean,
 ): ReadonlySet<string> {
   const found = new Map<string, boolean>();
   for (const { sha, reverts } of landings) {
-    const is = reverts !== null && !(found.get(reverts.sha) ?? isRevert(reverts.sha));
-    found.set(sha, is);
-    if (reverts !== null) found.set(reverts.by, is);
+    const isRevert = reverts !== null && !(found.get(reverts.sha) ?? wasRevert(reverts.sha));
+    found.set(sha, isRevert);
+    if (reverts !== null) found.set(reverts.by, isRevert);
   }
-  return new Set([...found].filter(([, is]) => is).map(([sha]) => sha));
+  return new Set([...found].filter(([, isRevert]) => isRevert).map(([sha]) => sha));
 }
 
 /** Rounded to four decimals; null for an empty list. */

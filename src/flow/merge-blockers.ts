@@ -10,9 +10,9 @@ export interface CardBranch {
   readonly targetBranch: string;
 }
 
-export const targetMissing = (facts: BranchFacts): Refusal => ({
+export const targetMissing = (fullName: string, facts: BranchFacts): Refusal => ({
   reason: "branch_missing",
-  message: `The target branch ${facts.target.name} does not exist. Create it, or change the flow's target.`,
+  message: `The target branch ${facts.target.name} does not exist in ${fullName}. Create it, or change the flow's target, then move the card again.`,
   details: { branch: facts.target.name },
 });
 
@@ -26,6 +26,15 @@ export const branchMissing = (branch: CardBranch): Refusal => ({
 export const noCommits = (branch: CardBranch): Refusal => ({
   reason: "nothing_to_merge",
   message: `No commits between ${branch.targetBranch} and ${branch.branchName}`,
+});
+
+/**
+ * The card's branch has commits that the target lacks, but all of them come from the branch that it
+ * was created from: the card added none.
+ */
+export const noOwnCommits = (branch: CardBranch): Refusal => ({
+  reason: "nothing_to_merge",
+  message: `${branch.branchName} adds no commits to the branch that it started from. Push commits to it, then move the card again.`,
 });
 
 /** The branch's head is not the commit that the caller requires. */

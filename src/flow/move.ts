@@ -7,6 +7,7 @@ import {
   checkBlockers,
   conflicting,
   noCommits,
+  noOwnCommits,
   targetMissing,
   headMoved,
   pullRequestClosed,
@@ -38,12 +39,13 @@ export interface RepositoryState {
   /** A refusal when the repository cannot be read. */
   readonly facts: BranchFacts | Refusal;
   /** `facts` lack a pull request that a webhook has reported. */
-  readonly isBehindWebhooks?: boolean;
+  readonly isForgeLagging?: boolean;
   /**
-   * Nobody has pushed to the branch yet. `aheadBy` may still be positive: it counts commits that
-   * the stage's target lacks, and the branch may start from another target.
+   * All commits of the card's branch are on the target that it was created from. Only determined if the
+   * branch has no pull request and the stage merges into another target, whose missing commits
+   * `aheadBy` counts.
    */
-  readonly hasNoCommits?: boolean;
+  readonly hasNoOwnCommits?: boolean;
 }
 
 /** The heads that a caller requires of a card's branches, by repository id. */
@@ -69,7 +71,7 @@ export interface MovePlan {
   /** The target has all commits of an open pull request: GitHub may soon report it as merged. */
   readonly mayBeMerged: boolean;
   /** GitHub does not return a pull request yet that a webhook has reported. */
-  readonly isBehindWebhooks: boolean;
+  readonly isForgeLagging: boolean;
   /** What follows these steps can only be planned after they have run. */
   readonly needsReplan: boolean;
   /** For a merge stage: the card's work that its target contains already. */
@@ -111,7 +113,7 @@ export function planMove(question: MoveQuestion): MovePlan {
     likelyRefusals: blocked("likelyRefusals"),
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
     mayBeMerged: plans.some(({ plan }) => plan.mayBeMerged ?? false),
-    isBehindWebhooks: plans.some(({ plan }) => plan.isBehindWebhooks ?? false),
+    isForgeLagging: plans.some(({ plan }) => plan.isForgeLagging ?? false),
     needsReplan: plans.some(({ plan }) => plan.needsReplan ?? false),
     mergedWork: plans.flatMap(({ plan }) => plan.mergedWork ?? []),
   };
@@ -128,7 +130,7 @@ export const roleToEnter = ({ minRole }: Stage): Role => (minRole === "viewer" ?
 
 const NOTHING: RepositoryPlan = { steps: [] };
 
-const mergedWorkOf = (
+const planMergedWork = (
   rule: Rule,
   { fullName, targetBranch }: CardBranch,
   prNumber: number | null,
@@ -143,7 +145,7 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   if (!ruleRequires(rule, "branch")) return NOTHING;
   if (isRefusal(facts)) return refused(facts);
   const { name: targetBranch, sha } = facts.target;
-  if (sha === null) return refused(targetMissing(facts));
+  if (sha === null) return refused(targetMissing(repository.fullName, facts));
   const required = question.headShas?.[repository.repositoryId];
   const head = headOf(facts);
   if (required !== undefined && head !== required)
@@ -157,13 +159,13 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   };
   const pull = currentPullRequest(facts);
   // Also when the branch was deleted after the merge.
-  if (pull?.state === "merged") return mergedWorkOf(rule, where, pull.number);
+  if (pull?.state === "merged") return planMergedWork(rule, where, pull.number);
   if (facts.headSha === null) return planLostBranch(where, facts);
   if (rule.type === "branch") return NOTHING;
-  if (repository.isBehindWebhooks) return { steps: [], isBehindWebhooks: true };
+  if (repository.isForgeLagging) return { steps: [], isForgeLagging: true };
   if (pull?.state === "closed") return refused(pullRequestClosed(pull.number));
-  if (!pull && rule.type === "merge" && isMergedElsewhere(facts)) return mergedWorkOf(rule, where, null);
-  if (!pull) return planFirstPullRequest(question, where, facts, repository.hasNoCommits ?? false);
+  if (!pull && rule.type === "merge" && isMergedElsewhere(facts)) return planMergedWork(rule, where, null);
+  if (!pull) return planFirstPullRequest(question, where, facts, repository.hasNoOwnCommits ?? false);
   if (rule.type === "draft_pull_request") return NOTHING;
   if (rule.type === "pull_request") return { steps: readySteps(where, pull) };
   return planMerge(question, where, facts, pull);
@@ -230,11 +232,12 @@ function planFirstPullRequest(
   { stage }: MoveQuestion,
   where: CardBranch,
   facts: BranchFacts,
-  hasNoCommits: boolean,
+  hasNoOwnCommits: boolean,
 ): RepositoryPlan {
-  if (facts.aheadBy === 0 || hasNoCommits) {
+  if (facts.aheadBy === 0 || hasNoOwnCommits) {
     // GitHub opens no pull request without commits. A draft is opened after the first push.
-    return stage.rule.type === "draft_pull_request" ? NOTHING : refused(noCommits(where));
+    if (stage.rule.type === "draft_pull_request") return NOTHING;
+    return refused(facts.aheadBy === 0 ? noCommits(where) : noOwnCommits(where));
   }
   return {
     steps: [{ ...where, action: "open_pull_request", isDraft: stage.rule.type === "draft_pull_request" }],

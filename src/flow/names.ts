@@ -30,7 +30,10 @@ export function branchNameFor(pattern: string, number: number, title: string, at
   return attempt === 1 ? name : `${name}-${attempt}`;
 }
 
-/** Equal to the longest title: titles that differ only at the end have different slugs. */
+/** How many names are tried for a branch until one is free. */
+export const MAX_BRANCH_NAMES = 20;
+
+/** As long as the longest title, so that titles that differ only at the end have different slugs. */
 const MAX_PAGE_SLUG = 200;
 
 /**

@@ -8,8 +8,8 @@ import type { Stage } from "./flow.ts";
 import { currentPullRequest, headOf, type HeadShas, type MovePlan, type RepositoryState } from "./move.ts";
 import { blockedReason, isRefusal, type BlockedReason, type Refusal, type RefusalReason } from "./refusal.ts";
 
-/** What the caller agreed to in one repository. */
-export interface AgreedWork {
+/** What a move is armed with in one repository. */
+export interface ArmedWork {
   readonly sha: string;
   readonly targetBranch: string;
   /** Null if the pull request has to be opened first. */
@@ -18,7 +18,7 @@ export interface AgreedWork {
 }
 
 /** By repository id. */
-export type Agreed = Readonly<Record<string, AgreedWork>>;
+export type WorkByRepository = Readonly<Record<string, ArmedWork>>;
 
 /** Set for a move that may end with waiting instead of a refusal. */
 export interface ArmingRequest {
@@ -56,9 +56,9 @@ interface ReadinessQuestion {
   readonly stage: Stage;
   readonly plan: MovePlan;
   readonly repositories: readonly RepositoryState[];
-  /** What was agreed; null while the move is being armed. */
-  readonly agreed: Agreed | null;
-  /** How long ago each head was pushed, or first known, in milliseconds by repository id. */
+  /** Null while the move is being armed. */
+  readonly armedWith: WorkByRepository | null;
+  /** How long ago each head was pushed, or the move was armed, in milliseconds by repository id. */
   readonly headAges: ReadonlyMap<string, number>;
 }
 
@@ -71,7 +71,7 @@ export type Readiness =
       readonly endsInMs: number | null;
     }
   | { readonly state: "refused"; readonly reasons: readonly BlockedReason[] }
-  /** Something other than the heads differs from what was agreed. */
+  /** Something other than the heads differs from when the move was armed. */
   | { readonly state: "changed"; readonly disarming: Disarming };
 
 /** Refusals that may clear without a new commit. */
@@ -83,11 +83,11 @@ const MAY_CLEAR: ReadonlySet<RefusalReason> = new Set([
 
 /** Whether an inspected card may enter a stage now, has to wait, or cannot enter with these commits. */
 export function judgeReadiness(question: ReadinessQuestion): Readiness {
-  const { plan, repositories, agreed } = question;
-  const disarming = agreed && changeOf(agreed, repositories);
+  const { plan, repositories, armedWith } = question;
+  const disarming = armedWith && changeOf(armedWith, repositories);
   if (disarming) return { state: "changed", disarming };
   const known = [...plan.reasons, ...plan.likelyRefusals];
-  const isFull = ({ reason }: BlockedReason): boolean => agreed !== null && reason === "wip_limit";
+  const isFull = ({ reason }: BlockedReason): boolean => armedWith !== null && reason === "wip_limit";
   const final = known.filter((each) => !MAY_CLEAR.has(each.reason) && !isFull(each));
   if (final.length > 0) return { state: "refused", reasons: final };
   const startingChecks = repositories.flatMap((repository) => mayStillStart(question, repository));
@@ -104,8 +104,8 @@ export function judgeReadiness(question: ReadinessQuestion): Readiness {
   return { state: "waiting", waitingFor, endsInMs };
 }
 
-/** What a caller agrees to by arming the move of an inspected card. */
-export const agreedWork = (repositories: readonly RepositoryState[]): Agreed =>
+/** What the move of an inspected card is armed with. */
+export const workByRepository = (repositories: readonly RepositoryState[]): WorkByRepository =>
   Object.fromEntries(
     repositories.flatMap(({ repositoryId, facts }) => {
       const sha = isRefusal(facts) ? null : headOf(facts);
@@ -118,10 +118,10 @@ export const agreedWork = (repositories: readonly RepositoryState[]): Agreed =>
   );
 
 /** The heads that a move has to find and merge. */
-export const headsOf = (agreed: Agreed): HeadShas =>
-  Object.fromEntries(Object.entries(agreed).map(([repositoryId, { sha }]) => [repositoryId, sha]));
+export const headsOf = (work: WorkByRepository): HeadShas =>
+  Object.fromEntries(Object.entries(work).map(([repositoryId, { sha }]) => [repositoryId, sha]));
 
-export const hasSameHeads = (one: Agreed, other: Agreed): boolean =>
+export const hasSameHeads = (one: WorkByRepository, other: WorkByRepository): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
   Object.entries(one).every(([repositoryId, { sha }]) => other[repositoryId]?.sha === sha);
 
@@ -130,12 +130,12 @@ export const REPOSITORIES_CHANGED: Disarming = {
   message: "The card has other repositories than when the move was armed. Arm it again.",
 };
 
-function changeOf(agreed: Agreed, repositories: readonly RepositoryState[]): Disarming | null {
-  const isKnown = ({ repositoryId }: RepositoryState): boolean => agreed[repositoryId] !== undefined;
-  if (repositories.length !== Object.keys(agreed).length || !repositories.every(isKnown))
+function changeOf(armedWith: WorkByRepository, repositories: readonly RepositoryState[]): Disarming | null {
+  const isKnown = ({ repositoryId }: RepositoryState): boolean => armedWith[repositoryId] !== undefined;
+  if (repositories.length !== Object.keys(armedWith).length || !repositories.every(isKnown))
     return REPOSITORIES_CHANGED;
   for (const { repositoryId, facts, fullName } of repositories) {
-    const work = agreed[repositoryId];
+    const work = armedWith[repositoryId];
     if (!work || isRefusal(facts)) continue;
     const { name } = facts.target;
     if (name !== work.targetBranch) {
@@ -149,7 +149,7 @@ function changeOf(agreed: Agreed, repositories: readonly RepositoryState[]): Dis
 }
 
 function pullRequestChange(
-  { prNumber, isDraft, targetBranch }: AgreedWork,
+  { prNumber, isDraft, targetBranch }: ArmedWork,
   pull: PullRequestFacts | undefined,
 ): string | null {
   if (prNumber === null) return null;
@@ -194,6 +194,6 @@ function mayStillStart(
   if (!found || (found.facts.requiredChecks ?? []).length > 0) return [];
   const leftMs = CHECKS_START_MS - (question.headAges.get(repositoryId) ?? 0);
   if (leftMs <= 0) return [];
-  const message = `${found.facts.target.name} requires no checks. The move waits until ${CHECKS_START_MS / 1_000} s after the push, because some may still start.`;
+  const message = `${found.facts.target.name} requires no checks. The move waits until ${CHECKS_START_MS / 1_000} s after the push, because checks that are not required may still start.`;
   return [{ reason: blockedReason(fullName, { reason: "checks_pending", message }), leftMs }];
 }

@@ -53,7 +53,7 @@ export interface Blocked extends Omit<BlockedReason, "details"> {
   readonly reasons: readonly BlockedReason[];
   /** The stage that the card could not enter. */
   readonly statusId: string;
-  /** The head commit that was refused; null when there is no branch. */
+  /** The head commit that was refused; null if it does not exist or was not read. */
   readonly headSha: string | null;
   /** ISO 8601 UTC. */
   readonly at: string;

@@ -1,7 +1,7 @@
 import { plainName } from "./comment-text.ts";
 
 /** A pull request of a card. */
-export interface CardPullRequest {
+export interface MergeablePull {
   readonly number: number;
   readonly targetBranch: string;
   readonly state: "draft" | "open" | "merged" | "closed";
@@ -17,7 +17,7 @@ type PickedMerges =
  * The merges to pick for a card: those into `target`, from which release branches are created, or
  * else those into the first branch it reached. Merges into later branches repeat the same changes.
  */
-export function pickedMerges(pulls: readonly CardPullRequest[], target: string): PickedMerges {
+export function pickedMerges(pulls: readonly MergeablePull[], target: string): PickedMerges {
   const merged = pulls.filter(({ state }) => state === "merged").toSorted((a, b) => a.number - b.number);
   const [first] = merged;
   if (!first) return { waitsFor: Math.max(0, ...pulls.map(({ number }) => number)) || null };
@@ -30,8 +30,8 @@ export function pickedMerges(pulls: readonly CardPullRequest[], target: string):
 export interface ReleaseNotesCard {
   readonly number: number;
   readonly title: string;
-  /** Merged in this repository; `isAfterFreeze` marks one that was merged after the tagged commit. */
-  readonly pullRequests: readonly { readonly number: number; readonly isAfterFreeze: boolean }[];
+  /** Merged in this repository; `isReleased` if the tagged commit contains it. */
+  readonly pullRequests: readonly { readonly number: number; readonly isReleased: boolean }[];
   /** Nothing of the card was merged anywhere, and it is not at the end of the flow. */
   readonly hasNoWork: boolean;
 }
@@ -59,13 +59,13 @@ export function releaseNotes(cards: readonly ReleaseNotesCard[]): string {
 
 /** Whether the tag contains nothing of a card whose work belongs to the repository. */
 export const isMissing = ({ pullRequests, hasNoWork }: ReleaseNotesCard): boolean =>
-  hasNoWork || (pullRequests.length > 0 && pullRequests.every(({ isAfterFreeze }) => isAfterFreeze));
+  hasNoWork || (pullRequests.length > 0 && pullRequests.every(({ isReleased }) => !isReleased));
 
 function lineOf(card: ReleaseNotesCard): string {
   const { number, title, pullRequests } = card;
   const characters = Array.from(title);
   const short = characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join("")}…` : title;
-  const released = pullRequests.filter(({ isAfterFreeze }) => !isAfterFreeze);
+  const released = pullRequests.filter(({ isReleased }) => isReleased);
   const notes = isMissing(card) ? ["not in this release"] : released.map((pull) => `#${pull.number}`);
   return `- Card ${number}: ${plainName(short)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;
 }

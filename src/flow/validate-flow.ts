@@ -171,7 +171,10 @@ function methodFaults({ mergeMethod, stages }: FlowDraft): FlowFault[] {
   return [{ path: "mergeMethod", message }];
 }
 
-/** Test titles: without a slug, all that could complete `.lock`, and the longest. */
+/**
+ * Titles to try a pattern with: without a slug, the parts of `lock` (no name may end in `.lock`), and
+ * the longest slug.
+ */
 const TITLES = ["", "a", "l", "lo", "loc", "lock", "o", "oc", "ock", "c", "ck", "k", "x".repeat(50)];
 /** The lowest and highest card number, and the lowest and highest attempt to find a free name. */
 const NUMBERS = [1, 2_147_483_647];

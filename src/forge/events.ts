@@ -11,7 +11,7 @@ interface FromRepository {
   readonly repository: ForgeRepository;
   readonly sender: ForgeAccount | null;
   readonly at: string | null;
-  /** Found by comparing the stored state with the forge, not by a webhook; happened by `at`. */
+  /** Found by comparing the stored state with the forge, not by a webhook. It happened at `at` or earlier. */
   readonly isFromComparison?: true;
 }
 
@@ -62,7 +62,7 @@ export interface PullRequestEvent extends FromRepository {
 export interface CheckReported extends FromRepository, InspectedCheck {
   readonly type: "check_reported";
   readonly sha: string;
-  /** Increases from report to report of one series. */
+  /** The id of the run or status. A later run has a higher one. */
   readonly forgeId: number;
   readonly branchNames: readonly string[];
 }
@@ -101,7 +101,7 @@ export interface ReviewEdited extends FromRepository {
 export interface Commented extends FromRepository {
   readonly type: "commented";
   readonly action: "created" | "edited" | "deleted";
-  /** The pull request's. */
+  /** The pull request's number. */
   readonly number: number;
   readonly commentId: number;
   /** The account that wrote it, not the one that edited it. */

@@ -64,7 +64,7 @@ export interface Forge extends ReleaseForge {
   repository(ref: RepositoryRef): Promise<ForgeRepository | null>;
 
   /**
-   * What the forge's GraphQL API lacks of what Trunkline uses, as messages; null when there is no
+   * What Trunkline uses and the forge's GraphQL API lacks, as messages; null when there is no
    * such API. Reads as an installation.
    */
   graphqlGaps(installationId: number): Promise<readonly string[] | null>;
@@ -98,8 +98,8 @@ export interface Forge extends ReleaseForge {
   createBranch(repository: RepositoryRef, branchName: string, sha: string): Promise<CreatedRef>;
   /**
    * Opens a pull request. Succeeds if one is open for the same head and target, or if one from an
-   * earlier attempt was closed or merged since. Opens it ready, and returns that as
-   * `isDraft`, when the repository has no drafts.
+   * earlier attempt was closed or merged since. If the repository has no drafts, opens it ready for
+   * review and returns `isDraft` false.
    */
   openPullRequest(
     repository: RepositoryRef,

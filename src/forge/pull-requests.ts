@@ -12,6 +12,9 @@ export interface BranchInspectionRequest {
   readonly targetBranch: string | null;
 }
 
+/** How many branches one call inspects. Forges limit the time of a call, GitHub to 10 seconds. */
+export const BRANCHES_PER_CALL = 25;
+
 export type BranchInspection =
   /** The repository is deleted, archived, or not accessible to the installation. */
   | { readonly refusal: Refusal }
@@ -27,7 +30,7 @@ export type BranchInspection =
 
 export interface InspectOptions {
   /** How many of each branch, the newest ones; 20 by default. */
-  readonly pullRequests?: number;
+  readonly maxPullRequests?: number;
   /** Also read comments, reviews and the author of the head commit. */
   readonly includesConversation?: boolean;
   /** Also read which checks the targets require. */
@@ -146,7 +149,7 @@ export interface OpenedPullRequest {
 }
 
 export interface CommentOrder {
-  /** The pull request's. */
+  /** The pull request's number. */
   readonly number: number;
   readonly body: string;
   /** The unique start of the body, by which an earlier attempt's comment is found. */

@@ -1,5 +1,5 @@
 /** The part of the port (`forge.ts`) for releases and the trunk report. */
-import type { LineCommit } from "../flow/landings.ts";
+import type { TrunkCommit } from "../flow/landings.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import type { CreatedRef, ForgeResult, RepositoryRef } from "./values.ts";
 
@@ -32,10 +32,10 @@ export type PickResult =
   | { readonly state: "contained" }
   /** Nothing was written. `files` changed on both sides; empty if the forge does not list them. */
   | { readonly state: "conflict"; readonly files: readonly string[]; readonly message: string }
-  | BranchMoved;
+  | UnexpectedTip;
 
 /** The branch is at another commit, without the picked ones. Null: it is deleted. */
-interface BranchMoved {
+interface UnexpectedTip {
   readonly state: "moved";
   readonly sha: string | null;
 }
@@ -43,14 +43,14 @@ interface BranchMoved {
 /** Deleted, or gone before (`deleted` false), or at another commit. */
 export type DeletedBranch = ForgeResult<{ readonly deleted: boolean } | { readonly moved: string }>;
 
-export type MovedBranch = ForgeResult<{ readonly state: "there" } | BranchMoved>;
+export type MoveBranchResult = ForgeResult<{ readonly state: "at_target" } | UnexpectedTip>;
 
 /** Picked commits that are on no branch yet. */
 export interface PreparedPick {
   readonly state: "prepared";
   /** The branch's tip after `applyPick`. */
   readonly sha: string;
-  /** The commits that the pull requests left on their target, and that are picked. */
+  /** The commits that the pull requests added to their target, and that are picked. */
   readonly commits: readonly string[];
   /** Opaque; the adapter needs it to apply or discard the pick. */
   readonly handle: string;
@@ -62,7 +62,7 @@ export interface TaggingQuestion {
   readonly tagName: string;
 }
 
-export type TaggingAnswer =
+export type TagInspection =
   | { readonly refusal: Refusal }
   /** The commits of the branch and the tag; null for one that does not exist. */
   | { readonly refusal?: undefined; readonly branchSha: string | null; readonly tagSha: string | null };
@@ -71,7 +71,7 @@ export interface TipTag extends BranchTip {
   readonly tagName: string;
 }
 
-export interface NewTag extends Omit<TipTag, "branchName"> {
+export interface NewTag extends Pick<TipTag, "sha" | "tagName"> {
   readonly repository: RepositoryRef;
 }
 
@@ -100,7 +100,7 @@ export interface HistoryQuestion {
 
 export interface LandedHistory {
   /** Newest first. */
-  readonly commits: readonly LineCommit[];
+  readonly commits: readonly TrunkCommit[];
   /** Where the next response starts; null when this one is complete. */
   readonly next: string | null;
   /** Whether `after` was reached. */
@@ -114,7 +114,7 @@ export interface ReleaseForge {
   /** The first-parent line of a branch; null when the branch does not exist. */
   landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
   /** The present branches and tags: one call per installation and 50 questions. */
-  inspectTags(questions: readonly TaggingQuestion[]): Promise<TaggingAnswer[]>;
+  inspectTags(questions: readonly TaggingQuestion[]): Promise<TagInspection[]>;
   temporaryBranches(repository: RepositoryRef): Promise<readonly BranchTip[]>;
 
   /** Deletes a branch that is at the expected commit. A deleted one is a success. */
@@ -135,7 +135,12 @@ export interface ReleaseForge {
   /** Removes the temporary branch; false when it may be left. */
   discardPick(repository: RepositoryRef, order: PickOrder, prepared: PreparedPick): Promise<boolean>;
   /** Moves a branch that is at `from`, also backwards. One that is at `to` already is a success. */
-  moveBranch(repository: RepositoryRef, branchName: string, from: string, to: string): Promise<MovedBranch>;
+  moveBranch(
+    repository: RepositoryRef,
+    branchName: string,
+    from: string,
+    to: string,
+  ): Promise<MoveBranchResult>;
   /**
    * Creates a tag atomically if it does not exist and the branch is at the commit. False unless the
    * forge confirmed it: read the tag to find out.

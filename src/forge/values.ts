@@ -62,7 +62,7 @@ export interface DeliveryAttempt {
   /** The receiver accepted it. */
   readonly isOk: boolean;
   /** The receiver rejected its signature. */
-  readonly isUnsigned: boolean;
+  readonly isSignatureRejected: boolean;
   readonly outcome: string;
 }
 
@@ -99,10 +99,10 @@ export type ForgeResult<T> =
 export type CreatedRef = ForgeResult<{ readonly created: boolean } | { readonly taken: string }>;
 
 /** Why the forge cannot be used now. An outage includes a lost response; `ForgeLimited` is a rate limit. */
-export const UNAVAILABLE_REASONS = ["rate_limit", "unusable_answer", "outage"] as const;
+export const UNAVAILABLE_REASONS = ["rate_limit", "unusable_response", "outage"] as const;
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
-/** The forge did not respond, or its response was lost. `retryAfter` in seconds. */
+/** The forge cannot be used now; `reason` says why. `retryAfter` in seconds. */
 export class ForgeUnavailable extends Error {
   override readonly name = "ForgeUnavailable";
   readonly retryAfter: number;

@@ -35,7 +35,7 @@ export function attemptOf(
   deps: Pick<Deps, "newId" | "instanceId">,
   { request, response, params }: Called,
   action: string,
-  clientId = response.locals.source.presented(request)?.clientId ?? null,
+  clientId = response.locals.authMethod.presented(request)?.clientId ?? null,
 ): Attempt {
   return new Attempt({
     id: deps.newId(),
@@ -62,7 +62,7 @@ function targetsOf(params: Called["params"]): Record<string, string | number> {
 
 /**
  * Calls without a key and calls above a limit have no row: they could fill the table. Rows of other
- * failed calls count towards the limit of stored responses (`STORED_ANSWERS_MB`).
+ * failed calls count towards the limit of stored responses (`STORED_RESPONSES_MB`).
  */
 async function recordFailure(
   { db }: Deps,
@@ -74,7 +74,7 @@ async function recordFailure(
   // The row exists, so the response does not wait for an unavailable database.
   if (attempt.isBegun)
     return freeWithRetry(response.locals.log, "an audit row", () => attempt.end(db, outcome));
-  if (outcome.status === 429 || response.locals.source.presented(request) === undefined) return;
+  if (outcome.status === 429 || response.locals.authMethod.presented(request) === undefined) return;
   if (outcome.status === 401) attempt.clearCaller();
   const { limiter } = response.locals;
   if (attempt.credentialId !== null) limiter.requireSpace(attempt.credentialId);

@@ -12,7 +12,7 @@ import {
 } from "../store/tenancy/credentials.ts";
 
 /** How a request identifies its caller: by an API key, or by the cookie of a session. */
-export interface CallerSource {
+export interface AuthMethod {
   readonly isSession: boolean;
   /** The credential: undefined if the request has none, null if it is malformed. */
   readonly presented: (request: Request) => KeyParts | null | undefined;
@@ -23,8 +23,8 @@ export interface CallerSource {
   readonly recordActivity: (db: Db, credential: Credential) => Promise<boolean>;
 }
 
-/** The source of `/v1`, which ignores cookies. */
-export const API_KEY: CallerSource = {
+/** The authentication of `/v1`, which ignores cookies. */
+export const API_KEY: AuthMethod = {
   isSession: false,
   presented: (request) => {
     const authorization = request.get("authorization");
@@ -55,7 +55,7 @@ export class Authentication {
    */
   async authenticate(
     db: Db,
-    { isSession, refuse }: Pick<CallerSource, "isSession" | "refuse">,
+    { isSession, refuse }: Pick<AuthMethod, "isSession" | "refuse">,
     key: KeyParts | null | undefined,
     { isReread = false }: { readonly isReread?: boolean } = {},
   ): Promise<CachedCredential> {

@@ -39,6 +39,9 @@ const STORED_ROW_BYTES = 500;
 /** Running calls of all boards. The other connections of the pool serve webhooks, jobs and checks. */
 const RUNNING_CALLS = POOL_SIZE - 2;
 
+/** How often a call runs while its credential changes. */
+const MAX_ATTEMPTS = 5;
+
 /** Authenticates calls, limits their rate, and schedules them. */
 export class CallLimiter {
   readonly schedule: CallScheduler;
@@ -66,8 +69,8 @@ export class CallLimiter {
 
   /**
    * Runs `work` with the credential of the request. If the cached credential is stale, `work` runs
-   * a second time with the current one. Therefore `work` must not send a response, and must confirm
-   * the credential before it writes. Throws `unauthenticated`, or `too_many` for too many invalid keys and
+   * again with the current one. Therefore `work` must not send a response, and must confirm the
+   * credential before it writes. Throws `unauthenticated`, or `too_many` for too many invalid keys and
    * for a credential at its limit. Invalid keys that others send never block a valid key.
    */
   async admit<T>(
@@ -76,38 +79,43 @@ export class CallLimiter {
     response: Response,
     work: (cached: CachedCredential) => Promise<T>,
   ): Promise<T> {
-    const { source } = response.locals;
+    const { authMethod } = response.locals;
     const attempt = async (isReread: boolean): Promise<T> => {
       const cached = await this.#authenticate(db, request, response, isReread);
       response.locals.clientId = cached.credential.clientId;
       // Only the first admission of a request counts as activity. A stream is admitted repeatedly,
       // even if the person is away.
-      if (!isReread && !this.#admitted.has(response) && (await source.recordActivity(db, cached.credential)))
+      if (
+        !isReread &&
+        !this.#admitted.has(response) &&
+        (await authMethod.recordActivity(db, cached.credential))
+      )
         throw new StaleCredential();
-      const result = await cached.revalidateAfter(db, async () => {
+      const result = await cached.readAndConfirmAfter(db, async () => {
         this.#enter(cached.credential.id, response);
         return work(cached);
       });
       await this.#lastUses.record(db, cached.credential.userId, response.locals.log);
       return result;
     };
-    try {
-      return await attempt(false);
-    } catch (error) {
-      if (!(error instanceof StaleCredential)) throw error;
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await attempt(attempts > 1);
+      } catch (error) {
+        if (!(error instanceof StaleCredential) || attempts === MAX_ATTEMPTS) throw error;
+      }
     }
-    return attempt(true);
   }
 
   async #authenticate(
     db: Db,
     request: Request,
-    { locals: { source } }: Response,
+    { locals: { authMethod } }: Response,
     isReread: boolean,
   ): Promise<CachedCredential> {
-    const key = source.presented(request);
+    const key = authMethod.presented(request);
     try {
-      return await this.#authentication.authenticate(db, source, key, { isReread });
+      return await this.#authentication.authenticate(db, authMethod, key, { isReread });
     } catch (error) {
       const isRefused = error instanceof Problem && error.kind === "unauthenticated";
       if (isRefused && key !== undefined) this.#failures.count(request.socket.remoteAddress ?? "", key);

@@ -119,6 +119,6 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
   }
   const { statusCode, body, retryAfter } = failureOf(error, locals, request.method);
   if (retryAfter !== undefined) response.set("Retry-After", String(retryAfter));
-  if (statusCode === 401 && !locals.source.isSession) response.set("WWW-Authenticate", "Bearer");
+  if (statusCode === 401 && !locals.authMethod.isSession) response.set("WWW-Authenticate", "Bearer");
   response.status(statusCode).json(body);
 };

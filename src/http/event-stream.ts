@@ -36,13 +36,14 @@ export async function streamEvents(
   if (hasAllAfter(position, bounds)) response.write(`id: ${position}\n\n`);
   let aliveUntil = Date.now() + keepAliveMs;
   const send = async (text: string): Promise<void> => {
-    if (text === "" || response.write(text) || (await isDrained(response, keepAliveMs, ending))) return;
+    if (text === "" || response.write(text) || (await waitUntilDrained(response, keepAliveMs, ending)))
+      return;
     response.destroy();
   };
   while (!ending.aborted) {
     const page = await deps.feed.read(workspaceId, { ...filter, after: position, limit: BATCH });
     const { events, next, head, oldest } = page;
-    // Also after the start: old events are deleted while a slow client reads them.
+    // Checked at each read, because old events may be deleted while a slow client reads.
     const isKept = hasAllAfter(position, page);
     await send(
       isKept
@@ -85,7 +86,7 @@ function startStream(response: Response): void {
 }
 
 /**
- * Aborts when the connection of the client closes, which may have happened, or when `closing` aborts.
+ * Aborts when the connection of the client closes, or is closed already, or when `closing` aborts.
  * `AbortSignal.any` would add to `closing` for each request, for as long as the process runs.
  */
 export function closedSignal(response: Response, closing?: AbortSignal): AbortSignal {
@@ -108,7 +109,11 @@ function lastEventId(request: Request): number | null {
 }
 
 /** Waits until the client has read what was sent. False if it has not within `ms`. */
-export async function isDrained(response: Response, ms: number, ending: AbortSignal): Promise<boolean> {
+export async function waitUntilDrained(
+  response: Response,
+  ms: number,
+  ending: AbortSignal,
+): Promise<boolean> {
   const aborted = new AbortController();
   const abort = (): void => aborted.abort();
   // Node may collect an `AbortSignal.timeout` in a combined signal before it aborts.

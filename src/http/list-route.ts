@@ -12,9 +12,9 @@ import {
   type ListWindow,
 } from "../store/db/list-window.ts";
 import {
-  accountRoute,
+  credentialRoute,
   readRoute,
-  type AccountCall,
+  type CredentialCall,
   type Exchange,
   type MaybeObject,
   type Output,
@@ -125,13 +125,13 @@ export function keyedListRoute<
 }
 
 /** A list that belongs to the credential, not to a board. */
-export function accountListRoute(
+export function credentialListRoute(
   route: ListDefinition & {
-    readonly handle: (deps: Deps, call: AccountCall) => Promise<readonly Identified[]>;
+    readonly handle: (deps: Deps, call: CredentialCall) => Promise<readonly Identified[]>;
   },
 ): Route {
   const { handle, list, ...rest } = route;
-  return accountRoute({
+  return credentialRoute({
     ...rest,
     query: listQuery,
     responses: { 200: { ...list, headers: listHeaders } },

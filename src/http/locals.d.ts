@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { CallerSource } from "./authenticate.ts";
+import type { AuthMethod } from "./authenticate.ts";
 import type { CallLimiter } from "./call-limiter.ts";
 
 declare global {
@@ -11,7 +11,7 @@ declare global {
       log: Logger;
       limiter: CallLimiter;
       /** How the request says who makes it. */
-      source: CallerSource;
+      authMethod: AuthMethod;
       /** The client id of the request's valid API key or session. */
       clientId: string | undefined;
       /** Logged at the level debug unless it fails. */

@@ -7,7 +7,7 @@ import { Problem } from "../errors.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Db } from "../store/db/connect.ts";
 import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
-import { API_KEY, type CallerSource } from "./authenticate.ts";
+import { API_KEY, type AuthMethod } from "./authenticate.ts";
 import type { CallLimiter } from "./call-limiter.ts";
 import { REPLAY_HEADER } from "./idempotency.ts";
 
@@ -15,7 +15,7 @@ import { REPLAY_HEADER } from "./idempotency.ts";
 export class RequestLocals {
   readonly requestId: string;
   readonly limiter: CallLimiter;
-  source: CallerSource = API_KEY;
+  authMethod: AuthMethod = API_KEY;
   clientId: string | undefined;
   isRoutine = false;
   readonly #log: Logger;

@@ -13,7 +13,7 @@ import { problem } from "./v1/shapes.ts";
 interface Example {
   readonly path: string;
   readonly body?: unknown;
-  readonly answers: Readonly<Record<string, unknown>>;
+  readonly responses: Readonly<Record<string, unknown>>;
 }
 const examples: Readonly<Record<string, Example>> = recorded;
 
@@ -135,7 +135,7 @@ function operationOf(definition: RouteDefinition): ZodOpenApiOperationObject {
                 isWrite && status.startsWith("2") && replayHeader,
               ]),
               ...(schema && {
-                content: { [contentType]: { schema, ...exampleOf(example?.answers[status]) } },
+                content: { [contentType]: { schema, ...exampleOf(example?.responses[status]) } },
               }),
             },
           ],

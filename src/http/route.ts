@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import type { Role } from "../flow/roles.ts";
 import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
-import { RenderedAnswer } from "../store/cards/cached-boards.ts";
+import { RenderedResponse } from "../store/cards/cached-boards.ts";
 import { boardOf, requireRole, WORKSPACE_HEADER } from "./resolve.ts";
 import { CLAIM_HEADER } from "./claim-header.ts";
 import { etagOf, MATCH_HEADER } from "./etag.ts";
@@ -19,8 +19,8 @@ export interface RouteDefinition {
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
-  /** `account` routes concern the credential, not a board. */
-  readonly about: "account" | "board";
+  /** `credential` routes concern the credential, not a board. */
+  readonly about: "credential" | "board";
   readonly role: Role;
   /** Whether responses with 200 have an ETag for `If-Match`, and a write takes that header. */
   readonly isVersioned?: boolean;
@@ -44,7 +44,7 @@ export interface Route {
   /** Responds to an HTTP request. */
   readonly serve: (deps: Deps, request: Request, response: Response) => Promise<void>;
   /** Returns the response. Throws a `Problem`. Null for a route that streams its response. */
-  readonly run: ((deps: Deps, exchange: Exchange) => Promise<Answer>) | null;
+  readonly run: ((deps: Deps, exchange: Exchange) => Promise<RouteResult>) | null;
 }
 
 /** A call of a route: an HTTP request for it, or the call of a tool that names it. */
@@ -69,24 +69,24 @@ export interface Exchange {
   readonly setHeader: (name: string, value: string) => void;
 }
 
-export interface Answer {
+export interface RouteResult {
   readonly status: number;
   /** JSON; null if there is no body. */
   readonly body: string | Buffer | null;
   readonly etag?: string;
 }
 
-/** A call that concerns the credential, not a board. */
-export interface AccountCall<Query = unknown> {
+/** A call of a credential. A route that concerns the credential, not a board, gets only this. */
+export interface CredentialCall<Query = unknown> {
   readonly credential: Credential;
   /**
-   * Already revalidated, except in a route with `confirmsCredential`: there `handle` has to revalidate it.
+   * Already confirmed, except in a route with `confirmsCredential`: there `handle` has to confirm it.
    */
   readonly cached: CachedCredential;
   readonly query: Query;
 }
 
-export interface ReadCall<Params, Query> extends AccountCall<Query> {
+export interface ReadCall<Params, Query> extends CredentialCall<Query> {
   readonly board: BoardRole;
   readonly params: Params;
 }
@@ -104,24 +104,31 @@ export type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undef
 export type MaybeObject = z.ZodObject | undefined;
 
 /** A read that concerns the credential, not a board. */
-export function accountRoute<Query extends MaybeObject = undefined>(
+export function credentialRoute<Query extends MaybeObject = undefined>(
   route: Omit<Definition<undefined, Query, undefined>, "params" | "body"> & {
-    readonly handle: (deps: Deps, call: AccountCall<Output<Query>>, exchange: Exchange) => Promise<unknown>;
+    readonly handle: (
+      deps: Deps,
+      call: CredentialCall<Output<Query>>,
+      exchange: Exchange,
+    ) => Promise<unknown>;
   },
 ): Route {
   const { handle, ...rest } = route;
-  return answering({ ...definitionOf(rest, "get", "viewer"), about: "account" }, async (deps, exchange) => {
-    const { request, response } = exchange;
-    const { limiter } = response.locals;
-    const result = await limiter.admit(deps, request, response, async (cached) => {
-      exchange.requireNoBody();
-      const query = validateQuery(rest.query, exchange.query) as Output<Query>;
-      await limiter.schedule.enter(response, cached.credential.id);
-      await cached.revalidate(deps.db);
-      return handle(deps, { credential: cached.credential, cached, query }, exchange);
-    });
-    return answerTo(result);
-  });
+  return jsonRoute(
+    { ...definitionOf(rest, "get", "viewer"), about: "credential" },
+    async (deps, exchange) => {
+      const { request, response } = exchange;
+      const { limiter } = response.locals;
+      const result = await limiter.admit(deps, request, response, async (cached) => {
+        exchange.requireNoBody();
+        const query = validateQuery(rest.query, exchange.query) as Output<Query>;
+        await limiter.schedule.enter(response, cached.credential.id);
+        await cached.readAndConfirm(deps.db);
+        return handle(deps, { credential: cached.credential, cached, query }, exchange);
+      });
+      return resultOf(result);
+    },
+  );
 }
 
 /** A read of a board. */
@@ -141,7 +148,7 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
   },
 ): Route {
   const { handle, confirmsCredential = false, role = "viewer", ...rest } = route;
-  return answering(definitionOf(rest, "get", role), async (deps, exchange) => {
+  return jsonRoute(definitionOf(rest, "get", role), async (deps, exchange) => {
     const { request, response } = exchange;
     const result = await response.locals.limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
@@ -151,10 +158,10 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
       const params = validPathParams(rest.params, exchange) as Output<Params>;
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
       const scheduled = await schedule(deps, response, board);
-      if (!confirmsCredential) await cached.revalidate(deps.db);
+      if (!confirmsCredential) await cached.readAndConfirm(deps.db);
       return handle(scheduled, { credential, cached, board, params, query }, exchange);
     });
-    return answerTo(result);
+    return resultOf(result);
   });
 }
 
@@ -184,7 +191,7 @@ export function streamRoute<Query extends MaybeObject = undefined>(
           requireRole(board.role, role);
           requireNoBodySent(request);
           const query = validateQuery(rest.query, request.query) as Output<Query>;
-          await cached.revalidate(deps.db);
+          await cached.readAndConfirm(deps.db);
           return { board, query };
         });
       await handle(deps, await admit(), { request, response }, admit);
@@ -208,7 +215,7 @@ export async function schedule(deps: Deps, response: Response, { workspaceId }: 
 }
 
 /** A route whose response is one JSON document. */
-export const answering = (definition: RouteDefinition, run: NonNullable<Route["run"]>): Route => ({
+export const jsonRoute = (definition: RouteDefinition, run: NonNullable<Route["run"]>): Route => ({
   definition,
   run,
   serve: async (deps, request, response) => {
@@ -234,8 +241,8 @@ const exchangeOf = (request: Request, response: Response): Exchange => ({
   setHeader: (name, value) => void response.set(name, value),
 });
 
-function answerTo(result: unknown): Answer {
-  if (result instanceof RenderedAnswer) return { status: 200, body: result.body, etag: result.etag };
+function resultOf(result: unknown): RouteResult {
+  if (result instanceof RenderedResponse) return { status: 200, body: result.body, etag: result.etag };
   return { status: 200, body: result instanceof JsonText ? result.text : JSON.stringify(result) };
 }
 

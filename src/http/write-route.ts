@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { requireClaim } from "../actions/claims/claims.ts";
 import type { Deps } from "../actions/deps.ts";
-import { AnswerSeal } from "../actions/sealed-text.ts";
+import { ResponseSeal } from "../actions/sealed-text.ts";
 import { startWrite, type Write } from "../actions/write.ts";
 import type { Role } from "../flow/roles.ts";
 import type { Db } from "../store/db/connect.ts";
@@ -22,7 +22,7 @@ import { audited } from "./attempts.ts";
 import { requireNoBody } from "./json.ts";
 import { boardOf, requireRole, requireWriteScope, WORKSPACE_HEADER } from "./resolve.ts";
 import {
-  answering,
+  jsonRoute,
   definitionOf,
   validPathParams,
   schedule,
@@ -75,12 +75,12 @@ export function writeRoute<
   const run = audited({ method, path: rest.path }, async (deps, exchange: Exchange, attempt) => {
     let reading: Promise<unknown> | undefined;
     const { request, response } = exchange;
-    const { limiter, log, source } = response.locals;
+    const { limiter, log, authMethod } = response.locals;
     return limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
       const { id: credentialId, userId, isHuman } = credential;
       Object.assign(attempt, { userId, credentialId });
-      source.requireOwnPage(request);
+      authMethod.requireOwnPage(request);
       const board = boardOf(credential, request.get(WORKSPACE_HEADER));
       const { workspaceId, role: held } = board;
       attempt.workspaceId = workspaceId;
@@ -103,7 +103,9 @@ export function writeRoute<
       const requestId = requestIdOf(credentialId, key, fingerprint);
       const caller = { userId, credentialId, workspaceId, role: held, isHuman, requestId };
       const scheduled = attempt.instrument(await schedule(deps, response, board));
-      const seal = hasSecret ? new AnswerSeal(source.presented(request)?.secret ?? "", requestId) : null;
+      const seal = hasSecret
+        ? new ResponseSeal(authMethod.presented(request)?.secret ?? "", requestId)
+        : null;
       const call = { caller, cached, key, fingerprint, attempt, seal };
       const start = await startWrite(scheduled, log, call, async (trx) => {
         const finding = find?.(trx, board, params);
@@ -117,10 +119,10 @@ export function writeRoute<
         case "running":
           throw keyRunning();
         case "replay":
-          await attempt.end(deps.db, { status: start.answer.status, problem: null, isReplay: true });
+          await attempt.end(deps.db, { status: start.response.status, problem: null, isReplay: true });
           exchange.setHeader(REPLAY_HEADER, "true");
-          if (seal) return seal.open(start.answer);
-          return start.answer;
+          if (seal) return seal.open(start.response);
+          return start.response;
         case "reserved":
       }
       const { write, subject } = start;
@@ -146,5 +148,5 @@ export function writeRoute<
       }
     });
   });
-  return answering(definitionOf(rest, method, role), run);
+  return jsonRoute(definitionOf(rest, method, role), run);
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Logger as WorkerLogger, run, type Runner, type WorkerEvents } from "graphile-worker";
 import type { Logger } from "pino";
 import type { Deps } from "../actions/deps.ts";
+import { clientClassOf } from "../store/db/connect.ts";
 import { addJob, openJobPool } from "../store/db/jobs.ts";
 import type { Retention } from "../store/ops/retention.ts";
 import { trackReceivedJobs, startHeartbeat } from "./heartbeat.ts";
@@ -115,9 +116,12 @@ export async function startWorker(
   const workerIds = new Set<string>();
   const receivedJobs = trackReceivedJobs({ db: deps.db, log });
   const heartbeat = await startHeartbeat(deps, workerIds, receivedJobs);
-  const pool = openJobPool(connectionString, CONCURRENCY + 2, (error) =>
-    log.warn({ err: error }, "a database connection broke"),
-  );
+  const pool = openJobPool({
+    connectionString,
+    max: CONCURRENCY + 2,
+    Client: clientClassOf(deps.db),
+    onError: (error) => log.warn({ err: error }, "a database connection broke"),
+  });
   const start = async (): Promise<RunningPool> => {
     const events: WorkerEvents = new EventEmitter();
     events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));

@@ -15,7 +15,7 @@ import {
   followTrunk,
   followAllTrunks,
 } from "../actions/reconcile/follow-trunk.ts";
-import { CHECK_GRAPHQL, checkGraphql } from "../actions/installations/check-graphql.ts";
+import { CHECK_GRAPHQL, logGraphqlGaps } from "../actions/installations/check-graphql.ts";
 import {
   CHECK_REFUSED_INSTALLATION,
   checkRefusedInstallation,
@@ -120,7 +120,7 @@ export const createTasks = (deps: Deps, retention: Retention): TaskList =>
     ...eventTasks(deps),
   });
 
-/** Tasks that an event or a call adds. */
+/** Tasks that an event, a call or the heartbeat adds. */
 const eventTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
   [PROCESS_LANE]: (payload) => processLane(deps, lanePayload.parse(payload).lane),
   [REPLAY_DEFERRED]: (payload) => {
@@ -165,7 +165,7 @@ const timetableTasks = (deps: Deps, retention: Retention): Readonly<Record<strin
   [SWEEP_BACK_MERGES]: () => sweepBackMerges(deps),
   [RECONCILE]: (payload) => reconcile(deps, reconcilePayload.parse(payload)),
   [SYNC_INSTALLATIONS]: () => syncInstallations(deps),
-  [CHECK_GRAPHQL]: () => checkGraphql(deps),
+  [CHECK_GRAPHQL]: () => logGraphqlGaps(deps),
   [RECORD_EXPIRED_CLAIMS]: () => recordExpiredClaims(deps),
   [INSPECT_ALL_ARMED]: () => inspectAllArmed(deps),
   [FOLLOW_ALL_TRUNKS]: (payload) => followAllTrunks(deps, accountPayload.parse(payload).installationId),

@@ -97,7 +97,7 @@ export function createMetrics(): Metrics {
       "method",
       "route",
     ]),
-    replays: counter("idempotent_replays_total", "Answers replayed for a repeated Idempotency-Key."),
+    replays: counter("idempotent_replays_total", "Responses replayed for a repeated Idempotency-Key."),
     moves: counter("moves_total", "Moves by outcome: moved, queued, waiting, refused or unfinished.", [
       "outcome",
     ]),
@@ -109,7 +109,7 @@ export function createMetrics(): Metrics {
     ),
     forgeSeconds: seconds(
       "forge_request_duration_seconds",
-      "Duration of calls to GitHub in seconds. The result is the status, or no_answer.",
+      "Duration of calls to GitHub in seconds. The result is the status, or no_response.",
       ["route", "result"],
     ),
     rateLimits: createBudgets(registry),
@@ -153,7 +153,7 @@ export interface ForgeRequest {
 export const observeForgeRequests =
   (metrics: Metrics) =>
   ({ account, route, status, headers, seconds }: ForgeRequest): void => {
-    metrics.forgeSeconds.observe({ route, result: String(status ?? "no_answer") }, seconds);
+    metrics.forgeSeconds.observe({ route, result: String(status ?? "no_response") }, seconds);
     const remaining = numberIn(headers.get("x-ratelimit-remaining"));
     const resetAt = numberIn(headers.get("x-ratelimit-reset"));
     if (remaining === null || resetAt === null || !/^\d+$/.test(account)) return;

@@ -32,7 +32,7 @@ export async function storeDeliveries(
 
 /** Stores the deliveries of the webhook endpoint, in batches. */
 export interface Intake {
-  /** Resolves after the delivery is committed, with false if it was already stored. */
+  /** Resolves after the delivery is committed, with false if it is stored already and not parked. */
   store(delivery: NewDelivery): Promise<boolean>;
   /** Resolves after the lanes of all stored deliveries are woken. */
   flushed(): Promise<void>;

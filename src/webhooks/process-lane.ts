@@ -13,7 +13,7 @@ import {
   requeueDeferred,
   type Delivery,
 } from "../store/forge/deliveries.ts";
-import { unlockDeadWorkers, listQueuesOfDeadWorkers, lockDeadWorkers } from "../store/ops/instances.ts";
+import { unlockDeadWorkers, listQueuesOfDeadWorkers, mayUnlockDeadWorkers } from "../store/ops/instances.ts";
 import { PROCESS_LANE, delayLaneJob } from "../store/forge/lanes.ts";
 import { recordWebhookTime } from "../store/forge/repositories.ts";
 import { transaction } from "../store/db/transaction.ts";
@@ -121,7 +121,7 @@ export async function unlockDeadJobs({ db, log }: Deps, graceSeconds?: number): 
   const lanes = await listQueuesOfDeadWorkers(db, PROCESS_LANE, graceSeconds);
   if (lanes.length === 0) return unlockDeadWorkers(db, graceSeconds);
   const parked = await transaction(db, async (trx) => {
-    if (!(await lockDeadWorkers(trx))) return [];
+    if (!(await mayUnlockDeadWorkers(trx))) return [];
     const counted = await countCrashes(
       trx,
       await listQueuesOfDeadWorkers(trx, PROCESS_LANE, graceSeconds),

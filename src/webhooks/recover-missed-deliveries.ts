@@ -2,8 +2,9 @@ import type { Deps } from "../actions/deps.ts";
 import type { DeliveryAttempt } from "../forge/values.ts";
 import { isTranslated, sourceOf } from "../forge/github/deliveries/translate-delivery.ts";
 import { readClock } from "../store/forge/installations.ts";
-import { listUnknownDeliveries, saveProgress, progressOf } from "../store/forge/deliveries.ts";
+import { listUnknownDeliveries } from "../store/forge/deliveries.ts";
 import { laneOf, addLaneJobs } from "../store/forge/lanes.ts";
+import { jobProgressOf, saveJobProgress } from "../store/ops/job-progress.ts";
 import { storeDeliveries } from "./intake.ts";
 
 export const RECOVER_MISSED_DELIVERIES = "recover-missed-deliveries";
@@ -33,19 +34,23 @@ export async function recoverMissedDeliveries(
   deps: Deps,
   maxMissed = MAX_MISSED,
 ): Promise<{ readonly mayHaveMissed: boolean }> {
-  const lastRead = await progressOf(deps.db, READ_AT);
+  const lastRead = await jobProgressOf(deps.db, READ_AT);
   let isAnyMissed = false;
   const expired = new Set<string>();
   for (;;) {
     const { missed, until, isAll } = await findMissed(deps, maxMissed, expired);
-    for (const attempt of missed.toReversed()) if (!(await recover(deps, attempt))) expired.add(attempt.guid);
-    if (missed.length > 0) deps.log.warn({ count: missed.length }, "recovered deliveries that never arrived");
-    if (until !== null) await saveProgress(deps.db, NEWEST_READ, until);
+    let count = 0;
+    for (const attempt of missed.toReversed()) {
+      if (await recover(deps, attempt)) count++;
+      else expired.add(attempt.guid);
+    }
+    if (count > 0) deps.log.warn({ count }, "recovered deliveries that never arrived");
+    if (until !== null) await saveJobProgress(deps.db, NEWEST_READ, until);
     isAnyMissed ||= missed.length > 0;
     if (isAll) break;
   }
   const now = await readClock(deps.db);
-  await saveProgress(deps.db, READ_AT, now);
+  await saveJobProgress(deps.db, READ_AT, now);
   return { mayHaveMissed: isAnyMissed || !lastRead || Date.parse(now) - lastRead.getTime() > MAX_PAUSE_MS };
 }
 
@@ -60,7 +65,7 @@ interface Missed {
 
 /** Omits `expired`: deliveries whose payload GitHub no longer has. */
 async function findMissed(deps: Deps, maxMissed: number, expired: ReadonlySet<string>): Promise<Missed> {
-  const readBefore = await progressOf(deps.db, NEWEST_READ);
+  const readBefore = await jobProgressOf(deps.db, NEWEST_READ);
   const from = Math.max(Date.now() - RETENTION_MS, (readBefore?.getTime() ?? 0) - OVERLAP_MS);
   const missed = new Map<string, DeliveryAttempt>();
   let newest: string | null = null;

@@ -43,8 +43,8 @@ describe("a move with whenReady is refused", () => {
     ] as const) {
       if (reason === "wip_limit") await board.api.card({ statusId: board.stages.Done, repositoryIds: [] });
       await setGates(board, "Done", gates);
-      const answer = await arm(board, board.api, number);
-      expect(answer).toMatchObject({ status: 409, body: { blocked: { reason } } });
+      const response = await arm(board, board.api, number);
+      expect(response).toMatchObject({ status: 409, body: { blocked: { reason } } });
       expect(await armedOf(board.api, number)).toBeUndefined();
     }
   });
@@ -80,8 +80,8 @@ it("a stage that does not merge is entered without waiting", async () => {
   board = await world.board();
   const { number } = await board.api.card();
   for (const name of ["To do", "In progress"] as const) {
-    const answer = await arm(board, board.api, number, { statusId: board.stages[name] });
-    expect(answer).toMatchObject({ status: 200, body: { task: { statusId: board.stages[name] } } });
+    const response = await arm(board, board.api, number, { statusId: board.stages[name] });
+    expect(response).toMatchObject({ status: 200, body: { task: { statusId: board.stages[name] } } });
   }
 });
 

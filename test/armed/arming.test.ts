@@ -45,9 +45,9 @@ describe("a move with whenReady", () => {
     await requireCi(board);
     const { number, sha } = await cardWithCommit(board);
     await passCi(board, sha);
-    const answer = await arm(board, board.api, number);
-    expect(answer).toMatchObject({ status: 200, body: { promoted: [{ targetBranch: "main" }] } });
-    expect(answer.body.armed).toBeUndefined();
+    const response = await arm(board, board.api, number);
+    expect(response).toMatchObject({ status: 200, body: { promoted: [{ targetBranch: "main" }] } });
+    expect(response.body.armed).toBeUndefined();
     await expectLanded(board, number, sha);
   });
 

@@ -283,7 +283,7 @@ describe("a refusal by GitHub when the move is fired", () => {
     world.forge.control.faults.add({
       match: MERGES,
       fault: {
-        kind: "answer",
+        kind: "response",
         status: 405,
         body: { message: "Changes must be made through the merge queue" },
       },

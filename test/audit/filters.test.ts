@@ -45,6 +45,8 @@ describe("the audit log", () => {
     expect(idsOf(await read(`actor=${first?.actor?.id}&outcome=success`))).toEqual([byAgent[1]?.id]);
     expect(idsOf(await read(`outcome=failure`))).toEqual([byAgent[0]?.id, byAgent[2]?.id]);
     expect(idsOf(await read(`action=WEBHOOKS`))).toEqual([byAgent[2]?.id]);
+    expect(idsOf(await read("action=POST /v1/webhooks"))).toEqual([byAgent[2]?.id]);
+    expect(await read("action=POST /v1/web")).toEqual([]);
     expect(await read("action=%25")).toEqual([]);
     expect(await read("credential=nobody")).toEqual([]);
   });

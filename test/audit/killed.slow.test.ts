@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { killedTogether, type KilledCall } from "../faults/support/kill-during.ts";
 import { startKillableWorld, type KillableWorld } from "../faults/support/killable-world.ts";
-import { eventually, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
+import { eventually, type ApiResponse, type MoveResponse } from "../support/api.ts";
 import { readAudit } from "./support/read-audit.ts";
 import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 
@@ -16,7 +16,7 @@ interface Story extends KilledCall {
   readonly number: number;
   /** The ids of its calls; the first one is cut off. */
   readonly requestIds: readonly string[];
-  readonly act: () => Promise<ApiAnswer<MoveAnswer>>;
+  readonly act: () => Promise<ApiResponse<MoveResponse>>;
 }
 
 const merging = FORGE_WRITES.find(({ doing }) => doing === "merging it")!;

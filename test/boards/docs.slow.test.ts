@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
-import type { Api, ApiAnswer } from "../support/api.ts";
+import type { Api, ApiResponse } from "../support/api.ts";
 import { create, UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -37,12 +37,12 @@ const write = (fields: Readonly<Record<string, unknown>>, api: Api = board.api) 
 const list = async (api: Api): Promise<Summary[]> => (await api.get<Summary[]>("/v1/docs")).body;
 const read = async (id: string, api: Api = board.api): Promise<Page> =>
   (await api.get<Page>(`/v1/docs/${id}`)).body;
-const change = (id: string, fields: unknown, api: Api = board.api): Promise<ApiAnswer<Page>> =>
+const change = (id: string, fields: unknown, api: Api = board.api): Promise<ApiResponse<Page>> =>
   api.patch<Page>(`/v1/docs/${id}`, fields);
 const outline = (pages: readonly Summary[]): string[] =>
   pages.map(({ title, position }) => `${position} ${title}`);
 const shortly = ({ id, title, slug }: Summary) => ({ id, title, slug });
-const messageOf = (answer: ApiAnswer): unknown => (answer.body as { message: unknown }).message;
+const messageOf = (response: ApiResponse): unknown => (response.body as { message: unknown }).message;
 
 const tasksOf = async (id: string, api: Api): Promise<number[]> =>
   (await read(id, api)).tasks.map(({ number }) => number);
@@ -87,7 +87,7 @@ describe("a page", () => {
     await write({ title: "Linking", body: "[[Full]]" }, api);
     await api.card({ docIds: [created.body.id] });
     const address = `/v1/docs/${created.body.id}`;
-    const answers: ApiAnswer[] = [
+    const responses: ApiResponse[] = [
       created,
       await api.get("/v1/docs"),
       await api.get(address),
@@ -96,8 +96,8 @@ describe("a page", () => {
       await api.delete(address),
       await api.get(address),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 400, 204, 404]);
-    expect(answers[2]?.body).toMatchObject({
+    expect(responses.map(({ status }) => status)).toEqual([201, 200, 200, 200, 400, 204, 404]);
+    expect(responses[2]?.body).toMatchObject({
       backlinks: [{ title: "Linking" }],
       dangling: ["missing"],
       tasks: [{ number: 1 }],
@@ -126,24 +126,24 @@ describe("a page", () => {
 
   // Contract: Pages: An unknown page id is 404; a slug in its place is 400
   it("is not found by an id that does not exist", async () => {
-    const answers = [
+    const responses = [
       await board.api.get(`/v1/docs/${UNKNOWN_ID}`),
       await change(UNKNOWN_ID, { titel: "not even looked at" }),
       await board.api.delete(`/v1/docs/${UNKNOWN_ID}`),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(responses.map(({ status }) => status)).toEqual([404, 404, 404]);
   });
 
   it("is not found on another board, with the same message as for an unknown id", async () => {
     const other = await newBoard();
     const { id } = await write({ title: "Theirs" }, other.api);
     const unknown = await board.api.get(`/v1/docs/${UNKNOWN_ID}`);
-    for (const answer of [
+    for (const response of [
       await board.api.get(`/v1/docs/${id}`),
       await change(id, { title: "Mine" }),
       await board.api.delete(`/v1/docs/${id}`),
     ]) {
-      expect(answer).toMatchObject({ status: 404, body: unknown.body });
+      expect(response).toMatchObject({ status: 404, body: unknown.body });
     }
     expect((await read(id, other.api)).title).toBe("Theirs");
   });
@@ -151,13 +151,13 @@ describe("a page", () => {
   // Contract: Pages: An unknown page id is 404; a slug in its place is 400
   it("has no URL with its slug, and the message says to use the id", async () => {
     const { slug } = await write({ title: "By its name" });
-    for (const answer of [
+    for (const response of [
       await board.api.get(`/v1/docs/${slug}`),
       await change(slug, { title: "New" }),
       await board.api.delete(`/v1/docs/${slug}`),
     ]) {
-      expect(answer.status).toBe(400);
-      expect(messageOf(answer)).toMatch(/docId: must be an id \(a UUID\), not a name or slug/);
+      expect(response.status).toBe(400);
+      expect(messageOf(response)).toMatch(/docId: must be an id \(a UUID\), not a name or slug/);
     }
   });
 
@@ -174,8 +174,8 @@ describe("a page", () => {
     ["a misspelt field", { title: "Odd", parentID: null }, "body.parentID"],
     ["a slug", { title: "Odd", slug: "mine" }, "body.slug"],
   ])("is refused with %s", async (_what, fields, path) => {
-    const answer = await board.api.post("/v1/docs", fields);
-    expect(answer).toMatchObject({ status: 400, body: { issues: [{ path }] } });
+    const response = await board.api.post("/v1/docs", fields);
+    expect(response).toMatchObject({ status: 400, body: { issues: [{ path }] } });
     expect((await list(board.api)).filter(({ title }) => title === "Odd")).toEqual([]);
   });
 
@@ -220,13 +220,13 @@ describe("a page", () => {
     const { id } = await write({ title: "For all to read" });
     const viewer = await board.as({ role: "viewer" });
     expect((await read(id, viewer)).title).toBe("For all to read");
-    for (const answer of [
+    for (const response of [
       await viewer.post("/v1/docs", { title: "Mine" }),
       await change(id, { title: "Mine" }, viewer),
       await viewer.delete(`/v1/docs/${id}`),
     ]) {
-      expect(answer.status).toBe(403);
-      expect(messageOf(answer)).toMatch(/role member.*viewer/);
+      expect(response.status).toBe(403);
+      expect(messageOf(response)).toMatch(/role member.*viewer/);
     }
   });
 
@@ -376,8 +376,8 @@ describe("the pages of a board", () => {
     const { api, ids } = await tree();
     const before = await list(api);
     for (const parentId of [ids.A, ids.A1, ids.A1a]) {
-      const answer = await change(ids.A, { parentId }, api);
-      expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.parentId" }] } });
+      const response = await change(ids.A, { parentId }, api);
+      expect(response).toMatchObject({ status: 400, body: { issues: [{ path: "body.parentId" }] } });
     }
     expect(await list(api)).toEqual(before);
   });
@@ -387,11 +387,11 @@ describe("the pages of a board", () => {
     for (let round = 0; round < 5; round += 1) {
       const { id: one } = await write({ title: "one" }, api);
       const { id: two } = await write({ title: "two" }, api);
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         change(one, { parentId: two }, api),
         change(two, { parentId: one }, api),
       ]);
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 400]));
     }
   });
 
@@ -599,13 +599,13 @@ describe("a card", () => {
     const foreign = await write({ title: "Theirs" }, theirs.api);
     const { number } = await ours.api.card({ title: "Before" });
     for (const wrong of [UNKNOWN_ID, foreign.id]) {
-      for (const answer of [
+      for (const response of [
         await ours.api.post("/v1/cards", { title: "New", docIds: [own.id, wrong] }),
         await ours.api.patch(`/v1/cards/${number}`, { title: "After", docIds: [own.id, wrong] }),
       ]) {
-        expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.docIds" }] } });
-        expect(messageOf(answer)).toContain(wrong);
-        expect(messageOf(answer)).not.toContain(own.id);
+        expect(response).toMatchObject({ status: 400, body: { issues: [{ path: "body.docIds" }] } });
+        expect(messageOf(response)).toContain(wrong);
+        expect(messageOf(response)).not.toContain(own.id);
       }
     }
     expect(await ours.api.readCard(number)).toMatchObject({ title: "Before" });
@@ -641,14 +641,14 @@ describe("a card", () => {
     for (let round = 0; round < 5; round += 1) {
       const page = await write({ title: "Page" }, api);
       const { number } = await api.card({ docIds: [page.id] });
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         api.patch(`/v1/cards/${number}`, { docIds: [page.id] }),
         api.patch(`/v1/cards/${number}`, { docIds: [] }),
         change(page.id, { title: "Other" }, api),
         api.delete(`/v1/docs/${page.id}`),
         api.post("/v1/cards", { title: "New", docIds: [page.id] }),
       ]);
-      for (const { status } of answers) expect(status).toBeLessThan(500);
+      for (const { status } of responses) expect(status).toBeLessThan(500);
     }
   });
 });

@@ -45,8 +45,8 @@ describe("the flow of a project", () => {
   it("does not change when it is replaced by itself", async () => {
     const board = await world.board();
     const flow = await readFlow(board);
-    const answer = await putFlow(board, flow);
-    expect(answer).toMatchObject({ status: 200, body: flow });
+    const response = await putFlow(board, flow);
+    expect(response).toMatchObject({ status: 200, body: flow });
     expect(await readFlow(board)).toEqual(flow);
   });
 
@@ -89,10 +89,10 @@ describe("the stages of a flow", () => {
       newStage("Test", "pull_request"),
       { ...done, rule: { type: "merge", into: "release/next" } },
     ];
-    const answer = await putFlow(board, { ...flow, stages });
-    expect(answer.status).toBe(200);
-    expect(stageNames(answer.body)).toEqual(["Ideas", "Design", "Ready", "In progress", "Test", "Done"]);
-    expect(answer.body.stages.map(({ rule }) => rule)).toEqual([
+    const response = await putFlow(board, { ...flow, stages });
+    expect(response.status).toBe(200);
+    expect(stageNames(response.body)).toEqual(["Ideas", "Design", "Ready", "In progress", "Test", "Done"]);
+    expect(response.body.stages.map(({ rule }) => rule)).toEqual([
       { type: "none", into: null },
       { type: "none", into: null },
       { type: "none", into: null },
@@ -100,8 +100,8 @@ describe("the stages of a flow", () => {
       { type: "pull_request", into: null },
       { type: "merge", into: "release/next" },
     ]);
-    expect(await readFlow(board)).toEqual(answer.body);
-    expect(answer.body.stages.map(({ id }) => id)).not.toContain(review.id);
+    expect(await readFlow(board)).toEqual(response.body);
+    expect(response.body.stages.map(({ id }) => id)).not.toContain(review.id);
     expect(await readColumns(board)).toMatchObject([
       { name: "Design", tasks: [] },
       { name: "Ready", statusId: todo.id, minRole: "maintainer", tasks: [{ number }] },
@@ -121,9 +121,9 @@ describe("the stages of a flow", () => {
       return stage.name === "In progress" ? { ...stage, name: "To do", rule: { type: "none" } } : stage;
     });
     const [backlog, second, third, ...rest] = renamed as [Stage, Stage, Stage, ...Stage[]];
-    const answer = await putFlow(board, { ...flow, stages: [backlog, third, second, ...rest] });
-    expect(answer.status).toBe(200);
-    expect(answer.body.stages.slice(1, 3).map(({ id, name }) => [id, name])).toEqual([
+    const response = await putFlow(board, { ...flow, stages: [backlog, third, second, ...rest] });
+    expect(response.status).toBe(200);
+    expect(response.body.stages.slice(1, 3).map(({ id, name }) => [id, name])).toEqual([
       [board.stages["In progress"], "To do"],
       [board.stages["To do"], "In progress"],
     ]);
@@ -163,10 +163,10 @@ describe("the stages of a flow", () => {
     };
     expect((await putFlow(board, swapped)).body.message).toContain("Backlog still holds 1 card.");
     await board.api.delete(`/v1/cards/${number}`);
-    const answer = await putFlow(board, swapped);
-    expect(answer.status).toBe(200);
-    expect((await board.api.card()).statusId).toBe(answer.body.stages[0]?.id);
-    expect(answer.body.stages[0]?.id).not.toBe(board.stages.Backlog);
+    const response = await putFlow(board, swapped);
+    expect(response.status).toBe(200);
+    expect((await board.api.card()).statusId).toBe(response.body.stages[0]?.id);
+    expect(response.body.stages[0]?.id).not.toBe(board.stages.Backlog);
   });
 
   it("no longer block a card after they are removed", async () => {
@@ -404,10 +404,10 @@ describe("If-Match", () => {
   it("lets only one of two changes of the same flow happen", async () => {
     const board = await world.board();
     const read = await board.api.get<Flow>(flowPath(board));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [3, 4, 5].map((staleAfterDays) => replace(board, { ...read.body, staleAfterDays }, tagOf(read))),
     );
-    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+    expect(responses.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
       200, 412, 412,
     ]);
   });

@@ -92,10 +92,10 @@ describe("a label", () => {
   });
 
   it("is created once by concurrent calls with its name", async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ["Race", "race", "RACE", "rACE"].map((name) => board.api.post("/v1/labels", { name })),
     );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409]);
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409]);
   });
 
   it("is created once by a request and its retry", async () => {

@@ -170,12 +170,12 @@ describe("a new project", () => {
 
   it("cannot copy the flow of another board, which is unknown", async () => {
     const other = await world.board();
-    const answers = [];
+    const responses = [];
     for (const flowFrom of [other.projectId, UNKNOWN_ID]) {
-      answers.push(await board.api.post("/v1/projects", { name: "Spy", flowFrom }));
+      responses.push(await board.api.post("/v1/projects", { name: "Spy", flowFrom }));
     }
-    expect(answers[0]?.status).toBe(404);
-    expect(answers[0]?.text).toBe(answers[1]?.text);
+    expect(responses[0]?.status).toBe(404);
+    expect(responses[0]?.text).toBe(responses[1]?.text);
   });
 });
 
@@ -240,10 +240,10 @@ describe("deleting a project", () => {
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
     expect(refused.body["message"]).toContain("only project");
     const { id } = await makeProject({ name: "Second" }, own.api);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [own.projectId, id].map((projectId) => own.api.delete(`/v1/projects/${projectId}`)),
     );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 409]);
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 409]);
     expect(await list(own.api)).toHaveLength(1);
   });
 

@@ -68,18 +68,18 @@ describe("the repositories of a board", () => {
 describe("the repositories of a project", () => {
   it("are replaced by the given ones, and new cards are linked to the defaults", async () => {
     const { board, web, api } = await webAndApi(world);
-    const answer = await putRepositories(board, [
+    const response = await putRepositories(board, [
       { id: api, linkByDefault: true },
       { id: web, linkByDefault: false },
     ]);
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 200,
       body: [
         { id: api, linkByDefault: true },
         { id: web, linkByDefault: false },
       ],
     });
-    expect(await ofProject(board)).toEqual(answer.body);
+    expect(await ofProject(board)).toEqual(response.body);
     expect(await linksOf(board, (await board.api.card()).number)).toEqual(["api"]);
     await putRepositories(board, [{ id: web }]);
     expect(await ofProject(board)).toMatchObject([{ id: web, linkByDefault: false }]);
@@ -135,8 +135,10 @@ describe("the repositories of a project", () => {
     const { board, api } = await webAndApi(world);
     const [second, third] = [await makeProject(board, "Second"), await makeProject(board, "Third")];
     await putRepositories(board, []);
-    const answers = await Promise.all([second, third].map((id) => putRepositories(board, [{ id: api }], id)));
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+    const responses = await Promise.all(
+      [second, third].map((id) => putRepositories(board, [{ id: api }], id)),
+    );
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
 
   it("of another account or another board's project are unknown", async () => {

@@ -109,7 +109,7 @@ describe("a branch", () => {
     const [first, second] = [await main(), await push()];
     world.forge.control.faults.add({
       match: { operation: "LandedHistory" },
-      fault: { kind: "answer", status: 502 },
+      fault: { kind: "response", status: 502 },
     });
     await deliverPush("e".repeat(40), first);
     expect(await startBranch()).toEqual({

@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { readAudit } from "../audit/support/read-audit.ts";
 import { eventually } from "../support/api.ts";
+import { putFlow, readFlow } from "../support/flows.ts";
+import { makeRelease, setCards } from "../support/stories/releases.ts";
 import { findInaccessible, takeScreenshots, type Visitor } from "./support/browser.ts";
 import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
 
@@ -75,6 +77,34 @@ describe("the audit log", () => {
     await ada.close();
   });
 
+  it("shows what an event changed, with the values before and after", async () => {
+    const board = await console.board();
+    const flow = await readFlow(board);
+    const stages = flow.stages.map((stage) =>
+      stage.kind === "done"
+        ? { ...stage, gates: { wipLimit: 2, humanOnly: true, secondPerson: false } }
+        : stage,
+    );
+    await putFlow(board, { ...flow, stages: stages.filter(({ name }) => name !== "To do") });
+    const { number } = await board.api.card();
+    await setCards(board.api, await makeRelease(board.api, "1.0"), [number]);
+    const { page, ...ada } = await openAudit(board);
+    const changesOf = async (sentence: string): Promise<string[]> => {
+      const row = rowsOf(page).filter({ hasText: sentence });
+      await row.getByRole("button", { name: /^Details/ }).click();
+      await row.locator(".attempt-changes").first().waitFor();
+      return row.locator(".attempt-changes li").allTextContents();
+    };
+    expect(await changesOf("changed the flow")).toEqual([
+      "To do removed",
+      "Done: gates: none → limit of cards 2, people only",
+    ]);
+    expect(await changesOf("changed the cards of the release")).toEqual([`cards: none → ${number}`]);
+    expect(await findInaccessible(page)).toEqual([]);
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
   it("is filtered by the address, by typing and by a row", async () => {
     const { board } = await busyBoard();
     const { page, ...ada } = await openAudit(board, { query: "?outcome=failure" });
@@ -82,12 +112,17 @@ describe("the audit log", () => {
     await rowsOf(page).getByText("Refused: forbidden").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await shows(page, 4);
-    await page.getByRole("searchbox", { name: "Action" }).fill("LABELS");
-    await page.getByRole("searchbox", { name: "Action" }).press("Enter");
+    const action = page.getByRole("combobox", { name: "Action" });
+    await action.selectOption("created a label");
     await shows(page, 1);
-    expect(new URL(page.url()).search).toBe("?action=LABELS");
+    expect(new URL(page.url()).searchParams.get("action")).toBe("POST /v1/labels");
     await page.reload();
     await shows(page, 1);
+    await action.selectOption("created a card");
+    await shows(page, 1);
+    await page.goto(`${new URL(page.url()).pathname}?action=LABELS`);
+    await shows(page, 1);
+    expect(await action.locator("option:checked").textContent()).toBe("contains LABELS");
     await page.getByRole("button", { name: "Clear" }).click();
     await page.getByRole("button", { name: "Person" }).click();
     await page.getByRole("menuitem", { name: "member agent" }).click();
@@ -100,9 +135,16 @@ describe("the audit log", () => {
       .click();
     await page.getByRole("button", { name: "this key or session" }).click();
     await shows(page, 2);
+    await page.getByRole("searchbox", { name: "Key or session" }).fill("unknown");
+    await page.getByText("Press Enter to apply.").waitFor();
+    await page.getByRole("searchbox", { name: "Key or session" }).press("Enter");
+    await page.getByText("No attempt fits the filter").waitFor();
+    await page.getByRole("button", { name: "Clear" }).first().click();
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
     await page.getByLabel("From").fill(tomorrow);
     await page.getByText("No attempt fits the filter").waitFor();
+    await page.getByLabel("To").fill(tomorrow);
+    await page.getByText("Choose a time after From.").waitFor();
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });

@@ -72,10 +72,13 @@ describe("the backlog", () => {
     await page.reload();
     expect(await field.inputValue()).toBe("Second idea");
     await context.unroute("**/console/v1/cards");
-    await field.focus();
-    await keyboard.press("Enter");
+    await page.getByRole("button", { name: "Create" }).click();
     await shows(page, [1, 2]);
     expect(await field.inputValue()).toBe("");
+    // A click on the button leads back to the field, too: letters would be shortcuts elsewhere.
+    await keyboard.type("move");
+    expect(await field.inputValue()).toBe("move");
+    await field.fill("");
     expect((await board.api.readCard(1)).title).toBe("First <b>idea</b>");
     await board.api.card({ title: "From elsewhere" });
     await shows(page, [1, 2, 3]);

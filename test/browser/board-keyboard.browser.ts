@@ -76,6 +76,60 @@ describe("the board by keyboard alone", () => {
     await ada.close();
   });
 
+  it("gives keys that are pressed while the menu opens to the menu", async () => {
+    const board = await boardWithCards(app, 2);
+    const { page, ...ada } = await app.signIn(board);
+    const shown = await onBoard(page);
+    const { keyboard } = page;
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("Emulation.setCPUThrottlingRate", { rate: 6 });
+    await keyboard.press("j");
+    await eventually(
+      () => shown.focused(),
+      (focused) => focused === 2,
+    );
+    // The menu names the stages "Backlog", "In progress" and "Done".
+    for (const key of ["m", "ArrowDown", "Enter"]) await keyboard.press(key);
+    await shown.cardIn("In progress", 2).waitFor();
+    for (const key of ["m", "Escape", "ArrowDown"]) await keyboard.press(key);
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    expect(new URL(page.url()).pathname).not.toContain("/cards/");
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("asks for the title of a new card, and returns the focus to the button", async () => {
+    const board = await boardWithCards(app, 1);
+    const { page, ...ada } = await app.signIn(board);
+    await onBoard(page);
+    await page.keyboard.press("c");
+    const title = page.getByRole("textbox", { name: "Title of the new card in To do" });
+    await title.press("Enter");
+    await page.getByText("A card needs a title.").waitFor();
+    await title.press("Escape");
+    await title.waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.textContent.trim()")).toBe("New card");
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("lists its shortcuts in their order, with arrows that have names", async () => {
+    const board = await boardWithCards(app, 1);
+    const { page, ...ada } = await app.signIn(board);
+    await onBoard(page);
+    await page.keyboard.press("?");
+    const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await dialog.getByText("Next card").waitFor();
+    const labels = await dialog.locator("dt").allTextContents();
+    expect([labels[0], labels.at(-1)]).toEqual(["Next card", "Go to the settings"]);
+    expect(await dialog.locator("kbd", { hasText: "arrow down" }).textContent()).toBe("↓arrow down");
+    expect(await findInaccessible(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
   it("is accessible while it shows filters, refusals and a question", async () => {
     const board = await boardWithCards(app, 2);
     await board.api.card({ title: "Out of the way" });
@@ -85,6 +139,7 @@ describe("the board by keyboard alone", () => {
     await shown.cardIn("In progress", 1).getByText("Moving").waitFor({ state: "detached" });
     await board.api.move(1, board.stages["Done"]);
     await shown.card(1).getByText("Not moved to Done").waitFor();
+    await page.getByRole("heading", { name: "To do 1 card", exact: true }).waitFor();
     await page.getByRole("button", { name: "Collapse To do" }).click();
     await page.getByRole("button", { name: "Blocked" }).click();
     await page.getByText("1 of 2 cards").waitFor();

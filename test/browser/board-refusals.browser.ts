@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Page, Route } from "playwright-core";
 import { eventually } from "../support/api.ts";
+import { setGates } from "../support/flows.ts";
 import { protect } from "../support/stories/repairing.ts";
+import { twoTargets } from "../support/stories/two-targets.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
 import { addCard, boardWithCards, onBoard, type BoardPage } from "./support/board-page.ts";
+import { findInaccessible } from "./support/browser.ts";
 import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
 
 let app: ConsoleWorld;
@@ -30,17 +33,17 @@ const watchReturn = (page: Page, number: number, statusId: string): Promise<unkn
   page.evaluate(`
     const fetched = globalThis.fetch;
     globalThis.fetch = async (...call) => {
-      const ended = () => { if (String(call[0]).endsWith("/move")) globalThis.answeredAt = performance.now(); };
-      try { const answer = await fetched(...call); ended(); return answer; } catch (error) { ended(); throw error; }
+      const ended = () => { if (String(call[0]).endsWith("/move")) globalThis.respondedAt = performance.now(); };
+      try { const response = await fetched(...call); ended(); return response; } catch (error) { ended(); throw error; }
     };
     new MutationObserver(() => {
       const back = document.querySelector('[data-stage="${statusId}"] [data-card="${number}"]');
-      if (back && globalThis.answeredAt) globalThis.returnedAt ??= performance.now();
+      if (back && globalThis.respondedAt) globalThis.returnedAt ??= performance.now();
     }).observe(document.querySelector(".board"), { childList: true, subtree: true, attributes: true });
   `);
 
 const returnTime = (page: Page): Promise<number> =>
-  page.evaluate("globalThis.returnedAt - globalThis.answeredAt");
+  page.evaluate("globalThis.returnedAt - globalThis.respondedAt");
 
 async function cardToMerge(): Promise<{ board: TestBoard; number: number; other: number }> {
   const board = await app.board();
@@ -54,12 +57,12 @@ describe("a move that GitHub refuses", () => {
     const { page, ...ada } = await app.signIn(board);
     const shown = await onBoard(page);
     await refuseMerges(board);
-    let answer: (() => void) | undefined;
+    let respond: (() => void) | undefined;
     await page.route(MOVE, async (route) => {
       if (!route.request().url().includes(`/cards/${number}/`)) return route.continue();
       const response = await route.fetch();
       await new Promise<void>((done) => {
-        answer = done;
+        respond = done;
       });
       return route.fulfill({ response });
     });
@@ -71,10 +74,10 @@ describe("a move that GitHub refuses", () => {
     await shown.drag(other, head(shown, "In progress"));
     await shown.cardIn("In progress", other).waitFor();
     await eventually(
-      () => Promise.resolve(answer),
+      () => Promise.resolve(respond),
       (isThere) => isThere !== undefined,
     );
-    answer?.();
+    respond?.();
     await shown.cardIn("In review", number).getByText(REVIEW_REQUIRED).waitFor();
     expect(await returnTime(page)).toBeLessThan(300);
     expect(await shown.focused()).toBe(number);
@@ -89,8 +92,8 @@ describe("a move that GitHub refuses", () => {
 });
 
 describe("a move whose plan refuses it", () => {
-  it("is sent unless it merges, so that the inbox shows the refusal", async () => {
-    const board = await boardWithCards(app, 1);
+  it("is sent, after a confirmation if the stage merges, so that the inbox shows the refusal", async () => {
+    const board = await boardWithCards(app, 2);
     const { page, ...ada } = await app.signIn(board);
     const shown = await onBoard(page);
     await shown.hold(1, "In review");
@@ -98,6 +101,60 @@ describe("a move whose plan refuses it", () => {
     await page.mouse.up();
     await shown.card(1).getByRole("link", { name: "Decide in the inbox" }).waitFor();
     expect((await board.api.readCard(1)).blocked?.message).toContain("has no commits");
+    const question = page.getByRole("dialog", { name: "Move #2 to Done?" });
+    for (const choice of ["Cancel", "Try anyway"]) {
+      await shown.drag(2, head(shown, "Done"));
+      await question.getByText("This move would be refused now.").waitFor();
+      await question.getByText("has no commits").waitFor();
+      expect((await board.api.readCard(2)).blocked).toBeNull();
+      await question.getByRole("button", { name: choice }).click();
+      await question.waitFor({ state: "detached" });
+    }
+    await shown.card(2).getByRole("link", { name: "Decide in the inbox" }).waitFor();
+    expect((await board.api.readCard(2)).blocked?.message).toContain("has no commits");
+    await ada.close();
+  });
+});
+
+describe("a new card whose stage is full", () => {
+  it("is in the backlog, as a notice with the reason says", async () => {
+    const board = await boardWithCards(app, 1);
+    await setGates(board, "To do", { wipLimit: 1 });
+    const { page, ...ada } = await app.signIn(board);
+    const shown = await onBoard(page);
+    await page.getByRole("heading", { name: "To do 1 / 1 card, the limit is last, full" }).waitFor();
+    await page.keyboard.press("c");
+    await page.keyboard.type("Too many");
+    await page.keyboard.press("Enter");
+    const notice = page.locator(".toast", { hasText: "Card #2 was created in the backlog" });
+    await notice.getByText("It was not moved to To do: To do has room for 1 card").waitFor();
+    expect((await shown.announced()).at(-1)).toContain(
+      "Card #2 was created in the backlog. It was not moved",
+    );
+    expect(await shown.numbersIn("To do")).toEqual([1]);
+    expect(await findInaccessible(page)).toEqual([]);
+    await notice.getByRole("button", { name: "Open the card" }).click();
+    await page.getByRole("heading", { level: 1, name: "Too many" }).waitFor();
+    await page.getByText("Not moved to To do", { exact: true }).waitFor();
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+});
+
+describe("a move past a stage that merges", () => {
+  it("says into which branch it does not merge", async () => {
+    const { board } = await twoTargets({ forge: app.world.forge, board: () => app.board() });
+    const { number } = await cardWithCommit(board);
+    const { page, ...ada } = await app.signIn(board);
+    const shown = await onBoard(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(await page.locator(".column").count()).toBe(5);
+    const isFlat = "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)";
+    expect(await page.evaluate(`${isFlat}(document.querySelector(".board"))`)).toBe(true);
+    await shown.drag(number, head(shown, "Done"));
+    await page.getByText("The move skips Staging, so it does not merge into develop.").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    expect((await board.api.readCard(number)).statusId).toBe(board.stages["In review"]);
     await ada.close();
   });
 });

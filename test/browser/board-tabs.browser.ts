@@ -79,8 +79,9 @@ describe("two tabs, one of which is disconnected for 30 seconds", () => {
     await second.cardIn("In progress", 4).getByText("Somebody else has moved card 4").waitFor();
     await second.drag(1, second.card(3));
     await first.shows("To do", [1, 2]);
-    // Card 3 is grabbed where it is after that move.
+    // Card 3 is grabbed where it is after that move, which has to end first: it renders the column again.
     await second.shows("To do", [1, 3, 2]);
+    await grace.page.locator(".toast", { hasText: "Moved card #1 within To do" }).first().waitFor();
     await second.drag(3, second.column("In progress").locator(".column-head"));
     await second.shows("To do", [1, 2]);
     await eventually(

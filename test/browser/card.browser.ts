@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openAgentPull } from "../support/agents.ts";
 import { eventually } from "../support/api.ts";
@@ -9,6 +11,7 @@ import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
 
 /** Pictures are taken only if a folder is named. */
 const SCREENSHOTS = process.env["SCREENSHOTS"];
+const shell = promisify(execFile);
 const HOSTILE = `<img src=x onerror="alert(1)"> & "quoted"`;
 
 type Board = Awaited<ReturnType<ConsoleWorld["board"]>>;
@@ -164,8 +167,11 @@ describe("the text of a card", () => {
 describe("a comment", () => {
   it("is written, appears in another tab, and is edited by its author only", async () => {
     const board = await console.board();
-    const { number } = await board.api.card({ title: "Say hello" });
+    const { number } = await board.api.card({ title: "Say hello", statusId: board.stages["To do"] });
     const { page, ...ada } = await openAs(board, number);
+    const creation = page.locator(".timeline-event");
+    await creation.getByText("created the card in To do").waitFor();
+    expect(await creation.count()).toBe(1);
     const { page: other, ...grace } = await openAs(board, number, "grace");
     await page.keyboard.press("c");
     await page.keyboard.type("Looks **good**");
@@ -259,6 +265,16 @@ describe("the work on GitHub", () => {
       .evaluateAll((links) => links.map((link) => (link as unknown as { rel: string }).rel));
     expect(outside.length).toBeGreaterThan(0);
     expect(new Set(outside)).toEqual(new Set(["noopener noreferrer"]));
+    await page.locator(".timeline-event", { hasText: "opened the pull request #1" }).waitFor();
+    await page.getByText("Check out with Git").click();
+    const shown = async (id: string) => (await page.getByTestId(id).textContent()) ?? "";
+    const address = `${console.world.forge.cloneUrl}/${board.owner}/web.git`;
+    expect(await shown("clone")).toBe(`git clone ${address}`);
+    await page.getByText("use a login and its token from sandbox.json in the data directory").waitFor();
+    const clone = await board.clone();
+    await shell("bash", ["-c", await shown("checkout")], { cwd: clone.dir });
+    expect(await clone.git("rev-parse", "HEAD")).toBe(heads["web"]);
+    await clone.remove();
     expect(await findInaccessible(page)).toEqual([]);
     if (SCREENSHOTS) await takeScreenshots(page, SCREENSHOTS, "card-github");
     expect(ada.problems()).toEqual([]);
@@ -283,6 +299,7 @@ describe("the work on GitHub", () => {
     const described = page.locator(`[id="${await attempt.getAttribute("aria-describedby")}"]`);
     expect(await described.textContent()).toBe("The move would be refused:");
     await attempt.click();
+    await page.getByRole("button", { name: "Try anyway" }).click();
     await announced(page, /was not moved to Done/);
     const panel = page.getByRole("region", { name: "The last move was refused" });
     expect(await panel.textContent()).toContain("build");
@@ -292,6 +309,10 @@ describe("the work on GitHub", () => {
     if (SCREENSHOTS) await takeScreenshots(page, SCREENSHOTS, "card-refused");
     await board.person("ada", "PATCH", `${checks}/${String(body["id"])}`, { conclusion: "success" });
     await panel.waitFor({ state: "detached" });
+    const ended = page.getByRole("region", { name: "The last move was not repeated" });
+    await ended.getByText(/The move to Done was refused .* The card is no longer blocked/).waitFor();
+    expect(await ended.getByRole("button", { name: "Try the move again" }).count()).toBe(1);
+    expect(await findInaccessible(page)).toEqual([]);
     await page.getByText("The move would be refused:").waitFor({ state: "detached" });
     const offer = page.getByRole("button", { name: "Move to Done", exact: true });
     expect(await offer.getAttribute("class")).toBe("button button-primary");
@@ -300,7 +321,12 @@ describe("the work on GitHub", () => {
     await question.getByText("merge pull request #1 into main").waitFor();
     await question.getByRole("button", { name: "Merge and move" }).click();
     await announced(page, `Moved card #${number} to Done. Pull request #1 is merged.`);
-    await page.locator(".timeline-event", { hasText: "merged pull request #1" }).waitFor();
+    // The notice covers no action of the card.
+    const edge = (selector: string) => `document.querySelector("${selector}").getBoundingClientRect()`;
+    expect(await page.evaluate(`${edge(".toast")}.right < ${edge(".card-side")}.left`)).toBe(true);
+    const merged = page.locator(".timeline-event", { hasText: "merged pull request #1" });
+    await merged.getByText("into main through Trunkline").waitFor();
+    await ended.waitFor({ state: "detached" });
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
@@ -346,7 +372,7 @@ describe("an agent's proposal", () => {
     const message = `Reviews are <b>locked</b> for ${board.owner}`;
     console.world.forge.control.faults.add({
       match: { method: "POST", path: "**/pulls/*/reviews" },
-      fault: { kind: "answer", status: 422, body: { message } },
+      fault: { kind: "response", status: 422, body: { message } },
       times: 1,
     });
     const approve = page.getByRole("button", { name: /Approve and merge/ });
@@ -380,12 +406,14 @@ describe("the page of a card", () => {
     const { number } = await board.api.card({ title: "Say hello" });
     await board.api.move(number, board.stages["To do"]);
     const { page, ...ada } = await console.signIn(board);
-    await page.goto(`${new URL(page.url()).pathname}?project=${encodeURIComponent("main")}`);
+    const [project] = (await board.api.get<{ slug: string }[]>("/v1/projects")).body;
+    const filters = `?project=${encodeURIComponent(project?.slug ?? "")}&q=hello`;
+    await page.goto(`${new URL(page.url()).pathname}${filters}`);
     await page.getByRole("link", { name: /Say hello/ }).click();
     await page.getByRole("heading", { level: 1, name: "Say hello" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("list", { name: "Stages" }).waitFor();
-    expect(new URL(page.url()).search).toBe("?project=main");
+    expect(new URL(page.url()).search).toBe(filters);
     await page.locator("a:focus", { hasText: "Say hello" }).waitFor();
     expect(ada.problems()).toEqual([]);
     await ada.close();

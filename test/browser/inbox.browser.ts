@@ -80,7 +80,7 @@ const STORIES: Readonly<Record<ItemKind, { says: string; decide: (open: Open) =>
         async () => (await board.api.get<{ title: string; description: string }[]>("/v1/backlog")).body[0],
         (first) => first !== undefined,
       );
-      expect(card).toMatchObject({ title: "Checkout answers 500" });
+      expect(card).toMatchObject({ title: "Checkout returns 500" });
       expect(card?.description).toContain("https://errors.example/1");
       await page.getByRole("region", { name: "Notices" }).getByText("The card is in the backlog").waitFor();
       await click(item, "Dismiss");
@@ -201,8 +201,9 @@ describe("the inbox", () => {
     const { board, number } = await boardWithItem(app.world, "promotion_blocked");
     await makeProject(board, "Second");
     const { page, ...ada } = await app.signIn(board);
-    await page.getByRole("navigation").getByRole("link", { name: "Inbox 1 items" }).click();
+    await page.getByRole("navigation").getByRole("link", { name: "Inbox 1 item", exact: true }).click();
     const item = itemOn(page, "promotion_blocked");
+    await page.getByText("All projects of the board").waitFor();
     await item.getByRole("link", { name: new RegExp(`#${number}`) }).waitFor();
     await page.goto(`${new URL(page.url()).pathname}?card=${number}`);
     await page.locator('[data-kind="promotion_blocked"]:focus').waitFor();

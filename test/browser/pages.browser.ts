@@ -143,6 +143,7 @@ describe("a page", () => {
     await page.getByRole("textbox", { name: "Text" }).fill("Mine");
     await board.api.patch(`/v1/docs/${id}`, { body: "Theirs" });
     await page.locator(".conflict-theirs", { hasText: "Theirs" }).waitFor();
+    await page.getByText("Choose which text to keep before you save.").waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await announced(page, /somebody changed the page/);
     expect(await readPage(board, id)).toMatchObject({ body: "Theirs" });

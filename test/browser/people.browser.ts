@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { addMember } from "../../src/actions/installations/forge-accounts.ts";
 import { eventually } from "../support/api.ts";
 import { signedIn } from "../support/console/people.ts";
@@ -33,6 +33,12 @@ const addGrace = (board: TestBoard, login: string, role: "viewer" | "member" | "
   addMember(app.world.service.deps, { workspaceId: board.workspaceId, login, role });
 
 const rowOf = (page: Page, text: string) => page.locator(".settings-row", { hasText: text });
+
+const expectValue = (field: Locator, value: string) =>
+  eventually(
+    () => field.inputValue(),
+    (shown) => shown === value,
+  );
 
 /** Issues a key on the section of keys. Returns it. */
 async function issueKey(page: Page, name: string): Promise<string> {
@@ -76,7 +82,12 @@ describe("a maintainer", () => {
     await rowOf(page, `As viewer, by ${lead.login}`).waitFor();
     await lead.browser.write("DELETE", `/console/v1/invitations/${(body as { id: string }).id}`);
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
-    await page.getByRole("heading", { name: "Invited", exact: true }).waitFor({ state: "detached" });
+    // Earlier than the 30 seconds after which the list is read anyway.
+    const invited = page.getByRole("heading", { name: "Invited", exact: true });
+    await invited.waitFor({ state: "detached", timeout: 10_000 });
+    await lead.browser.write("POST", "/console/v1/invitations", sent);
+    await page.evaluate("window.dispatchEvent(new Event('focus'))");
+    await invited.waitFor({ timeout: 10_000 });
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
@@ -108,7 +119,21 @@ describe("a maintainer", () => {
       name: "deploy-bot",
       boards: [{ workspaceId: board.workspaceId, role: "member" }],
     });
+    const listed = await shell("bash", ["-c", (await page.getByTestId("try-board").textContent()) ?? ""]);
+    expect(JSON.parse(listed.stdout)).toMatchObject({ columns: [{ name: "To do" }, {}, {}, {}] });
+    const create = (await page.getByTestId("try-card").textContent()) ?? "";
+    const createCard = async () => JSON.parse((await shell("bash", ["-c", create])).stdout) as object;
+    const created = await createCard();
+    expect(created).toMatchObject({ projectId: board.projectId, title: "Try the API" });
+    expect(await createCard()).toEqual(created);
+    const reference = page.getByRole("link", { name: "API reference" });
+    expect(await reference.getAttribute("href")).toBe(`${app.world.service.baseUrl}/docs`);
+    await page.getByRole("link", { name: "Agents" }).click();
+    await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "API keys", exact: true }).click();
+    expect(await page.getByTestId("api-key").textContent()).toBe(key);
     await page.getByRole("button", { name: "I have stored the key" }).click();
+    await page.getByTestId("api-key").waitFor({ state: "detached" });
     expect(await page.content()).not.toContain(key);
     await page.reload();
     await rowOf(page, "deploy-bot").getByText("used just now").waitFor();
@@ -180,7 +205,7 @@ describe("a maintainer", () => {
     await ada.close();
   });
 
-  it("registers an agent and changes its owner", async () => {
+  it("registers an agent, issues its key, and changes its owner", async () => {
     const board = await app.board();
     const { grace } = board.logins;
     await addGrace(board, grace);
@@ -188,8 +213,35 @@ describe("a maintainer", () => {
     const bot = `bot-${board.owner}`;
     app.world.forge.createUser(bot, { organizations: {} });
     await page.getByText("No agent has worked on a card yet.").waitFor();
-    await page.getByRole("textbox", { name: "GitHub login of the agent" }).fill(bot);
+    const login = page.getByRole("textbox", { name: "GitHub login of the agent" });
+    expect(await login.getAttribute("placeholder")).toBe("copilot-swe-agent[bot]");
+    await login.fill("my-agent");
     await page.getByRole("button", { name: "Register", exact: true }).click();
+    await page.getByText(/^GitHub has no user or bot my-agent\. .*issue a key without an agent\.$/).waitFor();
+    await login.fill(grace);
+    await page.getByRole("button", { name: "Register", exact: true }).click();
+    const question = page.getByRole("dialog", { name: `Register ${grace} as an agent?` });
+    await question.getByText(`${grace} is a member of this board, and is signed out.`).waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("No agent has worked on a card yet.").waitFor();
+    await login.fill(bot);
+    await page.getByRole("button", { name: "Register", exact: true }).click();
+    const row = rowOf(page, bot);
+    await row.getByText("No active API key").waitFor();
+    await page.getByText(`${bot} is registered.`).waitFor();
+    await page
+      .getByRole("link", { name: `Issue a key for ${bot}` })
+      .first()
+      .click();
+    await expectValue(page.getByRole("textbox", { name: "Name" }), bot);
+    await page.getByRole("button", { name: "Issue the key" }).click();
+    await page.getByRole("heading", { name: `Keys of ${bot}` }).waitFor();
+    expect(await page.locator(".settings-row").count()).toBe(1);
+    await row.getByText(`of the agent ${bot}`).getByRole("link").click();
+    await row.getByRole("link", { name: "1 active API key" }).click();
+    await page.getByRole("link", { name: "Show all keys" }).click();
+    await page.getByRole("heading", { name: "Keys of this board" }).waitFor();
+    await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Agents" }).click();
     await page.getByRole("button", { name: `Owner: ${board.logins.ada} of ${bot}` }).click();
     await page.getByRole("menuitem", { name: grace }).click();
     await page.getByRole("button", { name: `Owner: ${grace} of ${bot}` }).waitFor();
@@ -260,7 +312,7 @@ describe("somebody who is not a maintainer", () => {
     await page.goto(`${settings}/keys`);
     await page.getByText("You have no keys.").waitFor();
     await grace.close();
-    // The key with which the board was made is removed from the answer only.
+    // The key with which the board was made is removed from the response only.
     const { page: other, context, ...ada } = await app.signIn(board, "ada", { role: "maintainer" });
     await context.route("**/console/v1/credentials*", (route) => route.fulfill({ json: [] }));
     await other.goto(`${new URL(other.url()).pathname}/settings/keys`);

@@ -3,7 +3,15 @@ import { putFlow, readFlow } from "../support/flows.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { cardInReview, mergedCard } from "../support/stories/merged-card.ts";
 import { protect } from "../support/stories/repairing.ts";
-import { frozenRelease, makeRelease, readRelease, tagOf } from "../support/stories/releases.ts";
+import {
+  complete,
+  freeze,
+  frozenRelease,
+  makeRelease,
+  readRelease,
+  setCards,
+  tagOf,
+} from "../support/stories/releases.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { findInaccessible, takeScreenshots, type Visitor } from "./support/browser.ts";
 import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
@@ -59,6 +67,8 @@ describe("a release", () => {
     const board = await console.board();
     const { world } = console;
     const first = await mergedCard(world, board, { web: { "first.txt": "1\n" } }, `First ${HOSTILE}`);
+    const early = await mergedCard(world, board, { web: { "early.txt": "1\n" } }, "Early");
+    const { number: waiting } = await board.api.card({ title: "Waiting" });
     const { page, ...ada } = await openAs(board);
     await page.getByText("There are no releases yet").waitFor();
     expect(await findInaccessible(page)).toEqual([]);
@@ -78,7 +88,8 @@ describe("a release", () => {
     await page.getByRole("button", { name: "Add 1 card" }).click();
     await page.locator(`[data-scope="${first}"]`).waitFor();
     await announced(page, `Card ${first} was added to the release`);
-    expect(await actionsOn(page)).toEqual(["Freeze (next)", "Promote", "Complete", "Delete"]);
+    expect(await actionsOn(page)).toEqual(["Freeze (next)", "Promote (off)", "Complete", "Delete"]);
+    await page.getByText("All cards are in the last stage, so there is nothing to promote.").waitFor();
     const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
     expect((await readRelease(board.api, id)).cards).toMatchObject([{ number: first }]);
     expect(await findInaccessible(page)).toEqual([]);
@@ -86,22 +97,38 @@ describe("a release", () => {
 
     await page.keyboard.press("f");
     const freezing = page.getByRole("dialog", { name: "Freeze 1.4?" });
+    await freezing.getByText("unfreeze the release as long as nothing was picked or pushed").waitFor();
     await freezing.getByText(`release/1-4 from main in ${board.owner}/web`).waitFor();
+    const outside = freezing.getByRole("group", { name: "Cards outside the release" });
+    await outside.getByText(/their work is merged, so the release branches contain it/).waitFor();
+    expect(await outside.getByRole("listitem").allTextContents()).toEqual([`#${early} Early`]);
     await shoot(page, "release-freeze");
     await freezing.getByRole("button", { name: "Freeze", exact: true }).click();
     await announced(page, "The release 1.4 is frozen");
     await page.getByRole("heading", { name: "Pick cards" }).waitFor();
-    expect(await actionsOn(page)).toEqual(["Promote", "Complete (next)", "Unfreeze"]);
+    expect(await actionsOn(page)).toEqual(["Promote (off)", "Complete (next)", "Unfreeze"]);
     expect((await readRelease(board.api, id)).repositories).toMatchObject([{ branchName: "release/1-4" }]);
-    await page.keyboard.press("p");
-    const promoting = page.getByRole("dialog", { name: "Promote 1.4" });
-    await promoting.getByText("All cards are in the last stage, so there is nothing to promote.").waitFor();
-    await promoting.getByRole("button", { name: "Back" }).click();
+
+    // The branch has the work of both cards. Cards of all stages are listed, those that can be picked first.
+    const listed = page.locator("[data-candidate]");
+    await listed.nth(1).getByText("not merged yet").waitFor();
+    expect(await listed.allTextContents()).toEqual([
+      `#${early} EarlyDone`,
+      `#${waiting} Waitingnot merged yet`,
+    ]);
+    await page.getByRole("checkbox", { name: new RegExp(`^#${early} Early`) }).check();
+    await page.getByRole("button", { name: "Pick 1 card" }).click();
+    await announced(
+      page,
+      `Card ${early} was added to the release. The release branch already contained its commits`,
+    );
+    await page.locator(`[data-scope="${early}"]`).waitFor();
+    expect(await page.getByRole("button", { name: "onto the release branch" }).count()).toBe(0);
 
     // The release branch and the card have changed the same line.
     await world.forge.commit(`${board.owner}/web`, "release/1-4", { "app.txt": "eins\n" });
     const second = await mergedCard(world, board, { web: { "app.txt": "uno\n" } }, "Second");
-    await page.getByRole("searchbox", { name: "Search cards to add" }).fill("Second");
+    await page.getByRole("searchbox", { name: "Search cards to pick" }).fill("Second");
     await page.getByRole("checkbox", { name: new RegExp(`^#${second} Second`) }).check();
     await page.getByRole("button", { name: "Pick 1 card" }).click();
     const candidate = page.locator(`[data-candidate="${second}"]`);
@@ -112,7 +139,7 @@ describe("a release", () => {
     await world.forge.commit(`${board.owner}/web`, "release/1-4", { "app.txt": "one\n" });
     await page.getByRole("button", { name: "Pick 1 card" }).click();
     await announced(page, `Card ${second} was picked`);
-    await page.locator(`[data-scope="${second}"]`).getByText("picked").waitFor();
+    await page.locator(`[data-scope="${second}"]`).getByText("added").waitFor();
 
     // The notes are shown before they are written, and a taken tag keeps what was typed.
     const main = await world.forge.commit(`${board.owner}/web`, "main", { "later.txt": "x\n" });
@@ -124,6 +151,11 @@ describe("a release", () => {
     const completing = page.getByRole("dialog", { name: "Complete 1.4" });
     const tag = completing.getByRole("textbox", { name: `Tag in ${board.owner}/web` });
     await completing.getByText(`Enter a tag for ${board.owner}/web, which holds cards`).waitFor();
+    await completing
+      .getByText(
+        "newest commit of the release branch, which need not be on main or on another branch that the flow merges into.",
+      )
+      .waitFor();
     const complete = completing.getByRole("button", { name: "Complete", exact: true });
     expect(await complete.isDisabled()).toBe(true);
     await completing.getByRole("group", { name: `Notes in ${board.owner}/web` }).waitFor();
@@ -134,7 +166,7 @@ describe("a release", () => {
     expect(await completing.getByText("body.versions").count()).toBe(0);
     await tag.fill("v1");
     const notes = completing.getByRole("group", { name: `Notes of v1 in ${board.owner}/web` });
-    await notes.getByText(`Card ${second}: Second (#2)`).waitFor();
+    await notes.getByText(`Card ${second}: Second (#3)`).waitFor();
     const shown = await notes.textContent();
     await shoot(page, "release-complete");
     expect(await findInaccessible(page)).toEqual([]);
@@ -144,14 +176,15 @@ describe("a release", () => {
     await tag.fill("v1.4");
     await completing.getByRole("button", { name: "Complete", exact: true }).click();
     await announced(page, "The release 1.4 is completed");
-    await page.getByRole("link", { name: /^v1\.4/ }).waitFor();
+    await page.getByRole("link", { name: "Release notes of v1.4 on GitHub" }).waitFor();
+    expect(await page.getByText("in the last stage now").count()).toBe(0);
     const head = (await readRelease(board.api, id)).repositories[0]?.headSha;
     expect(await tagOf(board, "web", "v1.4")).toBe(head);
     const path = `/repos/${board.owner}/web/releases/tags/v1.4`;
     const published = String((await board.person("ada", "GET", path)).body["body"]);
-    expect(published.split("\n")).toHaveLength(2);
+    expect(published.split("\n")).toHaveLength(3);
     expect(shown).toContain(`Card ${first}: First`);
-    expect(published).toContain(`Card ${second}: Second (#2)`);
+    expect(published).toContain(`Card ${second}: Second (#3)`);
     expect(await page.getByRole("button", { name: /^(Freeze|Complete|Promote)/ }).count()).toBe(0);
     expect(await page.locator("main img").count()).toBe(0);
     await shoot(page, "release-completed");
@@ -171,7 +204,7 @@ describe("a release", () => {
     await makeRelease(board.api, "Other", [other.number]);
     const { page, ...ada } = await openAs(board, id);
     const { page: list, ...grace } = await openAs(board, "", { person: "grace" });
-    await list.getByText("0 of 1 cards done").first().waitFor();
+    await list.getByText("0 of 1 card done").first().waitFor();
     await shoot(list, "releases");
     await page.locator(`[data-candidate="${other.number}"]`).getByText("in the release Other").waitFor();
     expect(await page.getByRole("checkbox", { name: /Elsewhere/ }).isDisabled()).toBe(true);
@@ -230,22 +263,17 @@ describe("a release with unmerged work", () => {
     expect(await findInaccessible(page)).toEqual([]);
     await page.getByRole("dialog").getByRole("button", { name: "Freeze", exact: true }).click();
     await announced(page, "The release 3.1 is frozen");
-    await page.locator(`[data-scope="${open}"]`).getByText("not on the release branch").waitFor();
-    expect(await page.getByText("not on the release branch", { exact: true }).count()).toBe(1);
+    const row = page.locator(`[data-scope="${open}"]`);
+    await row.getByText("not merged yet").waitFor();
+    expect(await row.getByRole("button").count()).toBe(0);
+    expect(await page.getByText("not on the release branch", { exact: true }).count()).toBe(0);
     await page.getByText("will not be in the release, unless it is picked after its merge.").waitFor();
 
     // Neither a promotion nor the completion brings the card into the release.
     expect(await actionsOn(page)).toEqual(["Promote", "Complete", "Unfreeze"]);
     await protect(board, { required_pull_request_reviews: { required_approving_review_count: 1 } });
     expect((await board.api.move(open, board.stages.Done)).status).toBe(409);
-    await page.getByRole("button", { name: `Pick card ${open} onto the release branch` }).click();
-    await page.getByText(/is not merged yet .* Merge its work, then pick the card/).waitFor();
     await page.getByText("Not moved to Done").waitFor();
-    const sizes = await page.evaluate<string[]>(
-      "[...document.querySelectorAll('.release-card .refusal-words')].map((each) => getComputedStyle(each).fontSize)",
-    );
-    expect([sizes.length, new Set(sizes).size]).toEqual([2, 1]);
-    await shoot(page, "release-refusals");
     await page.getByRole("button", { name: "Complete", exact: true }).click();
     await warning.getByText(/is not on the release branch/).waitFor();
     expect(await warning.getByRole("listitem").allTextContents()).toEqual([`#${open} Open`]);
@@ -257,6 +285,7 @@ describe("a release with unmerged work", () => {
 
     // What happens to the card later is not part of the release.
     await page.getByText("1 of 2 cards in this release").waitFor();
+    await page.getByText("1 of 2 cards is in the last stage now.").waitFor();
     const left = page.locator(`[data-scope="${open}"]`);
     await left.getByText("not in this release").waitFor();
     expect(await page.getByText("not in this release").count()).toBe(1);
@@ -272,6 +301,59 @@ describe("a release with unmerged work", () => {
   });
 });
 
+it("a release lists cards that have shipped after the others, and an empty project leads to its board", async () => {
+  const board = await console.board();
+  const id = await makeRelease(board.api, "1.0", []);
+  const { page, ...ada } = await openAs(board, id);
+  await page.getByText("The project has no cards yet.").waitFor();
+  expect(await page.getByRole("link", { name: "Create one on the board" }).count()).toBe(1);
+  const shipped = await mergedCard(console.world, board, { web: { "a.txt": "a\n" } }, "Shipped");
+  await page.locator(`[data-candidate="${shipped}"]`).getByText("Done").waitFor();
+  await setCards(board.api, id, [shipped]);
+  expect((await freeze(board.api, id)).status).toBe(200);
+  const versions = [{ repositoryId: board.repositories["web"], tagName: "v1.0" }];
+  expect((await complete(board.api, id, versions)).status).toBe(200);
+  const { number } = await board.api.card({ title: "Not yet" });
+  const next = await makeRelease(board.api, "1.1", [number]);
+  const open = await board.api.card({ title: "Next" });
+  await board.api.patch(`/v1/cards/${shipped}`, { title: "Shipped, changed last" });
+  await page.goto(new URL(page.url()).pathname.replace(id, next));
+  const listed = page.locator("[data-candidate]");
+  await listed.nth(1).getByText("shipped in 1.0").waitFor();
+  expect(await listed.nth(0).getAttribute("data-candidate")).toBe(String(open.number));
+  expect(await listed.nth(1).getByRole("checkbox").isEnabled()).toBe(true);
+  await page.getByText("A freeze takes merged work only.").waitFor();
+  expect(ada.problems()).toEqual([]);
+  await ada.close();
+});
+
+it("a release shows why a card was not picked until a move may have removed the cause", async () => {
+  const board = await console.board({ repositories: ["web", "api"] });
+  const half = { web: { "a.txt": "a\n" }, api: { "b.txt": "b\n" } };
+  const number = await cardInReview(console.world, board, half, "Half merged");
+  const id = await frozenRelease(board.api, "3.2", [number]);
+  const { page, ...ada } = await openAs(board, id);
+  const row = page.locator(`[data-scope="${number}"]`);
+  await row.getByText("not merged yet").waitFor();
+  await board.person("ada", "PUT", `/repos/${board.owner}/api/pulls/1/merge`, {});
+  await row.getByText("not on the release branch").waitFor();
+  await row.getByRole("button", { name: `Pick card ${number} onto the release branch` }).click();
+  const refused = row.getByText(/is not merged yet .* Merge its work, then pick the card/);
+  await refused.waitFor();
+  await protect(board, { required_pull_request_reviews: { required_approving_review_count: 1 } });
+  expect((await board.api.move(number, board.stages.Done)).status).toBe(409);
+  await row.getByText("Not moved to Done").waitFor();
+  const sizes = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('.release-card .refusal-words')].map((each) => getComputedStyle(each).fontSize)",
+  );
+  expect([sizes.length, new Set(sizes).size]).toEqual([2, 1]);
+  await shoot(page, "release-refusals");
+  expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
+  await refused.waitFor({ state: "detached" });
+  expect(ada.problems()).toEqual([]);
+  await ada.close();
+});
+
 describe("a release with cards outside the last stage", () => {
   it("names them before it is completed", async () => {
     const board = await console.board();
@@ -282,6 +364,9 @@ describe("a release with cards outside the last stage", () => {
     await page.getByRole("button", { name: "Complete", exact: true }).click();
     const warning = page.getByRole("group", { name: "Cards outside the last stage" });
     await warning.getByText("Completing the release does not move them:").waitFor();
+    await page
+      .getByText("a tag points to the newest commit of main, which may contain other cards")
+      .waitFor();
     expect(await warning.getByRole("listitem").allTextContents()).toEqual([`#${back} Moved back`]);
     expect(await findInaccessible(page)).toEqual([]);
     expect(ada.problems()).toEqual([]);
@@ -333,11 +418,19 @@ describe("a promotion", () => {
     expect(await dialog.getByText("Choose a card.").count()).toBe(0);
     await dialog.getByText("A merge changes a shared branch and cannot be undone.").waitFor();
     expect(await dialog.getByText("would move back").count()).toBe(0);
+    // A card that would move back is chosen only by the user, for the stage that is chosen then.
     await dialog.getByRole("radio", { name: /^To do/ }).check();
     await dialog.locator("label", { hasText: "Good" }).getByText("In review would move back").waitFor();
+    expect(await dialog.getByRole("checkbox", { name: /Good/ }).isChecked()).toBe(false);
+    await dialog.getByRole("button", { name: "Promote 1 card to To do" }).waitFor();
+    await dialog.getByRole("checkbox", { name: /Good/ }).check();
+    await dialog.getByRole("button", { name: "Promote 2 cards to To do" }).waitFor();
+    await dialog.getByRole("radio", { name: /^In progress/ }).check();
+    expect(await dialog.getByRole("checkbox", { name: /Good/ }).isChecked()).toBe(false);
     await dialog.getByRole("radio", { name: /^Done/ }).check();
     await shoot(page, "release-promote");
     expect(await findInaccessible(page)).toEqual([]);
+    await dialog.getByText("A card that is refused stays in its stage").waitFor();
     await dialog.getByRole("button", { name: "Promote 2 cards to Done" }).click();
     await announced(page, "1 promoted, 1 refused");
     const panel = page.getByRole("region", { name: "Promotion to Done" });
@@ -350,6 +443,14 @@ describe("a promotion", () => {
     await page.getByText("1 of 2 cards done").waitFor();
     expect(await findInaccessible(page)).toEqual([]);
     await shoot(page, "release-promoted");
+    await page.getByRole("button", { name: "Promote", exact: true }).click();
+    await dialog.getByRole("radio", { name: /^To do/ }).check();
+    await dialog.getByRole("checkbox", { name: /Good/ }).check();
+    await dialog.getByRole("button", { name: "Promote 2 cards to To do" }).waitFor();
+    await board.api.move(merged, board.stages["To do"]);
+    await dialog.locator("label", { hasText: "Good" }).getByText("To do", { exact: true }).waitFor();
+    await dialog.getByRole("button", { name: "Promote 2 cards to To do" }).click();
+    await announced(page, "1 promoted, 1 already there");
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
@@ -379,7 +480,7 @@ describe("a promotion", () => {
     await page.getByRole("button", { name: "Cancel the rest" }).click();
     await page.getByText("The card that is being moved now still finishes.").waitFor();
     gate.resume();
-    await announced(page, "1 promoted, 2 not moved");
+    await announced(page, "1 promoted, 2 cancelled");
     const panel = page.getByRole("region", { name: "Promotion to Done" });
     await panel.locator(`[data-result="${first}"]`).getByText("merged").waitFor();
     await panel.locator(`[data-result="${second}"]`).getByText("the promotion was cancelled").waitFor();
@@ -435,6 +536,8 @@ describe("the releases screens", () => {
       route.request().method() === "POST" ? route.abort() : route.continue(),
     );
     const field = page.getByRole("textbox", { name: "Name of the new release" });
+    const create = page.getByRole("button", { name: "Create" });
+    expect((await create.boundingBox())?.height).toBe((await field.boundingBox())?.height);
     await field.press("Enter");
     await page.getByText("A release needs a name.").waitFor();
     await field.fill("Spring");
@@ -447,6 +550,10 @@ describe("the releases screens", () => {
     expect(await field.inputValue()).toBe("Spring");
     await field.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Spring" }).waitFor();
+    await page.goBack();
+    await field.fill("Spring");
+    await field.press("Enter");
+    await page.getByText("The project has a release Spring already.").waitFor();
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
@@ -460,7 +567,7 @@ describe("the releases screens", () => {
     await board.api.move(number, board.stages.Done);
     const id = await makeRelease(board.api, word.slice(0, 80), [number]);
     const { page, ...ada } = await openAs(board, "", { size: "phone" });
-    await page.getByText("0 of 1 cards done").waitFor();
+    await page.getByText("0 of 1 card done").waitFor();
     expect(await isFlat(page)).toBe(true);
     await shoot(page, "releases-phone");
     await page.locator(`a[href$="${id}"]`).click();

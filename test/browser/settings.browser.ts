@@ -69,18 +69,22 @@ describe("the flow", () => {
     expect(await shownStages(page)).toEqual(["Backlog", "To do", "In progress", "In review", "Done"]);
     await editFlow(page);
     await page.getByRole("button", { name: "Remove To do" }).click();
-    await page.getByRole("textbox", { name: "Name of stage 2" }).fill("Doing");
     const effects = preview(page);
-    await effects
-      .getByText("To do cannot be removed yet: it holds 2 cards. Move them to another stage first.")
-      .waitFor();
+    const occupied = "To do cannot be removed yet: it holds 2 cards. Move them to another stage first.";
+    await effects.getByText(occupied).waitFor();
+    // It is also said where the stage was.
+    const place = page.getByRole("list", { name: "Stages" }).getByRole("alert");
+    await place.getByText(occupied).waitFor();
+    await place.getByRole("button", { name: "Keep it" }).click();
+    await place.waitFor({ state: "detached" });
+    expect(await page.locator(":focus").inputValue()).toBe("To do");
+    await page.getByRole("button", { name: "Remove To do" }).click();
+    await page.getByRole("textbox", { name: "Name of stage 2" }).fill("Doing");
     for (const number of numbers) await effects.getByRole("link", { name: `#${number}` }).waitFor();
     await effects.getByText("In progress is renamed to Doing.").waitFor();
     await saveFlow(page);
-    await page
-      .getByRole("alert")
-      .getByText(/Not saved. To do still holds 2 cards/)
-      .waitFor();
+    const refusal = page.getByRole("alert").getByText(/Not saved. To do still holds 2 cards/);
+    await refusal.waitFor();
     expect(await page.getByRole("textbox", { name: "Name of stage 2" }).inputValue()).toBe("Doing");
     expect(stageNames(await readFlow(board))).toContain("To do");
 
@@ -90,6 +94,7 @@ describe("the flow", () => {
       .getByText("To do cannot be removed yet: it holds 1 card. Move it to another stage first.")
       .waitFor();
     await effects.getByRole("button", { name: "Keep it" }).click();
+    await refusal.waitFor({ state: "detached" });
     await saveFlow(page);
     await announced(page, "Flow saved");
     await page.getByRole("region", { name: "Notices" }).getByText("Flow saved").waitFor();
@@ -99,7 +104,7 @@ describe("the flow", () => {
     await ada.close();
   });
 
-  it("says which armed moves are cancelled, and cancels them", async () => {
+  it("says which armed moves are cancelled and where a target is missing, also after the change", async () => {
     const board = await console.board();
     const { number, heads } = await openCard(console.world, board);
     const run = { name: "test", head_sha: heads["web"], status: "in_progress" };
@@ -108,15 +113,31 @@ describe("the flow", () => {
     const order = { statusId: board.stages.Done, index: 0, whenReady };
     const armed = await board.api.post(`/v1/cards/${number}/move`, order);
     expect([armed.status, armed.text]).toEqual([202, armed.text]);
-    const { page, ...ada } = await openSettings(board, "flow");
+    const { page, base, ...ada } = await openSettings(board, "flow");
     await editFlow(page);
     await stageItem(page, 4).getByRole("textbox", { name: "Merges into" }).fill("stable");
     const effects = preview(page);
     await effects.getByText("A move into Done that waits for checks and reviews is cancelled.").waitFor();
     await effects.getByRole("link", { name: `#${number}` }).waitFor();
+    await effects.getByText(`The target branch stable does not exist in ${board.owner}/web.`).waitFor();
     await saveFlow(page);
     await announced(page, "Flow saved");
     expect((await board.api.readCard(number)) as { armed?: object }).not.toHaveProperty("armed");
+
+    // The repository keeps the warning until the branch exists.
+    await page.goto(`${base}/settings/repositories`);
+    const missing = page.getByText("Target branch missing");
+    await missing.waitFor();
+    await page.getByText("git push origin main:stable", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Copy the command that creates stable" }).waitFor();
+    await expectAccessible(page, "settings-missing-branch");
+    await console.world.forge.commit(`${board.owner}/web`, "stable", { "stable.txt": "stable" });
+    const response = page.waitForResponse(/branches\?name=stable$/);
+    await page.reload();
+    await (await response).finished();
+    await page.getByText(/^connected/).waitFor();
+    expect(await missing.count()).toBe(0);
+    expect(ada.problems()).toEqual([]);
     await ada.close();
   });
 
@@ -125,7 +146,7 @@ describe("the flow", () => {
     await addCard(board, "One");
     const { page, ...ada } = await openSettings(board, "flow");
     await page.getByRole("button", { name: "Edit the flow" }).press("Enter");
-    await page.getByRole("button", { name: "Add a stage" }).press("Enter");
+    await page.getByRole("button", { name: "Add a stage before Done" }).press("Enter");
     // The new stage has the focus. Its name is not missed before it was typed.
     expect(await page.getByText("A stage needs a name.").count()).toBe(0);
     await page.keyboard.press("Tab");
@@ -138,13 +159,14 @@ describe("the flow", () => {
     await announced(page, /^QA .* is stage 3 of 6\.$/);
     const todo = stageItem(page, 1);
     expect(await cutOffSelects(page)).toEqual([]);
-    const skipped = todo.getByText(
-      "Cards can skip this stage. Restrict who may enter the later stages, too.",
-    );
+    const skipped = todo.getByText(/^Cards can skip To do: QA .* Done do not require a person\.$/);
     expect(await skipped.count()).toBe(0);
     await todo.getByRole("spinbutton", { name: "Card limit" }).fill("1");
     await todo.getByRole("checkbox", { name: "Only people may move cards here" }).press("Space");
     await skipped.waitFor();
+    await preview(page)
+      .getByText(/^Cards can skip To do/)
+      .waitFor();
     await preview(page)
       .getByText(
         "To do has room for 1 card and holds 1: no card may enter until one leaves. The cards in it stay.",
@@ -155,9 +177,16 @@ describe("the flow", () => {
         "Only members and maintainers who are signed in may move cards into To do; API keys may not.",
       )
       .waitFor();
-    // QA asks for review like the stage before the last one, which is more than the stage behind it.
+    // QA marks the pull request ready like the stage before the last one, which is more than the stage behind it.
+    const tooLittle =
+      /^In progress comes after QA .*, so it must do at least .* Choose “Marks the pull request ready” or “Merges”\.$/;
+    await stageItem(page, 3).getByText(tooLittle).waitFor();
+    await preview(page).getByText(tooLittle).waitFor();
     await saveFlow(page);
-    await page.locator(".flow-stage").getByRole("alert").first().waitFor();
+    await page
+      .getByRole("alert")
+      .getByText(/^Not saved\. In progress comes after QA/)
+      .waitFor();
     await stageItem(page, 2).getByRole("combobox", { name: "Entering it" }).selectOption("none");
     await saveFlow(page);
     await announced(page, "Flow saved");
@@ -188,6 +217,70 @@ describe("the flow", () => {
     await saveFlow(page);
     await announced(page, "Flow saved");
     expect(stageNames(await readFlow(board)).slice(0, 3)).toEqual(["Backlog", `QA ${HOSTILE}`, "To do"]);
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("names an invalid value at its field, and scrolls the reason into view when it is not saved", async () => {
+    const board = await console.board();
+    const { page, ...ada } = await openSettings(board, "flow");
+    await page.setViewportSize({ width: 1_000, height: 500 });
+    await editFlow(page);
+    const limit = stageItem(page, 2).getByRole("spinbutton", { name: "Card limit" });
+    await limit.fill("0");
+    const text = "The card limit of In progress must be 1 to 10,000. Leave it empty for no limit.";
+    await stageItem(page, 2).getByText(text).waitFor();
+    expect(await limit.getAttribute("aria-invalid")).toBe("true");
+    expect(
+      await preview(page)
+        .getByText(/has room/)
+        .count(),
+    ).toBe(0);
+    const alert = page.getByRole("alert").getByText(/^Not saved\. The card limit of In progress/);
+    const isInView = async () => {
+      const box = await alert.boundingBox();
+      return box !== null && box.y > 50 && box.y + box.height < 500;
+    };
+    for (const field of [limit, page.getByRole("textbox", { name: "Name of stage 1" })]) {
+      await field.press("Control+Enter");
+      await eventually(isInView, (is) => is);
+    }
+    await expectAccessible(page, "settings-flow-invalid");
+    // The browser scrolls a field that gets the focus to the edge of the window.
+    await page.evaluate("window.scrollTo(0, document.body.scrollHeight)");
+    await limit.focus();
+    expect((await limit.boundingBox())?.y).toBeGreaterThan(50);
+    await limit.fill("");
+    await alert.waitFor({ state: "detached" });
+    await preview(page).getByText("Nothing yet.").waitFor();
+    expect(stageNames(await readFlow(board))).toHaveLength(5);
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("warns that cards can skip a condition, until all later stages have it", async () => {
+    const board = await console.board();
+    const { page, ...ada } = await openSettings(board, "flow");
+    await editFlow(page);
+    await stageItem(page, 3).getByRole("checkbox", { name: "A second person must move cards here" }).check();
+    const text = "Cards can skip In review: Done does not require a second person.";
+    await stageItem(page, 3).getByText(text).waitFor();
+    await preview(page).getByText(text).waitFor();
+    await expectAccessible(page, "settings-flow-skip");
+    await stageItem(page, 3).getByRole("button", { name: "Also require it for Done" }).press("Enter");
+    await announced(page, "Also required for Done.");
+    expect(await page.getByText(text).count()).toBe(0);
+    expect(await page.locator(":focus").getAttribute("type")).toBe("checkbox");
+    await saveFlow(page);
+    await announced(page, "Flow saved");
+    const { stages } = await readFlow(board);
+    expect(stages.map(({ gates }) => gates?.secondPerson)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      true,
+      true,
+    ]);
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
@@ -303,18 +396,12 @@ describe("a second project", () => {
       .click();
     await page.getByText("None yet.").waitFor();
     const web = `${board.owner}/web`;
-    await page
-      .getByText(/unlink it there, then link it here/)
-      .getByRole("link")
-      .click();
-    await page.getByRole("button", { name: `Unlink ${web}` }).click();
-    await page.getByRole("button", { name: "Unlink the repository" }).click();
-    await announced(page, `${web} unlinked`);
-    await page.getByRole("button", { name: /^Project: / }).click();
-    await page.getByRole("menuitem").filter({ hasText: "Mobile app" }).click();
-    await page.getByRole("button", { name: `Link ${web}` }).click();
+    await page.getByText(/^In the project .*\. A repository belongs to one project\.$/).waitFor();
+    await page.getByRole("button", { name: `Move to Mobile app: ${web}` }).click();
+    const question = page.getByRole("dialog", { name: `Move ${web} to Mobile app?` });
+    await question.getByRole("button", { name: "Move the repository" }).click();
     await announced(page, `${web} linked`);
-    await page.getByRole("button", { name: `Remove as default: ${web}` }).waitFor();
+    await page.getByRole("button", { name: `Stop using for new cards: ${web}` }).waitFor();
 
     const { id } = (await board.api.get<{ id: string; slug: string }[]>("/v1/projects")).body.find(
       ({ slug }) => slug === "mobile-app",
@@ -353,12 +440,15 @@ describe("a second project", () => {
     const { number } = await board.api.card({ title: "Left", projectId: created.body.id, repositoryIds: [] });
     const { page, ...ada } = await openSettings(board, "projects");
     await page.getByRole("button", { name: `Edit Old ${HOSTILE}` }).click();
+    const [first] = (await board.api.get<{ name: string }[]>("/v1/projects")).body;
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill(first?.name ?? "");
+    await page.getByText("Another project of this board has this name.").waitFor();
     await page.getByRole("textbox", { name: "Name", exact: true }).fill("Renamed");
     await page.getByRole("textbox", { name: "Slug" }).fill("Not a slug");
     await page.getByRole("button", { name: "Save" }).click();
     await page
       .getByRole("alert")
-      .getByText(/lower-case letters/)
+      .getByText(/^Not saved\. Slug: must have lower-case letters/)
       .waitFor();
     expect(await page.getByRole("textbox", { name: "Name", exact: true }).inputValue()).toBe("Renamed");
     await page.getByRole("textbox", { name: "Slug" }).fill("renamed");
@@ -406,7 +496,7 @@ describe("labels and features", () => {
     await page.getByRole("button", { name: "Create the label" }).click();
     await page
       .getByRole("alert")
-      .getByText(/Not saved/)
+      .getByText(/Not saved\. This board has the label "Bug" .* already; case makes no difference\./)
       .waitFor();
     expect(await page.getByRole("textbox", { name: "Name" }).inputValue()).toBe("bug");
     await page.getByRole("textbox", { name: "Name" }).press("Escape");
@@ -442,6 +532,57 @@ describe("a repository whose connection is broken", () => {
     await page.getByText(/Unarchive it there, or unlink it here/).waitFor();
     const help = page.getByRole("link", { name: /Installations of/ });
     expect(await help.getAttribute("href")).toMatch(/\/settings\/installations$/);
+    await board.api.put(`/v1/projects/${board.projectId}/repositories`, { repositories: [] });
+    await page.getByText(/Unarchive it there before you link it/).waitFor();
+    await ada.close();
+  });
+});
+
+describe("a repository of another project", () => {
+  /** Asks whether the repository of the board's first project is moved to a second one. */
+  const askToMove = async (board: Board) => {
+    const { body } = await board.api.post<{ id: string }>("/v1/projects", { name: "Mobile" });
+    const opened = await openSettings(board, "repositories?project=mobile");
+    const name = `${board.owner}/web`;
+    await opened.page.getByRole("button", { name: `Move to Mobile: ${name}` }).click();
+    const question = opened.page.getByRole("dialog", { name: `Move ${name} to Mobile?` });
+    return { ...opened, secondId: body.id, question };
+  };
+
+  it("stays there while cards have open pull requests in it, with the reason", async () => {
+    const board = await console.board();
+    const { number } = await openCard(console.world, board);
+    const { page, question, ...ada } = await askToMove(board);
+    await question.getByText(/ loses the repository\. Its cards are unlinked from it/).waitFor();
+    await expectAccessible(page, "settings-repository-move");
+    await question.getByRole("button", { name: "Move the repository" }).click();
+    await question
+      .getByRole("alert")
+      .getByText(new RegExp(`^Pull requests are open: .* of card ${number} in `))
+      .waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
+    expect((await board.api.get(`/v1/projects/${board.projectId}/repositories`)).body).toHaveLength(1);
+    await ada.close();
+  });
+
+  it("that is unlinked there and cannot be linked says so, and is linked by another try", async () => {
+    const board = await console.board();
+    const { page, secondId, question, ...ada } = await askToMove(board);
+    const path = `**/console/v1/projects/${secondId}/repositories`;
+    await page.route(path, (route) =>
+      route.request().method() === "PUT" ? route.abort() : route.continue(),
+    );
+    await question.getByRole("button", { name: "Move the repository" }).click();
+    await question.getByText(/, but not linked to Mobile yet\./).waitFor();
+    await question
+      .getByRole("alert")
+      .getByText(/cannot be reached/)
+      .waitFor();
+    await page.unroute(path);
+    await question.getByRole("button", { name: "Link the repository" }).click();
+    await announced(page, `${board.owner}/web linked`);
+    await question.waitFor({ state: "detached" });
+    expect((await board.api.get(`/v1/projects/${secondId}/repositories`)).body).toHaveLength(1);
     await ada.close();
   });
 });
@@ -467,8 +608,10 @@ describe("the only default repository", () => {
     await expectAccessible(page, "settings-unlink-default");
     await question.getByRole("button", { name: "Unlink the repository" }).click();
     await warning.waitFor();
+    await page.getByText("available", { exact: true }).waitFor();
+    expect(await page.getByText("connected", { exact: true }).count()).toBe(1);
     await expectAccessible(page, "settings-no-default");
-    await page.getByRole("button", { name: `Make default: ${board.owner}/api` }).click();
+    await page.getByRole("button", { name: `Use for new cards: ${board.owner}/api` }).click();
     await warning.waitFor({ state: "detached" });
     expect(ada.problems()).toEqual([]);
     await ada.close();
@@ -485,6 +628,11 @@ describe("a project without repositories", () => {
     expect(await note.count()).toBe(0);
     await board.api.put(`/v1/projects/${board.projectId}/repositories`, { repositories: [] });
     await note.waitFor();
+    const [noteBox, stageBox] = [
+      await note.boundingBox(),
+      await page.locator(".flow-station").first().boundingBox(),
+    ];
+    expect((stageBox?.y ?? 0) - (noteBox?.y ?? 0) - (noteBox?.height ?? 0)).toBeGreaterThan(8);
     await expectAccessible(page, "settings-flow-no-repository");
     await page.goto(base);
     await note.waitFor();
@@ -550,6 +698,8 @@ describe("every section", () => {
   it("is two keys and a click away from the board", async () => {
     const board = await console.board();
     const { page, base, ...ada } = await openSettings(board, "projects");
+    const groups = page.getByRole("navigation", { name: "Settings" }).getByRole("heading");
+    expect(await groups.allTextContents()).toEqual(["This project", "All projects"]);
     for (const [section, title] of [
       ["labels", "Labels and features"],
       ["monitors", "Monitors"],

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
+import { boardWithCards, onBoard } from "./support/board-page.ts";
 import { findInaccessible, takeScreenshots } from "./support/browser.ts";
 import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
 
@@ -60,13 +62,13 @@ it("shows all screens at every width, with a board and a project of long names",
   await ada.close();
 });
 
-it("shows the project of a card that is opened by its address, and keeps it in its links", async () => {
+it("shows the project of a card that is opened by its address, and keeps it in links and titles", async () => {
   const board = await console.board();
   const { body: second } = await board.api.post<{ id: string; slug: string }>("/v1/projects", {
     name: "Mobile",
   });
   const { number } = await board.api.card({ title: "Login", projectId: second.id });
-  const { page, ...ada } = await console.signIn(board);
+  const { page, ...ada } = await console.signIn(board, "ada", { role: "maintainer" });
   const board1 = new URL(page.url()).pathname;
   await page.goto(`${board1}/cards/${number}`);
   await page.getByRole("button", { name: "Project: Mobile" }).click();
@@ -79,8 +81,73 @@ it("shows the project of a card that is opened by its address, and keeps it in i
   await page.getByRole("button", { name: "Project: Mobile" }).waitFor();
   await page.getByRole("link", { name: "Backlog", exact: true }).first().click();
   await page.getByRole("link", { name: /Login/ }).waitFor();
+  for (const [keys, screen] of [
+    ["gr", "Releases"],
+    ["gs", "Flow"],
+  ] as const) {
+    for (const key of keys) await page.keyboard.press(key);
+    await page.waitForURL(({ search }) => search === `?project=${second.slug}`);
+    await eventually(
+      () => page.title(),
+      (title) => title.startsWith(`${screen} · Mobile · `),
+    );
+  }
   await page.goto(`${board1}/pages?new=1`);
   await page.getByRole("button", { name: "Project: Mobile" }).waitFor();
+  // From another screen, and from the settings themselves.
+  for (const _ of [1, 2]) {
+    await page.getByRole("button", { name: "Project: Mobile" }).click();
+    await page.getByRole("menuitem", { name: "New project" }).click();
+    const name = page.getByRole("textbox", { name: "Name of the new project" });
+    await name.and(page.locator(":focus")).waitFor();
+    await page.getByRole("button", { name: "Create the project" }).focus();
+  }
+  expect(ada.problems()).toEqual([]);
+  await ada.close();
+});
+
+it("follows the project whose slug changes, and does not show another one for an unknown slug", async () => {
+  const board = await console.board();
+  const { body: second } = await board.api.post<{ id: string; slug: string }>("/v1/projects", {
+    name: "Mobile",
+  });
+  const { page, ...ada } = await console.signIn(board, "ada", { role: "maintainer" });
+  const { pathname } = new URL(page.url());
+  await page.goto(`${pathname}/settings/flow?project=${second.slug}`);
+  await page.getByText("The stages of Mobile in order").waitFor();
+  await board.api.patch(`/v1/projects/${second.id}`, { slug: "apps" });
+  await page.waitForURL(({ search }) => search === "?project=apps");
+  await page.getByText("The stages of Mobile in order").waitFor();
+  await page.goto(`${pathname}?project=${second.slug}`);
+  await page.getByText(`This board has no project with the slug ${second.slug}`).waitFor();
+  expect(await page.locator("[data-stage]").count()).toBe(0);
+  await page.getByRole("button", { name: "Project: unknown" }).click();
+  await page.getByRole("menuitem", { name: "Mobile" }).click();
+  await page.waitForURL(({ search }) => search === "?project=apps");
+  await page.getByRole("heading", { name: "Mobile" }).waitFor();
+  expect(ada.problems()).toEqual([]);
+  await ada.close();
+});
+
+/** Runs in the page, before its own scripts. */
+const FORBID_STORAGE = `for (const name of ["localStorage", "sessionStorage"]) {
+  Object.defineProperty(window, name, {
+    get: () => {
+      throw new DOMException("Access is denied", "SecurityError");
+    },
+  });
+}`;
+
+it("shows the board and changes its colors in a browser that forbids storage", async () => {
+  const board = await boardWithCards(console, 1);
+  const { page, ...ada } = await console.signIn(board);
+  await page.addInitScript(FORBID_STORAGE);
+  await page.reload();
+  const shown = await onBoard(page);
+  await shown.shows("To do", [1]);
+  await page.getByRole("button", { name: "settings and sign-out" }).click();
+  await page.getByRole("menuitem", { name: "Dark" }).click();
+  await page.locator('html[data-theme="dark"]').waitFor();
   expect(ada.problems()).toEqual([]);
   await ada.close();
 });

@@ -58,7 +58,7 @@ describe("a webhook", () => {
   it("that fails is inspected, and sends everything again after its receiver was repaired", async () => {
     const board = await console.board();
     const receiver = await aReceiver();
-    receiver.answerWith((response) => response.writeHead(500).end(`out of order ${HOSTILE}`));
+    receiver.respondWith((response) => response.writeHead(500).end(`out of order ${HOSTILE}`));
     const { page, context, ...ada } = await console.signIn(board, "ada", { role: "maintainer" });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     // By keyboard: two keys, the section, the button.
@@ -86,10 +86,10 @@ describe("a webhook", () => {
     await delivery.getByText("500", { exact: true }).waitFor();
     await delivery.getByText(/A card was created/).waitFor();
     await delivery.getByText("Next attempt within a minute.").waitFor();
-    await delivery.getByText("Answer", { exact: true }).click();
+    await delivery.getByText("Response", { exact: true }).click();
     await delivery.getByText(`out of order ${HOSTILE}`).waitFor();
 
-    receiver.answerWith((response) => response.writeHead(204).end());
+    receiver.respondWith((response) => response.writeHead(204).end());
     await delivery.getByRole("button", { name: "Send this and later events again…" }).click();
     await page.getByText(`The first one sent is event ${failed?.event.seq}.`).waitFor();
     await page
@@ -117,13 +117,13 @@ describe("a webhook", () => {
     const webhook = page.getByRole("listitem", { name: receiver.url });
     await webhook.getByRole("button", { name: "Send a ping" }).click();
     await webhook.getByText("204", { exact: true }).waitFor();
-    await announced(page, "The receiver answered the ping with 204");
-    // The answer takes as much space as it needs.
+    await announced(page, "The receiver responded to the ping with 204");
+    // The response takes as much space as it needs.
     expect((await webhook.locator(".outcome").boundingBox())?.height).toBeLessThan(60);
-    receiver.answerWith((response) => response.writeHead(500).end());
+    receiver.respondWith((response) => response.writeHead(500).end());
     await webhook.getByRole("button", { name: "Send a ping" }).click();
-    await announced(page, "The receiver answered the ping with 500");
-    receiver.answerWith((response) => response.writeHead(204).end());
+    await announced(page, "The receiver responded to the ping with 500");
+    receiver.respondWith((response) => response.writeHead(204).end());
     expect(receiver.received.map(({ event }) => event.kind)).toContain("ping");
     await webhook.getByRole("button", { name: "Pause" }).click();
     await webhook.getByText("Paused by hand").waitFor();
@@ -218,6 +218,8 @@ describe("the form of a webhook", () => {
     const { page, ...ada } = await openWebhooks(board);
     await page.getByRole("button", { name: "Send again…" }).click();
     const position = page.getByRole("textbox", { name: "Send the events after number" });
+    await page.getByText("The first one sent is event 1.").waitFor();
+    expect(await position.inputValue()).toBe("0");
     await position.fill("999999");
     await position.press("Enter");
     await page.getByText(/The feed has no events after 999999/).waitFor();
@@ -240,7 +242,7 @@ describe.each(["desktop", "phone"] as const)("on a %s", (size) => {
   it("the webhooks have no serious accessibility problem and fit the width", async () => {
     const board = await console.board();
     const receiver = await aReceiver();
-    receiver.answerWith((response) => response.writeHead(500).end(HOSTILE));
+    receiver.respondWith((response) => response.writeHead(500).end(HOSTILE));
     await aWebhook(board, receiver.url);
     await aWebhook(
       board,

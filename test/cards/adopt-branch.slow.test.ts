@@ -181,10 +181,12 @@ describe("POST /v1/inbox/{id}/adopt", () => {
     const board = await world.board();
     const { item, branchName } = await suggested(board);
     await board.api.card();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ["", "?card=2", "", "?card=2", "?card=1"].map((query) => adopt(board, item, query)),
     );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404, 404, 404, 404]);
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      204, 404, 404, 404, 404,
+    ]);
     const owners = await Promise.all(
       [1, 2].map(async (number) => (await board.api.readCard(number)).repositories),
     );

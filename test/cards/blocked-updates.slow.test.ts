@@ -50,7 +50,7 @@ const untilUnblocked = (board: TestBoard, number: number) =>
 const failNextMerge = (status: number, message: string): void => {
   world.forge.control.faults.add({
     match: { method: "PUT", path: "/repositories/*/pulls/*/merge*" },
-    fault: { kind: "answer", status, body: { message } },
+    fault: { kind: "response", status, body: { message } },
     times: 1,
   });
 };

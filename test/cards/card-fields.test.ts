@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { Api, ApiAnswer } from "../support/api.ts";
+import type { Api, ApiResponse } from "../support/api.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -16,7 +16,7 @@ const create = (fields: unknown) => board.api.post("/v1/cards", fields);
 /** Sends the same fields in a creation and in an update. */
 async function createAndPatch(
   fields: Readonly<Record<string, unknown>>,
-): Promise<ApiAnswer<Record<string, unknown>>[]> {
+): Promise<ApiResponse<Record<string, unknown>>[]> {
   const { number } = await board.api.card();
   return [await create({ title: "x", ...fields }), await board.api.patch(`/v1/cards/${number}`, fields)];
 }

@@ -191,7 +191,7 @@ describe("a refused move", () => {
     await world.forge.commit(`${board.owner}/web`, "main", { "app.txt": "theirs\n" });
     world.forge.control.faults.add({
       match: { path: "/repositories/*/compare/*" },
-      fault: { kind: "answer", status: 503 },
+      fault: { kind: "response", status: 503 },
     });
     const refused = await board.api.move(number, board.stages.Done);
     world.forge.control.reset();

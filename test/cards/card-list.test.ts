@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { Api, ApiAnswer } from "../support/api.ts";
+import type { Api, ApiResponse } from "../support/api.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -16,13 +16,13 @@ interface ListedCard {
   readonly updatedAt: string;
 }
 
-const nextOf = (answer: ApiAnswer): string =>
-  /^<([^>]+)>; rel="next"$/.exec(answer.headers.get("link") ?? "")?.[1] ?? "";
+const nextOf = (response: ApiResponse): string =>
+  /^<([^>]+)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1] ?? "";
 
 async function list(api: Api, query: string): Promise<ListedCard[]> {
-  const answer = await api.get<ListedCard[]>(`/v1/cards?${query}`);
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.body;
+  const response = await api.get<ListedCard[]>(`/v1/cards?${query}`);
+  if (response.status !== 200) throw new Error(response.text);
+  return response.body;
 }
 const numbers = async (api: Api, query = ""): Promise<number[]> =>
   (await list(api, query)).map(({ number }) => number);
@@ -32,10 +32,10 @@ async function pagesOf(api: Api, query: string, between: (page: number) => Promi
   const cards: ListedCard[] = [];
   let page = 0;
   for (let next = `/v1/cards?limit=2&${query}`; next !== "";) {
-    const answer = await api.get<ListedCard[]>(next);
-    expect(answer.status).toBe(200);
-    cards.push(...answer.body);
-    next = nextOf(answer);
+    const response = await api.get<ListedCard[]>(next);
+    expect(response.status).toBe(200);
+    cards.push(...response.body);
+    next = nextOf(response);
     page += 1;
     if (page > 30) throw new Error("the pages do not end");
     await between(page);
@@ -156,7 +156,7 @@ describe("the filters of GET /v1/cards", () => {
   });
 
   it.each(["statusId", "label", "feature", "projectId", "assignee"])(
-    "answer 404 to a %s that the board does not have",
+    "return 404 for a %s that the board does not have",
     async (field) => {
       const other = await world.board();
       const { id: card, createdBy } = (
@@ -170,8 +170,8 @@ describe("the filters of GET /v1/cards", () => {
         assignee: createdBy.id,
       };
       for (const value of [theirs[field], card, UNKNOWN_ID]) {
-        const answer = await api.get(`/v1/cards?${field}=${value}`);
-        expect([answer.status, answer.body]).toEqual([
+        const response = await api.get(`/v1/cards?${field}=${value}`);
+        expect([response.status, response.body]).toEqual([
           404,
           expect.objectContaining({ message: expect.stringMatching(/on this board/) }),
         ]);
@@ -195,9 +195,9 @@ describe("the filters of GET /v1/cards", () => {
     ["q", "%00"],
     ["q", "x".repeat(501)],
     ["q", "a&q=b"],
-  ])("answer 400 to %s=%s and name it", async (field, value) => {
-    const answer = await api.get(`/v1/cards?${field}=${value}`);
-    expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: `query.${field}` }] } });
+  ])("return 400 for %s=%s and name it", async (field, value) => {
+    const response = await api.get(`/v1/cards?${field}=${value}`);
+    expect(response).toMatchObject({ status: 400, body: { issues: [{ path: `query.${field}` }] } });
   });
 
   it("return 400 for an unknown filter and list the known ones", async () => {
@@ -255,8 +255,8 @@ describe("the order of GET /v1/cards", () => {
       ["board", forged(["board", UNKNOWN_ID, 1, "a\0"])],
     ];
     for (const [sort, cursor] of cursors) {
-      const answer = await api.get(`/v1/cards?sort=${sort}&cursor=${cursor}`);
-      expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "query.cursor" }] } });
+      const response = await api.get(`/v1/cards?sort=${sort}&cursor=${cursor}`);
+      expect(response).toMatchObject({ status: 400, body: { issues: [{ path: "query.cursor" }] } });
     }
   });
 });

@@ -167,10 +167,10 @@ describe("columns", () => {
           if (number === undefined) continue;
           remove(number);
           if (each.do === "move") model.get(board.stages[each.stage])?.splice(each.index, 0, number);
-          const answer = await (each.do === "move"
+          const response = await (each.do === "move"
             ? board.api.move(number, board.stages[each.stage], each.index)
             : board.api.delete(`/v1/cards/${number}`));
-          expect(answer.status).toBe(each.do === "move" ? 200 : 204);
+          expect(response.status).toBe(each.do === "move" ? 200 : 204);
         }
         expect(await columnsOf(board)).toEqual(model);
       }),
@@ -198,10 +198,10 @@ describe("columns", () => {
       const targets = Object.values(board.stages)
         .filter((id) => id !== from)
         .slice(0, 2);
-      const answers = await Promise.all(targets.map((id) => board.api.move(number, id)));
-      const reached = answers.flatMap(({ status, body }) => (status === 200 ? [body.task.statusId] : []));
+      const responses = await Promise.all(targets.map((id) => board.api.move(number, id)));
+      const reached = responses.flatMap(({ status, body }) => (status === 200 ? [body.task.statusId] : []));
       expect(reached.length).toBeGreaterThan(0);
-      for (const { status, headers } of answers.filter((answer) => answer.status !== 200)) {
+      for (const { status, headers } of responses.filter((response) => response.status !== 200)) {
         expect([status, headers.has("retry-after")]).toEqual([409, true]);
       }
       expect(reached).toContain((await board.api.readCard(number)).statusId);

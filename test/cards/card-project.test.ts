@@ -53,16 +53,16 @@ describe("the project of a new card", () => {
     const other = await world.board();
     const api = await board.as({ boards: [board, other] });
     const headers = { "x-service-workspace": board.workspaceId };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [other.projectId, UNKNOWN_ID].map(async (projectId) => [
         await api.post("/v1/cards", { title: "x", projectId }, { headers }),
         await api.get(`/v1/board?projectId=${projectId}`, { headers }),
         await api.get(`/v1/backlog?projectId=${projectId}`, { headers }),
       ]),
     );
-    const [foreign, unknown] = answers.map((kinds) => kinds.map(({ status, text }) => ({ status, text })));
+    const [foreign, unknown] = responses.map((kinds) => kinds.map(({ status, text }) => ({ status, text })));
     expect(foreign).toEqual(unknown);
-    for (const answer of foreign ?? []) expect(answer.status).toBe(404);
+    for (const response of foreign ?? []) expect(response.status).toBe(404);
   });
 
   it.each(["web", "", "1,2", "019a0000-0000-7000-8000"])(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/db/connect.ts";
-import { eventually, type ApiAnswer } from "../support/api.ts";
+import { eventually, type ApiResponse } from "../support/api.ts";
 import { whileLocked } from "../support/stories/locks.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const statuses = (answers: readonly { status: number }[]) =>
-  answers.map(({ status }) => status).toSorted((a, b) => a - b);
+const statuses = (responses: readonly { status: number }[]) =>
+  responses.map(({ status }) => status).toSorted((a, b) => a - b);
 
 describe("the number of a card", () => {
   // Contract: Authentication: Card numbers are counted and resolved per board
@@ -49,14 +49,14 @@ describe("the number of a card", () => {
     "%s, which no card has, returns 404 for every call",
     async (number) => {
       const path = `/v1/cards/${number}`;
-      const answers = [
+      const responses = [
         await board.api.get(path),
         await board.api.get(`${path}/timeline`),
         await board.api.patch(path, { title: "x" }),
         await board.api.post(`${path}/move`, { statusId: board.stages.Done, index: 0 }),
         await board.api.delete(path),
       ];
-      for (const { status, body } of answers) {
+      for (const { status, body } of responses) {
         expect(status).toBe(404);
         expect(body).toMatchObject({ error: "Not Found", statusCode: 404 });
       }
@@ -106,12 +106,12 @@ describe("a deleted card", () => {
     const cardRow = (trx: Trx) => trx("cards").where({ workspace_id: board.workspaceId, number }).forUpdate();
     const waiting = () =>
       db("pg_stat_activity").where("wait_event_type", "Lock").whereRaw("datname = current_database()");
-    const answers: Promise<ApiAnswer>[] = [];
+    const responses: Promise<ApiResponse>[] = [];
     await whileLocked(db, cardRow, async () => {
-      for (let caller = 0; caller < 2; caller++) answers.push(board.api.delete(`/v1/cards/${number}`));
+      for (let caller = 0; caller < 2; caller++) responses.push(board.api.delete(`/v1/cards/${number}`));
       await eventually(waiting, ({ length }) => length === 2);
     });
-    expect(statuses(await Promise.all(answers))).toEqual([204, 404]);
+    expect(statuses(await Promise.all(responses))).toEqual([204, 404]);
   });
 
   it("is no longer a parent and cannot become one", async () => {
@@ -172,20 +172,20 @@ describe("the parent of a card", () => {
   it("cannot form a cycle when two cards become each other's parent concurrently", async () => {
     for (let round = 0; round < 6; round++) {
       const [a, b] = [await board.api.card(), await board.api.card()];
-      const answers = await Promise.all([setParent(a.number, b.number), setParent(b.number, a.number)]);
-      expect(statuses(answers)).toEqual([200, 400]);
+      const responses = await Promise.all([setParent(a.number, b.number), setParent(b.number, a.number)]);
+      expect(statuses(responses)).toEqual([200, 400]);
     }
   });
 
   it("can move while children are created under it", async () => {
     const parent = await board.api.card();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, round) =>
         round % 2 === 0
           ? board.api.post("/v1/cards", { title: "Child", parentNumber: parent.number })
           : board.api.move(parent.number, board.stages.Backlog, round),
       ),
     );
-    expect(statuses(answers)).toEqual([...Array<number>(15).fill(200), ...Array<number>(15).fill(201)]);
+    expect(statuses(responses)).toEqual([...Array<number>(15).fill(200), ...Array<number>(15).fill(201)]);
   });
 });

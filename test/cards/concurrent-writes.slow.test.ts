@@ -7,7 +7,7 @@ import {
   eventually,
   makeApi,
   type Api,
-  type ApiAnswer,
+  type ApiResponse,
   type ApiCard,
   type CallOptions,
 } from "../support/api.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-type Write = (api: Api, number: number, options?: CallOptions) => Promise<ApiAnswer>;
+type Write = (api: Api, number: number, options?: CallOptions) => Promise<ApiResponse>;
 
 /** The most frequent writes of agents. */
 const writes: readonly [string, Write][] = [
@@ -89,19 +89,19 @@ const endFirstWaiting = (db: Db) =>
 async function endBeforeLookup(write: Write, end: (db: Db) => PromiseLike<unknown>) {
   const { number } = await board.api.card();
   const key = `key-${randomUUID()}`;
-  const answers: Promise<ApiAnswer>[] = [];
+  const responses: Promise<ApiResponse>[] = [];
   const locks: Promise<void>[] = [];
   await whileLocked(board.db, lockCard(number), async () => {
-    answers.push(write(board.api, number, { key }));
+    responses.push(write(board.api, number, { key }));
     await untilWaitingForLock(board.db);
     // This lock waits for the first request to end, and the second request waits for this lock.
     locks.push(whileLocked(board.db, lockCredentials, () => Promise.resolve()));
     await untilWaitingForLock(board.db, 2);
-    answers.push(write(board.api, number, { key }));
+    responses.push(write(board.api, number, { key }));
     await untilWaitingForLock(board.db, 3);
     await end(board.db);
   });
-  const [first, second] = await Promise.all(answers);
+  const [first, second] = await Promise.all(responses);
   await Promise.all(locks);
   if (!first || !second) throw new Error("no request was sent");
   return { number, key, first, second };
@@ -114,35 +114,35 @@ describe.each(writes)("%s", (_, write) => {
     // Each card is written twice, and the first call is repeated with its key.
     const calls = [...numbers, ...numbers].map((number) => ({ number, key: `key-${randomUUID()}` }));
     const [first = { number: 0, key: "" }] = calls;
-    const untilDone = ({ number, key }: typeof first): Promise<ApiAnswer> =>
+    const untilDone = ({ number, key }: typeof first): Promise<ApiResponse> =>
       eventually(
         () => write(board.api, number, { key }),
         ({ status, headers }) => status !== 409 || headers.get("retry-after") === null,
       );
-    const [, ...answers] = await Promise.all([
+    const [, ...responses] = await Promise.all([
       write(board.api, 999_999),
       untilDone(first),
       ...calls.map(untilDone),
     ]);
-    expect(answers.map(({ status }) => status < 300)).toEqual([first, ...calls].map(() => true));
+    expect(responses.map(({ status }) => status < 300)).toEqual([first, ...calls].map(() => true));
     for (const [at, call] of [first, ...calls].entries()) {
       const again = await untilDone(call);
-      expect([again.text, again.headers.get("idempotent-replay")]).toEqual([answers[at]?.text, "true"]);
+      expect([again.text, again.headers.get("idempotent-replay")]).toEqual([responses[at]?.text, "true"]);
     }
   });
 
   it("returns 409 with Retry-After while the same request is running, and is executed once", async () => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
-    const answers: Promise<ApiAnswer>[] = [];
+    const responses: Promise<ApiResponse>[] = [];
     await whileLocked(board.db, lockCard(number), async () => {
-      answers.push(write(board.api, number, { key }));
+      responses.push(write(board.api, number, { key }));
       await untilWaitingForLock(board.db);
       const second = await write(board.api, number, { key });
       expect(second).toMatchObject({ status: 409, body: { error: "Conflict" } });
       expect(second.headers.get("retry-after")).toBe("1");
     });
-    const [first] = await Promise.all(answers);
+    const [first] = await Promise.all(responses);
     const again = await write(board.api, number, { key });
     expect([again.text, again.headers.get("idempotent-replay")]).toEqual([first?.text, "true"]);
   });
@@ -151,7 +151,7 @@ describe.each(writes)("%s", (_, write) => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
     const apis = [board.api, makeApi(second.baseUrl, board.api.apiKey)];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [...apis, ...apis].map((api) =>
         eventually(
           () => write(api, number, { key }),
@@ -159,8 +159,8 @@ describe.each(writes)("%s", (_, write) => {
         ),
       ),
     );
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers.filter(({ headers }) => headers.get("idempotent-replay") === null)).toHaveLength(1);
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(responses.filter(({ headers }) => headers.get("idempotent-replay") === null)).toHaveLength(1);
   });
 
   it("is replayed to a second request that reads the key just after the first one ended", async () => {
@@ -202,14 +202,14 @@ describe.each(writes)("%s", (_, write) => {
   it("returns 503 when its database connection is lost, and the retry executes it", async () => {
     const { number } = await board.api.card();
     const key = `key-${randomUUID()}`;
-    const answers: Promise<ApiAnswer>[] = [];
+    const responses: Promise<ApiResponse>[] = [];
     await whileLocked(board.db, lockCard(number), async () => {
-      answers.push(write(board.api, number, { key }));
+      responses.push(write(board.api, number, { key }));
       await untilWaitingForLock(board.db);
       await board.db.raw(
         "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
       );
-      expect((await Promise.all(answers))[0]?.status).toBe(503);
+      expect((await Promise.all(responses))[0]?.status).toBe(503);
     });
     const retried = await write(board.api, number, { key });
     expect([retried.status < 300, retried.headers.get("idempotent-replay")]).toEqual([true, null]);
@@ -240,19 +240,19 @@ it("concurrent updates of several cards each have their own response and timelin
     { priority: "urgent", title: "\\" },
   ];
   const done = [labelled, twice, ...plain].map((number, at) => ({ number, change: changes[at] ?? {} }));
-  const answers: ApiAnswer[] = await Promise.all([
+  const responses: ApiResponse[] = await Promise.all([
     revoked.patch(`/v1/cards/${twice}`, { title: "After" }),
     api.patch(`/v1/cards/${deleted}`, { title: "Gone" }),
     api.patch(`/v1/cards/${wronglyAssigned}`, { assigneeId: theirs.body.createdBy.id }),
     ...done.map(({ number, change }) => api.patch(`/v1/cards/${number}`, change)),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual([401, 404, 400, ...done.map(() => 200)]);
+  expect(responses.map(({ status }) => status)).toEqual([401, 404, 400, ...done.map(() => 200)]);
 
   const updatesOf = async (number: number): Promise<unknown[]> =>
     (await api.timeline(number)).filter(({ kind }) => kind === "updated");
   for (const [at, { number, change }] of done.entries()) {
     const card = await api.get(`/v1/cards/${number}`);
-    expect(card.body).toEqual(answers[at + 3]?.body);
+    expect(card.body).toEqual(responses[at + 3]?.body);
     expect(card.body).toMatchObject({ ...change, number });
     expect((await updatesOf(number)).at(-1)).toMatchObject({
       data: { fields: Object.keys(change) },
@@ -287,17 +287,17 @@ it("concurrent new cards each have their own response, with consecutive numbers 
     { title: "In a given project", projectId: board.projectId },
     ...Array.from({ length: 5 }, (_, at) => ({ title: `Plain ${at}` })),
   ];
-  const answers: ApiAnswer<CreatedCard>[] = await Promise.all([
+  const responses: ApiResponse<CreatedCard>[] = await Promise.all([
     create(revoked, { title: "Revoked" }),
     create(api, { title: "Wrongly assigned", assigneeId: theirs.body.createdBy.id }),
     create(api, { title: "Repeated" }, { key }),
     ...inputs.map((input) => create(api, input)),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual([401, 400, 201, ...inputs.map(() => 201)]);
+  expect(responses.map(({ status }) => status)).toEqual([401, 400, 201, ...inputs.map(() => 201)]);
   const again = await create(api, { title: "Repeated" }, { key });
-  expect([again.text, again.headers.get("idempotent-replay")]).toEqual([answers[2]?.text, "true"]);
+  expect([again.text, again.headers.get("idempotent-replay")]).toEqual([responses[2]?.text, "true"]);
 
-  const created = answers.slice(3).map(({ body }) => body);
+  const created = responses.slice(3).map(({ body }) => body);
   for (const [at, card] of created.entries()) {
     const {
       repositoryIds,
@@ -314,7 +314,7 @@ it("concurrent new cards each have their own response, with consecutive numbers 
     const timeline = await api.timeline(card.number);
     expect(timeline).toMatchObject([{ kind: "created", data: { number: card.number } }]);
   }
-  const all = answers.slice(2).map(({ body: { number, position } }) => ({ number, position }));
+  const all = responses.slice(2).map(({ body: { number, position } }) => ({ number, position }));
   const { number, position } = mine.body;
   expect(all.toSorted((a, b) => a.number - b.number)).toEqual(
     all.map((_, at) => ({ number: number + 1 + at, position: position + 1 + at })),

@@ -200,9 +200,9 @@ describe("a card that is linked to a repository again", () => {
       [[], unlinkKey],
       [["web"], linkKey],
     ] as const) {
-      const answers = [];
-      for (let times = 0; times < 3; times++) answers.push(await relink(board, number, names, key));
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const responses = [];
+      for (let times = 0; times < 3; times++) responses.push(await relink(board, number, names, key));
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
       await settled(world);
     }
     // The replay of the first request changes nothing.
@@ -332,7 +332,7 @@ describe("the branch of an unlinked repository", () => {
     const { faults } = world.forge.control;
     const match = { method: "POST", path: "/repositories/*/git/refs" };
     faults.add({ match, fault: { kind: "reset", effect: "after" }, times: 1 });
-    faults.add({ match: { path: "/repositories/*/git/**" }, fault: { kind: "answer", status: 502 } });
+    faults.add({ match: { path: "/repositories/*/git/**" }, fault: { kind: "response", status: 502 } });
     expect((await board.api.move(number, board.stages["In progress"])).status).toBe(503);
     faults.clear();
     expect((await board.api.move(number, board.stages["To do"])).status).toBe(200);

@@ -23,9 +23,9 @@ interface Result {
 }
 
 async function search(q: string, options = "", caller: Api = api): Promise<Result[]> {
-  const answer = await caller.get<{ results: Result[] }>(`/v1/search?q=${encodeURIComponent(q)}${options}`);
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.body.results;
+  const response = await caller.get<{ results: Result[] }>(`/v1/search?q=${encodeURIComponent(q)}${options}`);
+  if (response.status !== 200) throw new Error(response.text);
+  return response.body.results;
 }
 const found = async (q: string, options = ""): Promise<string[]> =>
   (await search(q, options)).map(({ kind, number, slug }) => `${kind} ${number ?? slug}`);
@@ -291,9 +291,9 @@ describe("the query of GET /v1/search", () => {
     "🚀".repeat(500),
     "a or ".repeat(99) + "b",
     "\ufffe",
-  ])("answers %j without an error", async (q) => {
-    const answer = await api.get<{ results: unknown }>(`/v1/search?q=${encodeURIComponent(q)}`);
-    expect([answer.status, Array.isArray(answer.body.results)]).toEqual([200, true]);
+  ])("accepts %j without an error", async (q) => {
+    const response = await api.get<{ results: unknown }>(`/v1/search?q=${encodeURIComponent(q)}`);
+    expect([response.status, Array.isArray(response.body.results)]).toEqual([200, true]);
     expect((await api.get(`/v1/cards?q=${encodeURIComponent(q)}`)).status).toBe(200);
   });
 
@@ -310,7 +310,7 @@ describe("the query of GET /v1/search", () => {
     ["limit", "51"],
     ["limit", "1.5"],
     ["cursor", "x"],
-  ])("answers 400 to %s=%s", async (field, value) => {
+  ])("returns 400 for %s=%s", async (field, value) => {
     const { status, body } = await api.get(`/v1/search?${field === "q" ? "" : "q=a&"}${field}=${value}`);
     const path = expect.stringMatching(`^query\\.${field}(\\.\\d)?$`);
     expect([status, body]).toMatchObject([400, { issues: [{ path }] }]);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import type { ApiAnswer } from "../support/api.ts";
+import type { ApiResponse } from "../support/api.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { settled } from "../support/database/database-content.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -34,7 +34,7 @@ interface Entry {
   readonly error: string | null;
 }
 
-const checksOf = (board: TestBoard, number: number): Promise<ApiAnswer<Entry[]>> =>
+const checksOf = (board: TestBoard, number: number): Promise<ApiResponse<Entry[]>> =>
   board.api.get<Entry[]>(`/v1/cards/${number}/checks`);
 
 async function report(board: TestBoard, repository: string, run: Record<string, unknown>): Promise<number> {
@@ -220,7 +220,7 @@ describe("a repository that cannot be read", () => {
     const { number } = await openCard(world, board);
     const match = { operation: "Checks" };
     const suspended = { message: "This installation has been suspended" };
-    world.forge.control.faults.add({ match, fault: { kind: "answer", status: 403, body: suspended } });
+    world.forge.control.faults.add({ match, fault: { kind: "response", status: 403, body: suspended } });
     expect((await checksOf(board, number)).body).toMatchObject([
       { runs: null, error: "This installation has been suspended" },
     ]);
@@ -242,7 +242,7 @@ describe("a repository that cannot be read", () => {
   });
 
   it.each([
-    ["repeated 502s", { kind: "answer", status: 502 }],
+    ["repeated 502s", { kind: "response", status: 502 }],
     ["a closed connection", { kind: "reset" }],
     ["HTML", { kind: "garble", as: "html" }],
     ["a truncated response", { kind: "garble", as: "truncated" }],
@@ -261,7 +261,7 @@ describe("a repository that cannot be read", () => {
   it("has no error after a single failure of GitHub", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const fault = { kind: "answer", status: 502 } as const;
+    const fault = { kind: "response", status: 502 } as const;
     world.forge.control.faults.add({ match: { operation: "Checks" }, fault, times: 1 });
     expect((await checksOf(board, number)).body).toMatchObject([{ runs: [], error: null }]);
   });

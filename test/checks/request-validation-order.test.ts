@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { ApiAnswer } from "../support/api.ts";
+import type { ApiResponse } from "../support/api.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -31,7 +31,7 @@ async function move({
   key,
   number = 4711,
   body,
-}: Call): Promise<Pick<ApiAnswer, "status" | "text">> {
+}: Call): Promise<Pick<ApiResponse, "status" | "text">> {
   const response = await fetch(`${board.api.baseUrl}/v1/cards/${number}/move`, {
     method: "POST",
     headers: {
@@ -90,7 +90,7 @@ describe("the order of the checks of a call", () => {
     const noColumn = await move({ apiKey, workspace, key, number, body: done });
     expect(noColumn.status).toBe(403);
     expect(noColumn.text).toContain(
-      "Moving a card into Done needs the role maintainer; this credential is member",
+      "Moving a card into Done needs the role maintainer. You have the role member",
     );
 
     const nothingToMerge = await move({ apiKey: board.api.apiKey, workspace, key, number, body: done });
@@ -137,14 +137,14 @@ describe("the order of the checks of a call", () => {
     const fault = world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
     const first = board.api.move(number, board.stages["In progress"]);
     await untilMoving(board);
-    for (const answer of [
+    for (const result of [
       await board.api.move(number, board.stages["In progress"]),
       await board.api.move(number, board.stages["In review"]),
       await board.api.move(number, board.stages["To do"], 1_000),
       await board.api.delete(`/v1/cards/${number}`),
     ]) {
-      expect(answer).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(result).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
+      expect(Number(result.headers.get("retry-after"))).toBeGreaterThan(0);
     }
     expect((await first).status).toBe(200);
     world.forge.control.faults.remove(fault);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import type { ApiAnswer } from "../support/api.ts";
+import type { ApiResponse } from "../support/api.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { settled } from "../support/database/database-content.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -18,7 +18,7 @@ interface Entry {
   readonly error: string | null;
 }
 
-const reviewsOf = (board: TestBoard, number: number): Promise<ApiAnswer<Entry[]>> =>
+const reviewsOf = (board: TestBoard, number: number): Promise<ApiResponse<Entry[]>> =>
   board.api.get<Entry[]>(`/v1/cards/${number}/reviews`);
 
 async function review(

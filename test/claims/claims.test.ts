@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { lockClaim } from "../../src/store/cards/claims.ts";
+import { transaction } from "../../src/store/db/transaction.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import type { Api } from "../support/api.ts";
 import {
@@ -154,12 +156,12 @@ describe("a claim", () => {
 
   it("is counted in concurrent calls of one credential", async () => {
     const numbers = await Promise.all(Array.from({ length: 8 }, () => newCard()));
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...numbers.map((number) => claim(agent, number)),
       claimNext(agent, { statusId: board.stages.Backlog }),
     ]);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 409]));
   });
 
   it("of one key and request is one claim, also when its response is repeated", async () => {
@@ -235,5 +237,31 @@ describe("GET /v1/cards?claimed=", () => {
     expect(await listed("false")).toEqual([free]);
     expect(await listed("mine")).toEqual([mine]);
     expect((await agent.get("/v1/cards?claimed=1")).status).toBe(400);
+  });
+});
+
+describe("a claim that another transaction has locked for too long", () => {
+  it("fails without a rejection that nothing handles, which would end the process", async () => {
+    const number = await newCard();
+    const { id: cardId } = await board
+      .db("cards")
+      .where({ workspace_id: board.workspaceId, number })
+      .first("id");
+    await claimed(agent, number, {});
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    const { db } = world.service.deps;
+    await transaction(db, async (holder) => {
+      await lockClaim(holder, cardId);
+      const waiting = transaction(db, async (trx) => {
+        await trx.raw("set local lock_timeout = '100ms'");
+        await lockClaim(trx, cardId);
+      });
+      await expect(waiting).rejects.toThrow("lock timeout");
+    });
+    await new Promise(setImmediate);
+    process.off("unhandledRejection", note);
+    expect(unhandled).toEqual([]);
   });
 });

@@ -37,12 +37,12 @@ it(`${CLIENTS} clients of two processes claim ${CARDS} cards, each card once`, a
   const agents = await Promise.all(
     Array.from({ length: CLIENTS }, (_, at) => agentAt(at % 2 === 0 ? first : second)),
   );
-  const answers = await Promise.all(agents.map((agent) => claimNext(agent, { ttlSeconds: 3_600 })));
-  const found = answers.filter(({ status }) => status === 200).map(({ body }) => body);
+  const responses = await Promise.all(agents.map((agent) => claimNext(agent, { ttlSeconds: 3_600 })));
+  const found = responses.filter(({ status }) => status === 200).map(({ body }) => body);
   expect(found.map(({ card }) => card.number).toSorted((a, b) => a - b)).toEqual(
     numbers.toSorted((a, b) => a - b),
   );
-  expect(answers.filter(({ status }) => status === 204)).toHaveLength(CLIENTS - CARDS);
+  expect(responses.filter(({ status }) => status === 204)).toHaveLength(CLIENTS - CARDS);
   expect(found.map(({ claim: { generation } }) => generation)).toEqual(numbers.map(() => 1));
   expect(new Set(found.map(({ claim: { claimId } }) => claimId)).size).toBe(CARDS);
 });

@@ -134,8 +134,8 @@ it("trunkline forge starts the sandbox forge and stores its keys for the owner o
   };
   expect(kept.privateKey).toContain("-----BEGIN");
   const token = kept.users[0]?.token;
-  const answer = await fetch(`${apiUrl}/repos/acme/web`, { headers: { authorization: `token ${token}` } });
-  expect(await answer.json()).toMatchObject({ full_name: "acme/web", default_branch: "main" });
+  const response = await fetch(`${apiUrl}/repos/acme/web`, { headers: { authorization: `token ${token}` } });
+  expect(await response.json()).toMatchObject({ full_name: "acme/web", default_branch: "main" });
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
 });

@@ -1,14 +1,14 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { buildSchema, introspectionFromSchema, printSchema } from "graphql";
-import { checkGraphql } from "../../src/actions/installations/check-graphql.ts";
+import { logGraphqlGaps } from "../../src/actions/installations/check-graphql.ts";
 import { RECHECK_BLOCKED } from "../../src/actions/reconcile/recheck-soon.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/actions/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { RECOVER_MISSED_DELIVERIES } from "../../src/webhooks/recover-missed-deliveries.ts";
-import { githubSchema } from "../../sandbox/forge/graphql/answer-graphql.ts";
+import { githubSchema } from "../../sandbox/forge/graphql/serve-graphql.ts";
 import type { AppRow } from "../../sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
@@ -233,32 +233,32 @@ describe("trunkline doctor", () => {
 
   describe("reports GitHub's GraphQL API", () => {
     const introspection = { path: "/graphql", operation: "IntrospectionQuery" };
-    const answer = (status: number, body: unknown) =>
+    const send = (status: number, body: unknown) =>
       world.forge.control.script(introspection, [{ status, body }]);
     const schemaWithout = (field: string) =>
       buildSchema(printSchema(githubSchema()).replace(new RegExp(`^ +${field}\\b.*$`, "m"), ""));
     const logAtStart = async () => {
       const before = world.logged().length;
-      await checkGraphql(world.service.deps);
+      await logGraphqlGaps(world.service.deps);
       return world.logged().slice(before);
     };
 
     it("as missing if it is not found, also at the start", async () => {
-      answer(404, { message: "Not Found" });
+      send(404, { message: "Not Found" });
       const { code, bad, advice } = await findings();
       const says = "GitHub has no GraphQL API at this address";
       expect([code, bad, advice]).toEqual([1, [`graphql: ${says}.`], true]);
-      answer(404, { message: "Not Found" });
+      send(404, { message: "Not Found" });
       expect(await logAtStart()).toContain(says);
     });
 
     it("as too old if it lacks a field, also at the start", async () => {
       const body = { data: introspectionFromSchema(schemaWithout("isInMergeQueue")) };
-      answer(200, body);
+      send(200, body);
       const { code, bad } = await findings();
       const says = /Cannot query field "isInMergeQueue" on type "PullRequest"\./;
       expect([code, bad]).toEqual([1, [expect.stringMatching(says)]]);
-      answer(200, body);
+      send(200, body);
       expect(JSON.parse(await logAtStart())).toMatchObject({
         level: 50,
         lacking: [expect.stringMatching(says)],
@@ -275,8 +275,8 @@ describe("trunkline doctor", () => {
     const { control } = world.forge;
     let body: unknown;
     const unobserve = control.observe({
-      onResponse: ({ path }, answer) => {
-        if (path === "/app") body = answer.body;
+      onResponse: ({ path }, result) => {
+        if (path === "/app") body = result.body;
       },
     });
     await findings();
@@ -318,7 +318,7 @@ describe("trunkline doctor", () => {
     const run = () => addJob(db, RECOVER_MISSED_DELIVERIES, {}, { maxAttempts: 1 });
     world.forge.control.faults.add({
       match: { path: "/app/hook/deliveries" },
-      fault: { kind: "answer", status: 502 },
+      fault: { kind: "response", status: 502 },
     });
     for (let runs = 0; runs < 2; runs++) await run();
     await eventually(

@@ -3,7 +3,7 @@ import { eventually } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
 import { headOf, readFeed } from "../support/stories/event-stream.ts";
-import { makeRelease, promote, type PromotionAnswer } from "../support/stories/releases.ts";
+import { makeRelease, promote, type PromotionResponse } from "../support/stories/releases.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -22,14 +22,14 @@ describe("trunkline operation cancel", () => {
     const { number: second } = await api.card();
     const id = await makeRelease(api, "1.4", [first, second]);
     const match = { method: "POST", path: "/repositories/*/git/refs" };
-    world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
+    world.forge.control.faults.add({ match, fault: { kind: "response", status: 502 } });
     const started = await promote(api, id, { statusId: stages["In progress"] });
     const operationId = String(started.body.operationId);
-    const cancelled = await line.json<PromotionAnswer>("operation", "cancel", operationId);
+    const cancelled = await line.json<PromotionResponse>("operation", "cancel", operationId);
     expect(cancelled).toMatchObject({ operationId, pending: [first, second] });
     world.forge.control.faults.clear();
     const { body } = await eventually(
-      () => api.get<PromotionAnswer>(`/v1/operations/${operationId}`),
+      () => api.get<PromotionResponse>(`/v1/operations/${operationId}`),
       ({ body: outcome }) => outcome.pending.length === 0,
     );
     expect(body).toMatchObject({

@@ -92,13 +92,13 @@ async function formAt(address: string) {
 /** Submits the form, confirms on the forge, and returns the URL that the browser is redirected to. */
 async function agree(address: string): Promise<URL> {
   const { action, manifest } = await formAt(address);
-  const answer = await fetch(action, {
+  const result = await fetch(action, {
     method: "POST",
     body: new URLSearchParams({ manifest }),
     redirect: "manual",
   });
-  expect(answer.status).toBe(302);
-  return new URL(answer.headers.get("location") ?? "");
+  expect(result.status).toBe(302);
+  return new URL(result.headers.get("location") ?? "");
 }
 
 const configured = async () => {
@@ -356,9 +356,9 @@ describe("trunkline setup", () => {
   });
 
   it.each<[string, Fault]>([
-    ["does not answer", { kind: "reset" }],
-    ["answers 502", { kind: "answer", status: 502 }],
-    ["limits its rate", { kind: "answer", status: 429 }],
+    ["does not respond", { kind: "reset" }],
+    ["results 502", { kind: "response", status: 502 }],
+    ["limits its rate", { kind: "response", status: 429 }],
   ])("keeps the code while the forge %s", async (_what, fault) => {
     const { address, ended } = await setup();
     const back = await agree(address);
@@ -405,7 +405,7 @@ describe("trunkline setup", () => {
     const back = await agree(address);
     world.forge.control.faults.add({ match: { path: CONVERSION_PATH }, fault: { kind: "delay", ms: 300 } });
     const before = exchanges();
-    const answer = fetch(back).catch(() => null);
+    const result = fetch(back).catch(() => null);
     await eventually(
       () => Promise.resolve(world.forge.control.faults.list()[0]?.hits),
       (hits) => hits === 1,
@@ -414,7 +414,7 @@ describe("trunkline setup", () => {
     const { code } = await ended;
     expect([code, exchanges() - before]).toEqual([0, 1]);
     expect((await configured()).app.id).toBe(String(world.forge.app.id));
-    await answer;
+    await result;
   });
 
   it("refuses a used port, and listens on the loopback address only", async () => {

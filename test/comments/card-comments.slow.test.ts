@@ -131,16 +131,16 @@ describe("POST /v1/cards/{number}/comments", () => {
   ])("returns 400 for a text of %s", async (_, text) => {
     const board = await world.board();
     const { number } = await board.api.card();
-    const answer = await writeComment(board.api, number, text);
-    expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.body" }] } });
+    const response = await writeComment(board.api, number, text);
+    expect(response).toMatchObject({ status: 400, body: { issues: [{ path: "body.body" }] } });
     expect(await commentsOf(board.api, number)).toEqual([]);
   });
 
   it("returns 400 for other fields", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
-    const answer = await board.api.post(`/v1/cards/${number}/comments`, { body: "x", editable: true });
-    expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.editable" }] } });
+    const response = await board.api.post(`/v1/cards/${number}/comments`, { body: "x", editable: true });
+    expect(response).toMatchObject({ status: 400, body: { issues: [{ path: "body.editable" }] } });
   });
 
   it("needs the role member, the scope write and a card of the board", async () => {
@@ -274,8 +274,10 @@ describe("a retry with the same key", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const key = "comment-of-concurrent-calls";
-    const answers = await Promise.all([1, 2, 3].map(() => writeComment(board.api, number, "Once", { key })));
-    expect(answers.map(({ status }) => status).filter((status) => status !== 409)).toContain(201);
+    const responses = await Promise.all(
+      [1, 2, 3].map(() => writeComment(board.api, number, "Once", { key })),
+    );
+    expect(responses.map(({ status }) => status).filter((status) => status !== 409)).toContain(201);
     expect(await mirrors(board)).toEqual([shown("Once")]);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });
@@ -285,7 +287,7 @@ describe("a new comment while GitHub fails", () => {
   // Fault: C2
   // Fault: C14
   it.each([
-    ["a 502 after the write", { kind: "answer", status: 502, effect: "after" }],
+    ["a 502 after the write", { kind: "response", status: 502, effect: "after" }],
     ["a closed connection after the write", { kind: "reset", effect: "after" }],
     ["an HTML response after the write", { kind: "garble", as: "html" }],
     ["a response without the comment's id", { kind: "garble", as: "without", fields: ["id"] }],
@@ -301,7 +303,7 @@ describe("a new comment while GitHub fails", () => {
   });
 
   it.each([
-    ["a 502", { kind: "answer", status: 502 }],
+    ["a 502", { kind: "response", status: 502 }],
     ["a closed connection", { kind: "reset" }],
   ] as const)(
     "is mirrored once, when reads can no longer be stale, after %s without the write",
@@ -325,15 +327,15 @@ describe("a new comment while GitHub fails", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { control } = world.forge;
-    control.staleReads({ seconds: 40 });
+    control.setStaleReads({ seconds: 40 });
     control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop", unlogged: true } });
-    const fault = { kind: "answer", status: 502, effect: "after" } as const;
+    const fault = { kind: "response", status: 502, effect: "after" } as const;
     control.faults.add({ match: WRITE, fault, times: 1 });
     const { status, body } = await writeComment(board.api, number, "Once");
     expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
     await runNextAttempt(body.id);
     expect(await dueMirrors(world, body.id)).toBe(1);
-    control.staleReads(null);
+    control.setStaleReads(null);
     await runDeferredJobs(world);
     await untilMirrored(world, body.id);
     expect(await mirrors(board)).toEqual([shown("Once")]);
@@ -341,7 +343,7 @@ describe("a new comment while GitHub fails", () => {
   });
 
   it.each([
-    ["a refusal", { kind: "answer", status: 403, body: { message: "Conversation is locked" } }],
+    ["a refusal", { kind: "response", status: 403, body: { message: "Conversation is locked" } }],
     ["a rate limit", { kind: "rate-limit", limit: "primary", resetIn: 1 }],
   ] as const)("returns 201 and is mirrored once later after %s", async (_, fault) => {
     const board = await world.board();
@@ -362,7 +364,7 @@ describe("a new comment while GitHub fails", () => {
     const { number } = await openCard(world, board, ["web", "api"]);
     const { id } = world.forge.repository(`${board.owner}/api`);
     const match = { ...WRITE, path: `/repositories/${id}/issues/*/comments` };
-    const fault = { kind: "answer", status: 404, body: { message: "Not Found" } } as const;
+    const fault = { kind: "response", status: 404, body: { message: "Not Found" } } as const;
     world.forge.control.faults.add({ match, fault });
     expect((await writeComment(board.api, number, "Hello")).body.mirroredTo).toBe(1);
     expect(await mirrors(board, "web")).toEqual([shown("Hello")]);
@@ -453,7 +455,7 @@ describe("PATCH /v1/cards/{number}/comments/{id}", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { id } = (await writeComment(board.api, number, "Frist")).body;
-    const fault = { kind: "answer", status: 403, body: { message: "Conversation is locked" } } as const;
+    const fault = { kind: "response", status: 403, body: { message: "Conversation is locked" } } as const;
     world.forge.control.faults.add({ match: EDIT, fault, times: 1 });
     const { status, body } = await editComment(board.api, number, id, "First");
     expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 200, mirroredTo: 0 });
@@ -464,11 +466,11 @@ describe("PATCH /v1/cards/{number}/comments/{id}", () => {
   it("leads to one mirror with the new text if the first one is not confirmed yet", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const fault = { kind: "answer", status: 502, effect: "after" } as const;
+    const fault = { kind: "response", status: 502, effect: "after" } as const;
     world.forge.control.faults.add({ match: WRITE, fault });
     world.forge.control.faults.add({
       match: { method: "GET", path: "/repositories/*/issues/*/comments" },
-      fault: { kind: "answer", status: 502 },
+      fault: { kind: "response", status: 502 },
     });
     world.forge.control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop" } });
     const { body } = await writeComment(board.api, number, "Frist");

@@ -48,8 +48,8 @@ it("a stopping process reports not ready, finishes accepted calls and accepts no
       (outcome) => outcome === "refused",
     );
     await held.commit();
-    const answer = await inFlight;
-    expect([answer.status, answer.body.task.statusId]).toEqual([200, board.stages["In progress"]]);
+    const response = await inFlight;
+    expect([response.status, response.body.task.statusId]).toEqual([200, board.stages["In progress"]]);
     await stopped;
 
     expect(await db("deliveries").where({ guid }).select("state", "attempts")).toEqual([

@@ -21,9 +21,9 @@ const timedOut = {
 describe("a slow client", () => {
   it("that sends its headers slowly gets 408 while others are served", async () => {
     const { baseUrl } = world.service;
-    const answer = trickle(baseUrl, "GET /healthz HTTP/1.1\r\nHost: x\r\n", "X-More: x\r\n");
+    const response = trickle(baseUrl, "GET /healthz HTTP/1.1\r\nHost: x\r\n", "X-More: x\r\n");
     expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
-    expect(await answer).toMatchObject(timedOut);
+    expect(await response).toMatchObject(timedOut);
   });
 
   it("that sends its body slowly gets 408, and its idempotency key is free", async () => {
@@ -36,8 +36,8 @@ describe("a slow client", () => {
       "Content-Type: application/json",
       "Content-Length: 100000",
     ];
-    const answer = await trickle(board.api.baseUrl, `${head.join("\r\n")}\r\n\r\n{"title":"`, "x");
-    expect(answer).toMatchObject(timedOut);
+    const response = await trickle(board.api.baseUrl, `${head.join("\r\n")}\r\n\r\n{"title":"`, "x");
+    expect(response).toMatchObject(timedOut);
     expect((await board.api.get("/v1/backlog")).body).toEqual([]);
     expect((await board.api.post("/v1/cards", { title: "In one go" }, { key })).status).toBe(201);
   });
@@ -52,16 +52,16 @@ describe("a slow client", () => {
       `X-Hub-Signature-256: sha256=${"0".repeat(64)}`,
     ];
     const before = await board.db("deliveries").count();
-    const answer = await trickle(board.api.baseUrl, `${head.join("\r\n")}\r\n\r\n{"zen":"`, "x");
-    expect(answer).toMatchObject(timedOut);
+    const response = await trickle(board.api.baseUrl, `${head.join("\r\n")}\r\n\r\n{"zen":"`, "x");
+    expect(response).toMatchObject(timedOut);
     expect(await board.db("deliveries").count()).toEqual(before);
   });
 
   it("that keeps sending after its response is disconnected", async () => {
     const { hostname, port } = new URL(world.service.baseUrl);
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
-    let answer = "";
-    socket.on("data", (chunk) => (answer += String(chunk)));
+    let response = "";
+    socket.on("data", (chunk) => (response += String(chunk)));
     socket.on("error", () => undefined);
     socket.write("GET /healthz HTTP/1.1\r\nX-More: ");
     const dripping = setInterval(() => socket.write("x"), 200);
@@ -70,7 +70,7 @@ describe("a slow client", () => {
       (isClosed) => isClosed,
     );
     clearInterval(dripping);
-    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(response).toMatch(/^HTTP\/1.1 408 /);
   });
 
   it("that does not read its response is disconnected while others are served", async () => {

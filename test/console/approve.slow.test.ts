@@ -64,8 +64,8 @@ describe("an approval", () => {
     ["a draft", true],
   ])("of %s is the person's on the forge: a review of the head, and the merge", async (_, draft) => {
     const { board, card, offer, person, headSha, approve } = await proposed({ draft });
-    const answer = await approve();
-    expect([answer.status, answer.body]).toEqual([
+    const response = await approve();
+    expect([response.status, response.body]).toEqual([
       200,
       { fullName: `${board.owner}/web`, prNumber: offer.number, headSha, state: "merged" },
     ]);
@@ -89,12 +89,12 @@ describe("an approval", () => {
   });
 
   it.each([
-    ["the answer to the review is lost", "POST", "/repositories/*/pulls/*/reviews", "after"],
+    ["the response to the review is lost", "POST", "/repositories/*/pulls/*/reviews", "after"],
     ["GitHub does not merge", "PUT", "/repositories/*/pulls/*/merge*", "before"],
   ] as const)("has one review if %s and the call is repeated", async (_, method, path, effect) => {
     const { board, offer, headSha, approve } = await proposed();
     const { faults } = world.forge.control;
-    const rule = faults.add({ match: { method, path }, fault: { kind: "answer", status: 502, effect } });
+    const rule = faults.add({ match: { method, path }, fault: { kind: "response", status: 502, effect } });
     const key = `lost-${offer.branch}-${method}`.replaceAll("/", "-");
     await approve({ headSha }, key);
     faults.remove(rule);
@@ -211,8 +211,8 @@ it("the person's token is in no log, response, audit row or table, and encrypted
   const { board, person, approve } = await proposed();
   const { sealed, accessToken } = await tokenOf(board, sessionIdOf(person.browser));
   expect(accessToken).toMatch(/^ghu_/);
-  const answer = await approve();
-  expect(answer.status).toBe(200);
+  const response = await approve();
+  expect(response.status).toBe(200);
   const audit = (await board.api.get("/v1/audit")).text;
   expect(audit).toMatch(/"method" ?: ?"approve"/);
   const tables = await rows<{ name: string }>(
@@ -226,7 +226,7 @@ it("the person's token is in no log, response, audit row or table, and encrypted
         ({ text }) => text,
       ),
     );
-  for (const place of [world.logged(), answer.text, audit, dump.join("\n"), sealed.toString("latin1")]) {
+  for (const place of [world.logged(), response.text, audit, dump.join("\n"), sealed.toString("latin1")]) {
     expect(place).not.toContain(accessToken);
     expect(place).not.toContain(Buffer.from(accessToken).toString("hex"));
   }

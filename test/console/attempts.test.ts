@@ -52,26 +52,26 @@ describe("the names of attempts", () => {
     await board.api.patch(`/v1/labels/${created.body.id}`, { name: "soon" });
     expect((await namesOf("POST /v1/labels"))?.subject).toBe("urgent");
     await board.db("events").where({ workspace_id: board.workspaceId, kind: "label_changed" }).delete();
-    expect((await namesOf("PATCH /v1/labels"))?.subject).toBe("soon");
+    expect((await namesOf("PATCH /v1/labels/{labelId}"))?.subject).toBe("soon");
     await board.api.delete(`/v1/labels/${created.body.id}`);
-    expect((await namesOf("DELETE /v1/labels"))?.subject).toBe("soon");
-    expect((await namesOf("PATCH /v1/labels"))?.subject).toBeNull();
+    expect((await namesOf("DELETE /v1/labels/{labelId}"))?.subject).toBe("soon");
+    expect((await namesOf("PATCH /v1/labels/{labelId}"))?.subject).toBeNull();
   });
 
   it("are those of pages, releases, webhooks, monitors and projects", async () => {
     const page = await write("POST", "/docs", { title: "Handbook" });
     await write("DELETE", `/docs/${idOf(page)}`);
-    expect((await namesOf("DELETE /v1/docs"))?.subject).toBe("Handbook");
+    expect((await namesOf("DELETE /v1/docs/{docId}"))?.subject).toBe("Handbook");
     const release = await write("POST", "/releases", { name: "1.0" });
     await write("POST", `/releases/${idOf(release)}/pick`, { taskNumber: 4_711 });
     expect((await namesOf("/pick"))?.subject).toBe("1.0");
     const webhook = await write("POST", "/webhooks", { url: "https://hooks.example.com/secret?token=1" });
     await write("PATCH", `/webhooks/${idOf(webhook)}`, { paused: true });
-    expect((await namesOf("PATCH /v1/webhooks"))?.subject).toBe("hooks.example.com");
+    expect((await namesOf("PATCH /v1/webhooks/{id}"))?.subject).toBe("hooks.example.com");
     const monitor = await write("POST", "/monitors", { projectId: board.projectId, name: "Errors" });
     expect(monitor.status).toBe(201);
     await write("PATCH", `/projects/${board.projectId}`, { name: "Website" });
-    expect((await namesOf("PATCH /v1/projects"))?.subject).toBe("Website");
+    expect((await namesOf("PATCH /v1/projects/{projectId}"))?.subject).toBe("Website");
   });
 
   it("count the cards that a promotion refused", async () => {
@@ -97,14 +97,17 @@ describe("the names of attempts", () => {
     });
     expect((await namesOf("POST /console/v1/credentials"))?.subject).toBe("deploy-bot");
     await write("DELETE", `/credentials/${idOf(key)}`);
-    expect((await namesOf("DELETE /console/v1/credentials"))?.subject).toBe("deploy-bot");
+    expect((await namesOf("DELETE /console/v1/credentials/{id}"))?.subject).toBe("deploy-bot");
     await write("PATCH", `/members/${id}`, { from: "member", role: "viewer" });
-    expect(await namesOf("PATCH /console/v1/members")).toMatchObject({ subject: login, to: "viewer" });
+    expect(await namesOf("PATCH /console/v1/members/{userId}")).toMatchObject({
+      subject: login,
+      to: "viewer",
+    });
     await write("DELETE", `/members/${id}`);
-    expect((await namesOf("DELETE /console/v1/members"))?.subject).toBe(login);
+    expect((await namesOf("DELETE /console/v1/members/{userId}"))?.subject).toBe(login);
     const agent = await write("POST", "/agents", { login, ownerId: null });
     await write("PATCH", `/agents/${idOf(agent)}`, { ownerId: null });
-    expect((await namesOf("PATCH /console/v1/agents"))?.subject).toBe(login);
+    expect((await namesOf("PATCH /console/v1/agents/{userId}"))?.subject).toBe(login);
   });
 
   it("never come from another board", async () => {
@@ -113,9 +116,9 @@ describe("the names of attempts", () => {
     const { body: session } = await other.browser.get("/console/session");
     const label = await there.api.post<{ id: string }>("/v1/labels", { name: "theirs" });
     const theirs = {
-      "DELETE /v1/labels": `/labels/${label.body.id}`,
-      "DELETE /v1/projects": `/projects/${there.projectId}`,
-      "DELETE /console/v1/members": `/members/${(session as { user: { id: string } }).user.id}`,
+      "DELETE /v1/labels/{labelId}": `/labels/${label.body.id}`,
+      "DELETE /v1/projects/{projectId}": `/projects/${there.projectId}`,
+      "DELETE /console/v1/members/{userId}": `/members/${(session as { user: { id: string } }).user.id}`,
     };
     for (const [action, path] of Object.entries(theirs)) {
       expect((await write("DELETE", path)).status).toBe(404);

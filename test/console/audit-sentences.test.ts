@@ -70,7 +70,8 @@ describe("the sentences of the audit log", () => {
       { subject: "Web" },
       "changed the repositories of the project Web",
     ],
-    ["POST /console/v1/invitations", {}, "created an invitation"],
+    ["POST /console/v1/invitations", { subject: "grace" }, "invited the account grace"],
+    ["DELETE /console/v1/invitations/{id}", {}, "revoked the invitation of an account"],
     ["GET /console/callback", {}, "signed in and joined the board"],
     ["trunkline member add", {}, "ran the command trunkline member add"],
     ["POST /v9/{new}", {}, "called POST /v9/{new}"],
@@ -81,6 +82,7 @@ describe("the sentences of the audit log", () => {
   it.each([
     [{ status: 403, problem: "forbidden" }, "was not allowed to create a card", "Refused: forbidden"],
     [{ status: 409, problem: "wip_limit" }, "tried to create a card", "Refused: wip limit"],
+    [{ status: 409, problem: "refused" }, "tried to create a card", "Refused"],
     [{ status: 503, problem: "unavailable" }, "tried to create a card", "Failed: unavailable"],
     [{ status: null, problem: "interrupted" }, "tried to create a card", "Failed: interrupted"],
     [{ status: 202 }, "asked to create a card", null],

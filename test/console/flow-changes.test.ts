@@ -1,7 +1,9 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Flow } from "../../console/api/schema.d.ts";
+import { faultsOf } from "../../console/settings/flow/check-draft.ts";
 import {
   describeChanges,
+  describeMissing,
   NOBODY,
   NONE,
   type StageCounts,
@@ -17,6 +19,9 @@ import {
   type FlowDraft,
 } from "../../console/settings/flow/draft.ts";
 import { mergeDrafts } from "../../console/settings/flow/merge-drafts.ts";
+import { skipsAt } from "../../console/settings/flow/skips.ts";
+import { RULE_TYPES } from "../../src/flow/flow.ts";
+import { validateFlow, type FlowDraft as ServiceDraft } from "../../src/flow/validate-flow.ts";
 
 const stage = (name: string, type: Flow["stages"][number]["rule"]["type"]): Flow["stages"][number] => ({
   id: name.toLowerCase(),
@@ -84,7 +89,7 @@ describe("what a change of the flow does", () => {
     expect(told(changed)).toEqual([
       [
         "tells",
-        "Entering Review: creates the branch; the first push opens a draft pull request. Until now: asks for review. The 3 cards in it stay as they are.",
+        "Entering Review: creates the branch; the first push opens a draft pull request. Until now: marks the pull request ready. The 3 cards in it stay as they are.",
         [1, 2, 3],
       ],
       ["warns", "A move into Review that waits for checks and reviews is cancelled.", [4]],
@@ -109,6 +114,24 @@ describe("what a change of the flow does", () => {
     ]);
   });
 
+  it("names the repositories that lack a target, and ignores other branches", () => {
+    const changed = withStage(base, "done", { rule: { type: "merge", into: "release" } });
+    const lacking = (branchName: string, names: readonly string[]) =>
+      names.map((name) => ({ branchName, repositoryId: name, fullName: `acme/${name}` }));
+    const textsOf = (names: readonly string[]) =>
+      describeMissing(changed, [...lacking("develop", ["web"]), ...lacking("release", names)]).map(
+        ({ kind, text }) => [kind, text],
+      );
+    const refused = "Moves that need it are refused until it is created.";
+    expect(textsOf([])).toEqual([]);
+    expect(textsOf(["web"])).toEqual([
+      ["warns", `The target branch release does not exist in acme/web. ${refused}`],
+    ]);
+    expect(textsOf(["a", "b", "c", "d", "e"])).toEqual([
+      ["warns", `The target branch release does not exist in acme/a, acme/b, acme/c, and 2 more. ${refused}`],
+    ]);
+  });
+
   it("says who may enter", () => {
     const strict = {
       minRole: "maintainer",
@@ -125,14 +148,97 @@ describe("what a change of the flow does", () => {
 
   it("names new, renamed and reordered stages, and the last one", () => {
     const added = withStage(withNewStage(base, "new"), "new", { name: "QA" });
-    expect(told(added)).toEqual([["tells", "QA is added after Review. Entering it: asks for review.", []]]);
+    expect(told(added)).toEqual([
+      ["tells", "QA is added after Review. Entering it: marks the pull request ready.", []],
+    ]);
     expect(told(withStage(base, "doing", { name: "Now" }))).toEqual([
       ["tells", "Doing is renamed to Now.", []],
     ]);
     expect(told(withStageAt(base, "review", 3))).toEqual([
+      ["blocks", "Review comes after Done, so it must do at least what Done does. Choose “Merges”.", []],
       ["tells", "The new order is Backlog, Doing, Done, Review.", []],
       ["tells", "Review is the last stage now: the 3 cards in it count as done.", [1, 2, 3]],
     ]);
+  });
+});
+
+describe("an invalid value", () => {
+  const laxer = withStage(base, "review", { rule: { type: "none", into: null } });
+  const tooFew = withStage(base, "review", { gates: { ...gates, wipLimit: 0 } });
+
+  it("is named in the words of the form, and not described as a change", () => {
+    const choices =
+      "“Creates the branch”, “Creates the branch; the first push opens a draft pull request”, “Marks the pull request ready”, or “Merges”";
+    expect(told(laxer)).toEqual([
+      ["blocks", `Review comes after Doing, so it must do at least what Doing does. Choose ${choices}.`, []],
+    ]);
+    expect(told(tooFew)).toEqual([
+      ["blocks", "The card limit of Review must be 1 to 10,000. Leave it empty for no limit.", []],
+    ]);
+    const added = withStage(withNewStage(base, "new"), "new", {
+      name: "QA",
+      rule: { type: "none", into: null },
+    });
+    expect(told(added)).toEqual([
+      [
+        "blocks",
+        expect.stringMatching(
+          /^QA comes after Review, .* Choose “Marks the pull request ready” or “Merges”\.$/,
+        ),
+        [],
+      ],
+      ["tells", "QA is added after Review.", []],
+    ]);
+  });
+
+  it.each(RULE_TYPES.flatMap((one) => RULE_TYPES.map((other) => [one, other] as const)))(
+    "is found exactly where the service refuses it: %s before %s",
+    (one, other) => {
+      const ruleOf = (type: (typeof RULE_TYPES)[number], target: string) => ({
+        rule: { type, into: type === "merge" ? target : null },
+      });
+      const doing = withStage(base, "doing", ruleOf(one, "develop"));
+      const review = withStage(doing, "review", ruleOf(other, "staging"));
+      const changed = withStage(review, "done", ruleOf("merge", "release"));
+      const refused = validateFlow(bodyOf(changed) as ServiceDraft);
+      expect(faultsOf(changed.stages)).toHaveLength(refused.length);
+    },
+  );
+});
+
+describe("a condition that cards can skip", () => {
+  const guarded = withStage(base, "doing", { gates: { ...gates, secondPerson: true } });
+
+  it("is told with the later stages that lack it, until they have it", () => {
+    const text = "Cards can skip Doing: Review and Done do not require a second person.";
+    expect(told(guarded).at(-1)).toEqual(["warns", text, []]);
+    const half = withStage(guarded, "review", { gates: { ...gates, secondPerson: true } });
+    expect(told(half).at(-2)).toEqual([
+      "warns",
+      "Cards can skip Doing: Done does not require a second person.",
+      [],
+    ]);
+    const [skip] = skipsAt(half.stages, 1);
+    const closed = skip?.close(half) ?? half;
+    expect(closed.stages.map((each) => each.gates.secondPerson)).toEqual([false, true, true, true]);
+    expect(closed.stages.flatMap((_, at) => skipsAt(closed.stages, at))).toEqual([]);
+  });
+
+  it("is told only if the change adds it", () => {
+    const renamed = withStage(guarded, "done", { name: "Shipped" });
+    expect(describeChanges(guarded, renamed, NOBODY).map(({ text }) => text)).toEqual([
+      "Done is renamed to Shipped.",
+    ]);
+  });
+
+  it.each([
+    ["a maintainer", { minRole: "maintainer" }],
+    ["a person", { gates: { ...gates, humanOnly: true } }],
+  ] as const)("names whom the stage requires: %s", (whom, changes) => {
+    const { stages } = withStage(base, "review", changes);
+    const [skip] = skipsAt(stages, 2);
+    expect(skip?.text).toBe(`Cards can skip Review: Done does not require ${whom}.`);
+    expect(skip?.close({ ...base, stages }).stages[3]).toMatchObject(changes);
   });
 });
 

@@ -159,8 +159,8 @@ describe("an invitation", () => {
     const { board, lead } = await led();
     const second = await signedIn(world, [board], "maintainer");
     const { login } = stranger();
-    const answers = await Promise.all([invite(lead, login), invite(second, login, "viewer")]);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]));
+    const responses = await Promise.all([invite(lead, login), invite(second, login, "viewer")]);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201, 409]));
     expect((await call(lead, "GET", "/invitations")).body).toHaveLength(1);
   });
 
@@ -226,10 +226,10 @@ describe("the role of a member", () => {
       const { board, lead } = await led();
       const second = await signedIn(world, [board], "maintainer");
       const [one, two] = [await memberNamed(lead, lead.login), await memberNamed(lead, second.login)];
-      const answers = await Promise.all([act(lead, two), act(second, one)]);
-      expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+      const responses = await Promise.all([act(lead, two), act(second, one)]);
+      expect(responses.filter(({ status }) => status < 300)).toHaveLength(1);
       expect(
-        answers.map(({ status }) => status).every((status) => [200, 204, 401, 400, 403].includes(status)),
+        responses.map(({ status }) => status).every((status) => [200, 204, 401, 400, 403].includes(status)),
       ).toBe(true);
       const left = await board.db("memberships as m").join("users as u", "u.id", "m.user_id");
       const there = left.filter((row) => row.workspace_id === board.workspaceId && row.login !== null);

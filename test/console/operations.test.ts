@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { operationsRoutes } from "../../src/http/console/operations.ts";
+import { operationsRoutes } from "../../src/http/console/operator-page.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { removeMembersWithLogin } from "../../src/actions/members/members.ts";
 import { eventually } from "../support/api.ts";
@@ -133,7 +133,7 @@ describe("the routes of the operations page", () => {
     expect(status).toBe(403);
   });
 
-  it.each(named(reads))("%s answers an operator", async (_, each) => {
+  it.each(named(reads))("%s responds to an operator", async (_, each) => {
     const { status, text } = await call(operator, each);
     expect([status, text]).toEqual([200, text]);
   });
@@ -358,11 +358,11 @@ it("the page shows no secret and no text of a board", async () => {
   const guid = await park(`insert into cards (title) values ('${CANARY}') - duplicate key\n at ${CANARY}`);
   const id = await failJob(`update cards set title = '${CANARY}' - the database is away`);
   const texts = await Promise.all(reads.map(async (each) => (await call(operator, each)).text));
-  const answers = texts.join("\n");
-  expect(answers).toContain("duplicate key");
+  const responses = texts.join("\n");
+  expect(responses).toContain("duplicate key");
   const { app } = world.forge;
   for (const secret of [CANARY, app.webhookSecret, "PRIVATE KEY", world.databaseUrl, board.api.apiKey])
-    expect(answers).not.toContain(secret);
+    expect(responses).not.toContain(secret);
   await board.db("deliveries").where({ guid }).delete();
   await board.db.raw("select graphile_worker.complete_jobs(array[?::bigint])", [id]);
 });

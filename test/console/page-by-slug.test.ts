@@ -23,8 +23,8 @@ afterAll(() => world.stop());
 const create = async (title: string, body = ""): Promise<Shown> =>
   (await board.api.post<Shown>("/v1/docs", { title, body })).body;
 const open = async (slug: string, person = viewer) => {
-  const answer = await person.browser.get(`/console/v1/pages/${encodeURIComponent(slug)}`);
-  return { status: answer.status, page: answer.body as Shown };
+  const response = await person.browser.get(`/console/v1/pages/${encodeURIComponent(slug)}`);
+  return { status: response.status, page: response.body as Shown };
 };
 
 it("a page is found by its slug, an earlier slug, and its title", async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@jest/globals";
 import {
-  addTask,
+  addCard,
   applyMove,
-  findTask,
-  placeTask,
+  findCard,
+  placeCard,
   putCard,
-  removeTask,
-  updateTask,
+  removeCard,
+  updateCard,
 } from "../../console/api/patch-board.ts";
 import type { Board, Card, Event } from "../../console/api/schema.d.ts";
 import { boardColumn, boardTask } from "../support/console/board-data.ts";
@@ -54,7 +54,7 @@ describe("an event about a move", () => {
 
   it("leaves the other cards as they are", () => {
     const after = applyMove(board, moved(2, { from: "todo", to: "doing", above: 4 }));
-    expect(after && findTask(after, 3)?.task).toBe(findTask(board, 3)?.task);
+    expect(after && findCard(after, 3)?.task).toBe(findCard(board, 3)?.task);
   });
 });
 
@@ -63,7 +63,7 @@ describe("a card as the service has it", () => {
     const card = { ...boardTask(1, "doing"), title: "New", position: 1 } as Card;
     const after = putCard(board, card);
     expect(numbersIn(after)).toEqual({ todo: [2, 3], doing: [4, 1] });
-    expect(findTask(after, 1)?.task.title).toBe("New");
+    expect(findCard(after, 1)?.task.title).toBe("New");
   });
 });
 
@@ -72,32 +72,32 @@ describe("a card that the board does not have yet", () => {
 
   it("is placed by its event, so that several stay in order although they are read late", () => {
     const events = [7, 8, 9].map(arrives);
-    const shown = events.reduce((before, event) => addTask(before, event, "project"), board);
+    const shown = events.reduce((before, event) => addCard(before, event, "project"), board);
     expect(numbersIn(shown)["todo"]).toEqual([9, 8, 7, 1, 2, 3]);
     const read = { ...boardTask(7, "todo"), priority: "high", position: 0 } as unknown as Card;
-    const after = updateTask(shown, read);
+    const after = updateCard(shown, read);
     expect(numbersIn(after)).toEqual(numbersIn(shown));
-    expect(findTask(after, 7)?.task.priority).toBe("high");
+    expect(findCard(after, 7)?.task.priority).toBe("high");
   });
 
   it("is not added twice, nor by an event that does not say where it is", () => {
-    expect(addTask(board, arrives(3), "project")).toBe(board);
-    expect(addTask(board, moved(7, { fields: ["title"] }, "updated"), "project")).toBe(board);
+    expect(addCard(board, arrives(3), "project")).toBe(board);
+    expect(addCard(board, moved(7, { fields: ["title"] }, "updated"), "project")).toBe(board);
   });
 
   it("is not added if it went elsewhere", () => {
     const gone = moved(7, { from: "todo", to: "backlog", above: null });
-    expect(numbersIn(addTask(board, gone, "project"))).toEqual(numbersIn(board));
+    expect(numbersIn(addCard(board, gone, "project"))).toEqual(numbersIn(board));
   });
 });
 
 describe("a board", () => {
   it("is the same object if a removed card was not on it", () => {
-    expect(removeTask(board, 99)).toBe(board);
+    expect(removeCard(board, 99)).toBe(board);
   });
 
   it("places a card at the end if the one above it is gone", () => {
-    expect(numbersIn(placeTask(board, boardTask(1, "todo"), "doing", { above: 88 }))["doing"]).toEqual([
+    expect(numbersIn(placeCard(board, boardTask(1, "todo"), "doing", { above: 88 }))["doing"]).toEqual([
       4, 1,
     ]);
   });

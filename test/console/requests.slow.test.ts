@@ -154,10 +154,10 @@ describe("every write of the console", () => {
   });
 
   it("needs a body in JSON, which forms of other sites cannot send", async () => {
-    const answer = await maintainer().browser.write("POST", "/console/v1/labels", '{"name":"x"}', {
+    const response = await maintainer().browser.write("POST", "/console/v1/labels", '{"name":"x"}', {
       "content-type": "text/plain",
     });
-    expect(answer.status).toBe(415);
+    expect(response.status).toBe(415);
   });
 });
 
@@ -186,11 +186,11 @@ describe("the minimum role of a route", () => {
     );
   it.each(below)("%s does not permit %s in the console", async (_, actual, call) => {
     const { role } = call;
-    const answer = await send(call, {
+    const response = await send(call, {
       cookie: cookieOf(personAs(actual)),
       "sec-fetch-site": "same-origin",
     });
-    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
+    expect([response.status, JSON.parse(response.text)]).toMatchObject([
       403,
       { message: `This call needs the role ${role}. You have the role ${actual} on this board.` },
     ]);

@@ -158,6 +158,18 @@ describe("the idle timeout", () => {
     expect(Math.abs((await expiryOf(person)) - Date.now() - IDLE_MS)).toBeLessThan(20_000);
   });
 
+  it("is moved once by calls at the same time, and all of them succeed", async () => {
+    const person = await signedIn(world, [board]);
+    for (let round = 1; round <= 3; round++) {
+      await setExpiry(person, IDLE_MS - 120_000);
+      // The first call learns of the change.
+      await person.browser.get("/console/v1/board");
+      const calls = Array.from({ length: 12 }, () => person.browser.get("/console/v1/board"));
+      const statuses = (await Promise.all(calls)).map(({ status }) => status);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    }
+  });
+
   it("is not moved by an open stream", async () => {
     const person = await signedIn(world, [board]);
     const stream = await openStream(person.browser);

@@ -206,7 +206,7 @@ describe("a sign-in is refused, and starts no session,", () => {
     const browser = newBrowser();
     const returned = await browser.choose(await browser.openSignIn(), login);
     const match = { method: "GET", path: "/user" };
-    const rule = world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
+    const rule = world.forge.control.faults.add({ match, fault: { kind: "response", status: 502 } });
     await expectRefused(browser, returned, "forge_unavailable");
     world.forge.control.faults.remove(rule);
   });
@@ -265,7 +265,7 @@ describe("a second sign-in", () => {
     const { login } = await newMember(world, [board]);
     const other = newBrowser();
     // Anybody can compute the checksum.
-    const { apiKey } = makeCredentialKey(sessionIdOf(owner.browser));
+    const { text: apiKey } = makeCredentialKey(sessionIdOf(owner.browser));
     other.cookies.set(COOKIE, apiKey.replace("tlk_", "tls_"));
     await other.write("POST", "/console/sign-out");
     other.cookies.set(COOKIE, apiKey.replace("tlk_", "tls_"));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eventually, type ApiAnswer, type ApiCard } from "../support/api.ts";
+import { eventually, type ApiResponse, type ApiCard } from "../support/api.ts";
 import { startCrashingWorld, type CrashingWorld } from "../support/processes/crashing-world.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import type { TestBoard } from "../support/world.ts";
@@ -20,7 +20,7 @@ afterAll(() => world.stop(), LONG);
 const failures: string[] = [];
 
 /** Repeats a call with its key until it succeeds. */
-async function untilSuccess<Body>(call: (key: string) => Promise<ApiAnswer<Body>>): Promise<Body> {
+async function untilSuccess<Body>(call: (key: string) => Promise<ApiResponse<Body>>): Promise<Body> {
   const key = randomUUID();
   for (const until = Date.now() + LONG / 2; Date.now() < until; await sleep(100)) {
     const { status, headers, body, text } = await call(key);

@@ -30,18 +30,18 @@ it(`${CARDS} cards moved to the top of a column by ${CALLERS} callers at two pro
   }
   const processes = [board.api, makeApi(other.baseUrl, board.api.apiKey)];
   const left = [...numbers];
-  const answers: string[] = [];
+  const responses: string[] = [];
   const caller = async (at: number): Promise<void> => {
     const api = processes[at % processes.length] ?? board.api;
     for (let number = left.shift(); number !== undefined; number = left.shift()) {
       // Most moves are one statement; a takeover of a dead process's key is not.
       const key = at % 4 < 2 ? randomUUID() : await keyLockedBy(board, randomUUID());
       const { status, text } = await api.move(number, board.stages["To do"], 0, { key });
-      if (status !== 200) answers.push(text);
+      if (status !== 200) responses.push(text);
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, (_, at) => caller(at)));
-  expect(answers).toEqual([]);
+  expect(responses).toEqual([]);
   const { body } = await board.api.get<{ columns: { name: string; tasks: { number: number }[] }[] }>(
     "/v1/board",
   );

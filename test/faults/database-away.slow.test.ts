@@ -13,7 +13,7 @@ import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
 import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
 import { PROCESS_LANE, REPLAY_DEFERRED } from "../../src/store/forge/lanes.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
-import { eventually, type ApiAnswer } from "../support/api.ts";
+import { eventually, type ApiResponse } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
 import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
@@ -33,10 +33,10 @@ const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
 const db = () => world.service.deps.db;
 
 /** Makes a call and renames a table between the first call to the forge and the response. */
-async function withoutTable<Answer extends ApiAnswer>(
+async function withoutTable<Response extends ApiResponse>(
   table: string,
-  act: () => Promise<Answer>,
-): Promise<Answer> {
+  act: () => Promise<Response>,
+): Promise<Response> {
   const { faults } = world.forge.control;
   faults.add({ match: REFS, fault: { kind: "delay", ms: 1_500, effect: "after" }, times: 1 });
   const answering = act();
@@ -45,10 +45,10 @@ async function withoutTable<Answer extends ApiAnswer>(
     (listed) => listed.some(({ hits }) => hits === 1),
   );
   await db().raw(`alter table ${table} rename to elsewhere`);
-  const answer = await answering;
+  const response = await answering;
   await db().raw(`alter table elsewhere rename to ${table}`);
   faults.clear();
-  return answer;
+  return response;
 }
 
 // Fault: E6
@@ -114,7 +114,7 @@ it("a worker that cannot be started leaves no heartbeat and no connection", asyn
   const near = connect({ connectionString: database.connectionString, onError: () => undefined });
   const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
   const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
-  const lost = proxy.loseAnswerWith("biggest_breaking_id");
+  const lost = proxy.loseResponseWith("biggest_breaking_id");
   await expect(startWorker(deps, proxy.url, options)).rejects.toThrow("Connection terminated");
   await lost;
   expect(await near("instances").where({ id: deps.instanceId })).toEqual([]);
@@ -155,7 +155,7 @@ it.each([null, "a-queue"])(
   async (queue) =>
     withProxiedWorker(async (near, proxy) => {
       const jobs = () => near("graphile_worker._private_jobs").select("id", "locked_by", "attempts");
-      const lost = proxy.loseAnswerWith("lost response");
+      const lost = proxy.loseResponseWith("lost response");
       await addJob(near, WAKE_WAITING_LANES, { note: "lost response" }, queue === null ? {} : { queue });
       await lost;
       expect(await jobs()).toEqual([{ id: expect.anything(), locked_by: expect.any(String), attempts: 1 }]);

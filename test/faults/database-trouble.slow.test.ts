@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Db } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
-import { eventually, type ApiAnswer } from "../support/api.ts";
+import { eventually, type ApiResponse } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
@@ -65,7 +65,7 @@ const TROUBLES: readonly [string, Trouble][] = [
   ["is read-only after a failover", refusing("read_only_sql_transaction")],
 ];
 
-function expectRetryable({ status, headers, text }: ApiAnswer): void {
+function expectRetryable({ status, headers, text }: ApiResponse): void {
   expect([status, text]).toEqual([503, expect.stringContaining("The database is busy or unavailable")]);
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
-import { eventually, type Api, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
+import { eventually, type Api, type ApiResponse, type MoveResponse } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
@@ -21,8 +21,8 @@ async function duringMove(
 ): Promise<{
   board: TestBoard;
   number: number;
-  moved: ApiAnswer<MoveAnswer>;
-  again: () => Promise<ApiAnswer<MoveAnswer>>;
+  moved: ApiResponse<MoveResponse>;
+  again: () => Promise<ApiResponse<MoveResponse>>;
 }> {
   const board = await world.board();
   const number = await cardReadyFor(board, write);
@@ -45,7 +45,7 @@ const clientIdOf = ({ apiKey }: Api): string => apiKey.split("_")[1] ?? "";
 // Fault: E14 A card, project, credential or label is deleted during a move => it still finishes
 describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
   it("its card cannot be deleted (409) until the move ends; its branch stays", async () => {
-    const refusals: ApiAnswer[] = [];
+    const refusals: ApiResponse[] = [];
     const { board, number, moved, again } = await duringMove(write, async ({ api }, card) => {
       refusals.push(await api.delete(`/v1/cards/${card}`));
     });
@@ -63,7 +63,7 @@ describe.each(FORGE_WRITES)("while a card's move is $doing", (write) => {
   });
 
   it("its project cannot be deleted (409), and the move succeeds", async () => {
-    const refusals: ApiAnswer[] = [];
+    const refusals: ApiResponse[] = [];
     const { board, moved } = await duringMove(write, async ({ api, projectId }) => {
       await api.post("/v1/projects", { name: "Another" });
       refusals.push(await api.delete(`/v1/projects/${projectId}`));

@@ -217,7 +217,7 @@ it("a move that always fails internally is abandoned and does not block other mo
       begin if new.card_id = '${id}' and new.kind = 'branch_created' then raise exception 'poison'; end if; return new; end $$;
       create trigger poison before insert on timeline_items for each row execute function poison()`);
     expect((await poisoned.api.move(number, poisoned.stages["In progress"])).status).toBe(500);
-    own.forge.control.faults.add({ fault: { kind: "answer", status: 503 } });
+    own.forge.control.faults.add({ fault: { kind: "response", status: 503 } });
     expect((await other.api.move(otherNumber, other.stages["In progress"])).status).toBe(503);
     own.forge.control.faults.clear();
     // A move that waits in a merge queue is resumed as often without a failure.

@@ -27,7 +27,7 @@ function written(board: TestBoard): number {
 
 /** Sends no webhook and makes reads lag behind. */
 function goUnseen({ control }: KillableWorld["forge"]): void {
-  control.staleReads({ seconds: 40 });
+  control.setStaleReads({ seconds: 40 });
   control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop", unlogged: true } });
 }
 
@@ -38,7 +38,7 @@ describe("a process killed while mirroring a comment", () => {
   it.each([
     ["before GitHub's write, without a retry", "before"],
     ["after GitHub's write, with a retry", "after"],
-    ["after GitHub's write, with lagging reads and a retry", "unseen"],
+    ["after GitHub's write, with stale reads and a retry", "unseen"],
   ] as const)("%s leaves one comment in Trunkline and one on GitHub", async (_, moment) => {
     const board = await world.board();
     const { number } = await cardWithCommit(board);

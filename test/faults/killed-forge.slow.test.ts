@@ -77,9 +77,9 @@ async function killForgeDuring(
   const died = once(dying, "exit");
   const key = `forge-died-${number}-${Date.now()}`;
   const move = () => board.api.move(number, board.stages[write.to], 0, { key });
-  const answer = await move();
+  const response = await move();
   expect(await died).toEqual([null, "SIGKILL"]);
-  return { answer, move };
+  return { response, move };
 }
 
 /** Stops the child process and starts the forge in this process. */
@@ -112,9 +112,9 @@ describe.each(FORGE_WRITES)("a forge that dies while $doing", (write) => {
     async (effect) => {
       const board = await makeBoard(forge, service, {});
       const number = await cardReadyFor(board, write);
-      const { answer, move } = await killForgeDuring(board, number, write, effect);
-      expect(answer.status).toBe(503);
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      const { response, move } = await killForgeDuring(board, number, write, effect);
+      expect(response.status).toBe(503);
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
       expect((await board.api.readCard(number)).blocked).toBeNull();
       const back = await startChild(null);
       // On a busy machine a job may continue the move first; then the call gets 409.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { isWrite } from "../../sandbox/forge/control/call-counts.ts";
 import { installationIdOf } from "../../sandbox/forge/control/control.ts";
-import { eventually, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
+import { eventually, type ApiResponse, type MoveResponse } from "../support/api.ts";
 import { onForge } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import type { TestBoard } from "../support/world.ts";
@@ -17,7 +17,7 @@ afterAll(() => world.stop());
 
 interface Story extends KilledCall {
   readonly number: number;
-  readonly act: () => Promise<ApiAnswer<MoveAnswer>>;
+  readonly act: () => Promise<ApiResponse<MoveResponse>>;
   /** The writes to the forge since the start. */
   readonly writes: () => number;
 }
@@ -99,21 +99,21 @@ describe.each(FORGE_WRITES)("a process killed while $doing", (write) => {
   // Fault: A3 The process is killed after GitHub's merge => recorded once, as Trunkline's
   it.each(["before", "after"])("%s the effect leaves a move that its retry finishes once", async (effect) => {
     const { board, number, act, ...story } = storyOf(effect);
-    const answer = story.answer();
-    expect(answer.body.task).toEqual({ number, statusId: board.stages[to], blocked: null });
+    const response = story.response();
+    expect(response.body.task).toEqual({ number, statusId: board.stages[to], blocked: null });
     const merge = { fullName: `${board.owner}/web`, targetBranch: "main", prNumber: 1 };
-    expect(answer.body.promoted).toEqual(to === "Done" ? [merge] : []);
+    expect(response.body.promoted).toEqual(to === "Done" ? [merge] : []);
     const repeated = await act();
     expect(repeated.headers.get("idempotent-replay")).toBe("true");
-    expect(repeated.text).toBe(answer.text);
+    expect(repeated.text).toBe(response.text);
     await expectDoneOnce(board, number, write);
   });
 
   it.each(OF_THREE)(
     "%s the effect in the %s of three repositories leaves the others to the retry",
     async (effect, which) => {
-      const { board, number, answer, writes } = storyOf(`${effect} the ${which} of 3`);
-      expect(answer().body.promoted).toHaveLength(to === "Done" ? 3 : 0);
+      const { board, number, response, writes } = storyOf(`${effect} the ${which} of 3`);
+      expect(response().body.promoted).toHaveLength(to === "Done" ? 3 : 0);
       // Three writes, and those without an effect. The others are found by reads, except branches.
       expect(writes()).toBe(effect === "before" || to === "In progress" ? 4 : 3);
       await expectDoneOnce(board, number, write);

@@ -63,8 +63,8 @@ describe("a process killed while freezing a release, where", () => {
   it.each(Object.keys(points))(
     "%s is created: the retry creates the missing branches at the stored commits",
     async (name) => {
-      const { board, id, mains, answer } = storyOf(name);
-      const frozen = answer();
+      const { board, id, mains, response } = storyOf(name);
+      const frozen = response();
       expect(frozen.body.frozenAt).not.toBeNull();
       const { repositories } = await readRelease(board.api, id);
       expect(repositories.map(({ headSha }) => headSha)).toEqual(mains);
@@ -112,8 +112,8 @@ describe.each(
   it.each(Object.keys(points))(
     "%s: the branches have the pick once and no temporary branch remains",
     async (name) => {
-      const { board, number, answer } = storyOf(name);
-      expect(answer().body.taskCount).toBe(1);
+      const { board, number, response } = storyOf(name);
+      expect(response().body.taskCount).toBe(1);
       for (const repository of ["web", "api"]) {
         expect(await counted(board, repository, "origin/main..origin/release/1-4")).toBe(1);
         const path = `/repos/${board.owner}/${repository}/git/matching-refs/heads/trunkline/tmp/`;
@@ -159,7 +159,7 @@ describe("a process killed while completing a release, at", () => {
       if (name.endsWith("by itself")) {
         const { id: installationId } = onForge(world, board).installation;
         const match = { operation: "CreateTags", installationId };
-        world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
+        world.forge.control.faults.add({ match, fault: { kind: "response", status: 502 } });
       }
       const { number } = await board.api.card({ repositoryIds: [] });
       const id = await makeRelease(board.api, "1.4", [number]);
@@ -180,8 +180,8 @@ describe("a process killed while completing a release, at", () => {
   it.each(Object.keys(points))(
     "%s, with a push meanwhile: each repository is tagged and released once at the stored commit",
     async (name) => {
-      const { board, number, shas, answer } = storyOf(name);
-      const completed = answer();
+      const { board, number, shas, response } = storyOf(name);
+      const completed = response();
       expect(completed.body).toMatchObject({ status: "completed", completedAt: expect.any(String) });
       expect(completed.body.tags.map(({ sha }) => sha)).toEqual(shas);
       for (const [at, repository] of NAMES.entries()) await expectOneRelease(board, repository, shas[at]);
@@ -222,9 +222,9 @@ describe("a process killed while completing a release of one repository, at", ()
   it.each(Object.keys(points))(
     "%s, with a push meanwhile: there is one tag at its first commit and one release",
     async (name) => {
-      const { board, number, trunkHead, answer } = storyOf(name);
+      const { board, number, trunkHead, response } = storyOf(name);
       const sha = name === "before its tag" ? await headOf(board, "web", "main") : trunkHead;
-      expect(answer().body).toMatchObject({ status: "completed", tags: [{ tagName: "v1", sha }] });
+      expect(response().body).toMatchObject({ status: "completed", tags: [{ tagName: "v1", sha }] });
       await expectOneRelease(board, "web", sha);
       expect(await completionsOf(board, number)).toMatchObject([{ data: { tags: [{ sha }] } }]);
       await expectConsistent(world, board);
@@ -266,8 +266,8 @@ describe("a process killed during a promotion", () => {
   it.each(Object.keys(points))(
     "while %s is created leaves the rest to the same key, which moves no card again",
     async (name) => {
-      const { board, numbers, answer } = storyOf(name);
-      const { body } = answer();
+      const { board, numbers, response } = storyOf(name);
+      const { body } = response();
       expect(body).toMatchObject({ refused: [], skipped: [], pending: [], operationId: null });
       expect(body.promoted.map(({ number }) => number)).toEqual(numbers);
       await expectMovedOnce(board, numbers);

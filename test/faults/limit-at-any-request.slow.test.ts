@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import type { RateLimit } from "../../sandbox/forge/control/rate-limit.ts";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
 import type { RunningService } from "../../src/service.ts";
-import { eventually, type Api, type ApiAnswer } from "../support/api.ts";
+import { eventually, type Api, type ApiResponse } from "../support/api.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
@@ -15,7 +15,7 @@ import {
   makeRelease,
   pick,
   promote,
-  type PromotionAnswer,
+  type PromotionResponse,
 } from "../support/stories/releases.ts";
 import { resumeMovesAfter } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -48,7 +48,7 @@ const FORMS: readonly RateLimit[] = [
 ];
 
 interface Story {
-  readonly ask: (api: Api) => Promise<ApiAnswer | null>;
+  readonly ask: (api: Api) => Promise<ApiResponse | null>;
   /** The cards that the action merges. */
   readonly merges?: readonly number[];
 }
@@ -68,9 +68,9 @@ const STORIES: Readonly<Record<string, (name: string) => Promise<Story>>> = {
     const release = await makeRelease(board.api, name, merges);
     const key = randomUUID();
     const ask = async (api: Api) => {
-      const answer = await promote(api, release, { statusId: board.stages.Done }, { key });
-      const { operationId } = answer.body;
-      return operationId ? api.get<PromotionAnswer>(`/v1/operations/${operationId}`) : answer;
+      const response = await promote(api, release, { statusId: board.stages.Done }, { key });
+      const { operationId } = response.body;
+      return operationId ? api.get<PromotionResponse>(`/v1/operations/${operationId}`) : response;
     };
     return { ask, merges };
   },
@@ -93,10 +93,10 @@ const STORIES: Readonly<Record<string, (name: string) => Promise<Story>>> = {
 };
 
 /** A 202 is stored under its key: a job or a webhook completes the move. */
-function isFinal(answer: ApiAnswer | null): boolean {
-  if (answer === null || answer.status === 202) return true;
-  const { pending = [] } = answer.body as Partial<PromotionAnswer>;
-  return pending.length === 0 && !answer.headers.has("retry-after");
+function isFinal(response: ApiResponse | null): boolean {
+  if (response === null || response.status === 202) return true;
+  const { pending = [] } = response.body as Partial<PromotionResponse>;
+  return pending.length === 0 && !response.headers.has("retry-after");
 }
 
 const limitIsStored = () =>
@@ -123,11 +123,11 @@ async function limitEnds(): Promise<void> {
 }
 
 /** What a response of 503 does not say about the limit. */
-function missingIn(answer: ApiAnswer | null): string[] {
-  if (answer?.status !== 503) return [];
-  const isTimed = Number(answer.headers.get("retry-after")) > 30;
-  const isNamed = /GitHub limits requests until \d{4}-\d\d-\d\dT[\d:]{8}Z/.test(answer.text);
-  return isTimed && isNamed ? [] : [`${answer.headers.get("retry-after")} ${answer.text}`];
+function missingIn(response: ApiResponse | null): string[] {
+  if (response?.status !== 503) return [];
+  const isTimed = Number(response.headers.get("retry-after")) > 30;
+  const isNamed = /GitHub limits requests until \d{4}-\d\d-\d\dT[\d:]{8}Z/.test(response.text);
+  return isTimed && isNamed ? [] : [`${response.headers.get("retry-after")} ${response.text}`];
 }
 
 /** Each card is in the last stage and was merged once. Returns the numbers of the others. */

@@ -60,7 +60,7 @@ interface InFlight {
   readonly board: TestBoard;
   readonly number: number;
   readonly key: string;
-  readonly answer: Promise<{ readonly status: number } | "cut off">;
+  readonly response: Promise<{ readonly status: number } | "cut off">;
   /** Releases the lock. */
   readonly release: () => Promise<void>;
 }
@@ -73,21 +73,21 @@ async function moveInFlight(service: ShippedProcess): Promise<InFlight> {
   const held = await beginTransaction(db);
   await held.raw("lock table timeline_items in exclusive mode");
   const key = randomUUID();
-  const answer = board.api
+  const response = board.api
     .move(number, board.stages["In progress"], 0, { key })
     .catch(() => "cut off" as const);
   await eventually(
     () => db("pg_locks").where({ granted: false }).whereRaw("relation = 'timeline_items'::regclass"),
     ({ length }) => length > 0,
   );
-  return { board, number, key, answer, release: () => held.commit().then(() => undefined) };
+  return { board, number, key, response, release: () => held.commit().then(() => undefined) };
 }
 
 // Fault: A9 SIGTERM during calls and jobs => current work finishes; exit code 0
 describe("the service as it is shipped", () => {
   it("finishes running calls and jobs after SIGTERM, accepts no connections, and exits with 0", async () => {
     const service = await start();
-    const { board, number, answer, release } = await moveInFlight(service);
+    const { board, number, response, release } = await moveInFlight(service);
 
     service.child.kill("SIGTERM");
     await eventually(
@@ -97,7 +97,7 @@ describe("the service as it is shipped", () => {
     expect(service.child.exitCode).toBeNull();
     await release();
 
-    expect(await answer).toMatchObject({ status: 200 });
+    expect(await response).toMatchObject({ status: 200 });
     expect(await service.ended).toEqual({ code: 0, signal: null });
     expect(service.logged()).toContainEqual(
       expect.objectContaining({ msg: "shutdown requested", signal: "SIGTERM" }),
@@ -157,7 +157,7 @@ describe("the service as it is shipped", () => {
 
   it("killed during its shutdown, leaves a move that the next process finishes once", async () => {
     const service = await start();
-    const { board, number, key, answer, release } = await moveInFlight(service);
+    const { board, number, key, response, release } = await moveInFlight(service);
     service.child.kill("SIGTERM");
     await eventually(
       () => callOnce(service),
@@ -166,7 +166,7 @@ describe("the service as it is shipped", () => {
     await service.kill();
     expect(await service.ended).toMatchObject({ signal: "SIGKILL" });
     await release();
-    expect(await answer).toBe("cut off");
+    expect(await response).toBe("cut off");
 
     await startNext(service);
     await eventually(

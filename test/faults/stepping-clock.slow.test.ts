@@ -111,7 +111,7 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     // The effect of a lost response is searched from its first attempt, by the database's clock.
     forge.control.faults.add({
       match: { method: "POST", path: "/repositories/*/issues/*/comments" },
-      fault: { kind: "answer", status: 502, effect: "after" },
+      fault: { kind: "response", status: 502, effect: "after" },
       times: 1,
     });
     const untold = forge.control.webhooks.add({ match: { event: "issue_comment" }, fault: { kind: "drop" } });

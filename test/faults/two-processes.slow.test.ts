@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { createLog } from "../../src/log.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { startService, type RunningService } from "../../src/service.ts";
-import { eventually, type Api, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
+import { eventually, type Api, type ApiResponse, type MoveResponse } from "../support/api.ts";
 import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardReadyFor, FORGE_WRITES, type ForgeWrite } from "../support/stories/forge-writes.ts";
@@ -47,8 +47,8 @@ interface Split {
   readonly key: string;
 }
 
-type Move = () => Promise<ApiAnswer<MoveAnswer>>;
-const all = (moves: readonly Move[]): Promise<ApiAnswer<MoveAnswer>[]> =>
+type Move = () => Promise<ApiResponse<MoveResponse>>;
+const all = (moves: readonly Move[]): Promise<ApiResponse<MoveResponse>[]> =>
   Promise.all(moves.map((move) => move()));
 
 /** Cards of a board whose next move makes the write. */
@@ -94,8 +94,8 @@ async function takenOver(
   const { calls } = world.forge.control;
   const counted = async () => {
     const before = calls.read().writes;
-    const answers = await goOn();
-    return { lateAnswers: answers, lateWrites: calls.read().writes - before };
+    const responses = await goOn();
+    return { lateResponses: responses, lateWrites: calls.read().writes - before };
   };
   if (late === "after they are finished") {
     const moved = await takeOver();
@@ -109,7 +109,7 @@ async function takenOver(
   return { moved: await moving, ...first };
 }
 
-const isFinal = ({ headers }: Pick<ApiAnswer, "headers">): boolean => headers.get("retry-after") === null;
+const isFinal = ({ headers }: Pick<ApiResponse, "headers">): boolean => headers.get("retry-after") === null;
 
 describe.each(FORGE_WRITES)("a process that is $doing", (write) => {
   const { match, to } = write;
@@ -148,7 +148,7 @@ describe.each(FORGE_WRITES)("a process that is $doing", (write) => {
       await calls.arrived();
       proxy.cut();
       await silenceOther();
-      const { moved, lateAnswers } = await takenOver(late, CUT_OFF, {
+      const { moved, lateResponses } = await takenOver(late, CUT_OFF, {
         // On a busy machine a job may continue some of them first; then their callers get 409.
         takeOver: () => Promise.all(here.map((move) => eventually(move, isFinal))),
         goOn: () => {
@@ -157,7 +157,7 @@ describe.each(FORGE_WRITES)("a process that is $doing", (write) => {
           return first;
         },
       });
-      for (const { status } of lateAnswers) expect(status).toBeGreaterThanOrEqual(409);
+      for (const { status } of lateResponses) expect(status).toBeGreaterThanOrEqual(409);
       await expectMoved(moved);
     },
   );
@@ -176,14 +176,14 @@ describe.each(FORGE_WRITES)("a process that is $doing", (write) => {
         },
         ({ status }) => status === 200,
       );
-    const { moved, lateAnswers, lateWrites } = await takenOver(late, SLOW, {
+    const { moved, lateResponses, lateWrites } = await takenOver(late, SLOW, {
       takeOver: () => Promise.all(here.map(moveAtBoth)),
       goOn: () => {
         inspections.resume();
         return first;
       },
     });
-    expect(lateAnswers.filter(({ status }) => status !== 409 && status !== 503)).toEqual([]);
+    expect(lateResponses.filter(({ status }) => status !== 409 && status !== 503)).toEqual([]);
     expect(lateWrites).toBe(0);
     await expectMoved(moved);
   });
@@ -204,7 +204,7 @@ it("a late refusal at a process that lost its move does not change whose merge i
     status: "failed",
     details: { message: "Merge conflict: the pull request could not be merged." },
   };
-  world.forge.control.faults.add({ match, fault: { kind: "answer", status: 200, body }, times: 1 });
+  world.forge.control.faults.add({ match, fault: { kind: "response", status: 200, body }, times: 1 });
   const first = there.move(number, board.stages[to], 0, { key });
   await refused.arrived();
   proxy.cut();

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { RunningService } from "../../src/service.ts";
-import { eventually, type Api, type ApiAnswer } from "../support/api.ts";
+import { eventually, type Api, type ApiResponse } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { mergedCard } from "../support/stories/merged-card.ts";
 import { complete, freeze, makeRelease, pick, readRelease, unfreeze } from "../support/stories/releases.ts";
@@ -26,7 +26,7 @@ interface Story {
   readonly at: CallMatch;
   /** Prepares the release. */
   readonly before?: (board: TestBoard, id: string) => Promise<unknown>;
-  readonly act: (api: Api, board: TestBoard, id: string, key: string) => Promise<ApiAnswer>;
+  readonly act: (api: Api, board: TestBoard, id: string, key: string) => Promise<ApiResponse>;
   /** Other writes of the same call, which create unreachable commits. */
   readonly lateCommits?: number;
   /** Runs after the other process has finished and before the first continues. */

@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import type { Response } from "express";
 import { expect, it } from "@jest/globals";
 import { createWebhookClient } from "../../src/actions/webhooks/webhook-client.ts";
-import { closedSignal, isDrained } from "../../src/http/event-stream.ts";
+import { closedSignal, waitUntilDrained } from "../../src/http/event-stream.ts";
 import { eventually } from "../support/api.ts";
 
 setFlagsFromString("--expose-gc");
@@ -15,11 +15,11 @@ const collectGarbage = runInNewContext("gc") as () => void;
 const openResponse = (): Response => new EventEmitter() as unknown as Response;
 
 it("a sent webhook leaves nothing in memory", async () => {
-  const answers: WeakRef<object>[] = [];
+  const results: WeakRef<object>[] = [];
   const client = createWebhookClient({
     resolveHost: () => {
       const addresses = [{ address: "127.0.0.1", family: 4 }];
-      answers.push(new WeakRef(addresses));
+      results.push(new WeakRef(addresses));
       return Promise.resolve(addresses);
     },
   });
@@ -31,18 +31,18 @@ it("a sent webhook leaves nothing in memory", async () => {
   const kept = await eventually(
     () => {
       collectGarbage();
-      return Promise.resolve(answers.filter((each) => each.deref() !== undefined));
+      return Promise.resolve(results.filter((each) => each.deref() !== undefined));
     },
     // The last one may be on the stack.
     ({ length }) => length <= 1,
   );
   expect(kept.length).toBeLessThanOrEqual(1);
-  expect(answers).toHaveLength(20);
+  expect(results).toHaveLength(20);
 });
 
 it("a reader that reads nothing is given up in time, also after a garbage collection", async () => {
   const { signal } = new AbortController();
-  const drained = isDrained(openResponse(), 300, signal);
+  const drained = waitUntilDrained(openResponse(), 300, signal);
   await sleep(50);
   collectGarbage();
   expect(await Promise.race([drained, sleep(5_000, "still waiting")])).toBe(false);

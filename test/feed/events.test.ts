@@ -188,7 +188,7 @@ describe("the feed of a board", () => {
 });
 
 describe("GET /v1/events", () => {
-  it("without `after` answers no events and the head", async () => {
+  it("without `after` returns no events and the head", async () => {
     const board = await world.board();
     await board.api.card();
     const head = String(await headOf(board));
@@ -196,7 +196,7 @@ describe("GET /v1/events", () => {
     expect(body).toEqual({ events: [], next: head, head, oldest: "1" });
   });
 
-  it("with `wait` answers as soon as an event matches", async () => {
+  it("with `wait` responds as soon as an event matches", async () => {
     const board = await world.board();
     const head = await headOf(board);
     const waiting = wait(board.api, head, "&kinds=card_created");
@@ -205,7 +205,7 @@ describe("GET /v1/events", () => {
     expect(body.events).toEqual([expect.objectContaining({ card: { number, title: "A card" } })]);
   });
 
-  it("with `wait` answers no events when the time is over, and moves on past what did not match", async () => {
+  it("with `wait` returns no events when the time is over, and moves on past what did not match", async () => {
     const board = await world.board();
     const head = await headOf(board);
     await board.api.card();
@@ -214,7 +214,7 @@ describe("GET /v1/events", () => {
     expect(body).toMatchObject({ events: [], next: String(now) });
   });
 
-  it("with `wait` answers 401 if the credential is revoked meanwhile", async () => {
+  it("with `wait` returns 401 if the credential is revoked meanwhile", async () => {
     const board = await world.board();
     const reader = await board.as({ role: "viewer" });
     // After the event of the new member.
@@ -233,14 +233,14 @@ describe("GET /v1/events", () => {
     await board.db("events").where({ workspace_id: board.workspaceId }).where("seq", "<=", 2).delete();
     const bounds = { statusCode: 410, head: String(head), oldest: "3" };
     for (const after of [0, 1, head + 1]) {
-      const answer = await board.api.get(`/v1/events?after=${after}`);
-      expect([answer.status, answer.body]).toEqual([410, expect.objectContaining(bounds)]);
+      const response = await board.api.get(`/v1/events?after=${after}`);
+      expect([response.status, response.body]).toEqual([410, expect.objectContaining(bounds)]);
     }
     expect((await board.api.get("/v1/events?after=2")).status).toBe(200);
   });
 
   it.each(["after=x", "limit=0", "limit=1001", "wait=26", "kinds=unknown", "card=x", "since=1"])(
-    "answers 400 for %s",
+    "returns 400 for %s",
     async (query) => {
       const board = await world.board();
       expect((await board.api.get(`/v1/events?${query}`)).status).toBe(400);

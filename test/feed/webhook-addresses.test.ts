@@ -11,14 +11,14 @@ let listener: Server;
 let port: number;
 let connections: (string | undefined)[] = [];
 /** What the names resolve to, one after the other. */
-let answers: string[] = [];
+let responses: string[] = [];
 const asked: string[] = [];
 let world: TestWorld;
 let board: TestBoard;
 
 const resolveHost: NonNullable<WebhookClientOptions["resolveHost"]> = (host) => {
   asked.push(host);
-  const address = (answers.length > 1 ? answers.shift() : answers[0]) ?? "192.0.2.1";
+  const address = (responses.length > 1 ? responses.shift() : responses[0]) ?? "192.0.2.1";
   return Promise.resolve([{ address, family: address.includes(":") ? 6 : 4 }]);
 };
 
@@ -104,14 +104,14 @@ describe("a URL that can only be wrong", () => {
 
 describe("no packet reaches a private address", () => {
   it.each(PRIVATE)("when a name leads to %s", async (address) => {
-    answers = [address];
+    responses = [address];
     const client = createWebhookClient({ resolveHost, timeoutMs: 400 });
     const { status, error } = await client.post(`https://hooks.example.com:${port}/`, REQUEST);
     expect([status, error]).toEqual([null, "The host does not lead to a public address."]);
   });
 
   it.each(PRIVATE)("when the URL names %s", async (address) => {
-    answers = [address];
+    responses = [address];
     const client = createWebhookClient({ resolveHost, timeoutMs: 400 });
     for (const scheme of ["http", "https"]) {
       const url = `${scheme}://${address.includes(":") ? `[${address}]` : address}:${port}/`;
@@ -139,7 +139,7 @@ describe("no packet reaches a private address", () => {
   });
 
   it("when a name in a webhook leads to one", async () => {
-    answers = ["127.0.0.1"];
+    responses = ["127.0.0.1"];
     const { status, body } = await create(`https://hooks.example.com:${port}/`);
     expect(status).toBe(201);
     await board.api.card();
@@ -151,14 +151,14 @@ describe("no packet reaches a private address", () => {
   });
 
   it("when a name leads to another address after the check", async () => {
-    answers = ["127.0.0.2", "127.0.0.1"];
+    responses = ["127.0.0.2", "127.0.0.1"];
     const client = createWebhookClient({ resolveHost, allowedAddresses: ["127.0.0.2/32"], timeoutMs: 400 });
     await client.post(`https://rebinding.example.com:${port}/`, REQUEST);
     expect(connections.splice(0)).toEqual(["::ffff:127.0.0.2"]);
   });
 
   it("with HTTP when only other addresses are allowed", async () => {
-    answers = ["127.0.0.1"];
+    responses = ["127.0.0.1"];
     const client = createWebhookClient({ resolveHost, allowedAddresses: ["10.0.0.0/8"], timeoutMs: 400 });
     for (const scheme of ["http", "https"]) {
       const url = `${scheme}://hooks.example.com:${port}/`;

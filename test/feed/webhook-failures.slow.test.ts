@@ -26,7 +26,7 @@ describe("a failed delivery", () => {
   it("repeats a failed event on the schedule with the same id, and later events wait", async () => {
     const board = await world.board();
     const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
-    receiver.answerWith((response) => response.writeHead(500).end("broken"));
+    receiver.respondWith((response) => response.writeHead(500).end("broken"));
     await board.api.card();
     await board.api.card();
     await receiver.receivedWhen(1);
@@ -37,7 +37,7 @@ describe("a failed delivery", () => {
     const second = await webhookWhen(board, webhook, (found) => waitOf(found) > 60);
     expect(Math.floor(waitOf(second) / 30)).toBe((300 * 1.1) / 30);
     expect(second.failingSince).toBe(first.failingSince);
-    receiver.answerWith((response) => response.writeHead(200).end("ok"));
+    receiver.respondWith((response) => response.writeHead(200).end("ok"));
     await skipWait(board, webhook);
     const received = await receiver.receivedWhen(4);
     const [a, b, c, d] = received.map(({ headers }) => headers["webhook-id"]);
@@ -56,9 +56,11 @@ describe("a failed delivery", () => {
     const down = await world.receiverOf(board, { kinds: ["card_created"] });
     await down.receiver.close();
     const slow = await world.receiverOf(board, { kinds: ["card_created"] });
-    slow.receiver.answerWith(() => undefined);
+    slow.receiver.respondWith(() => undefined);
     const redirecting = await world.receiverOf(board, { kinds: ["card_created"] });
-    redirecting.receiver.answerWith((response) => response.writeHead(307, { location: elsewhere.url }).end());
+    redirecting.receiver.respondWith((response) =>
+      response.writeHead(307, { location: elsewhere.url }).end(),
+    );
     await board.api.card();
     for (const { webhook } of [down, slow, redirecting]) await webhookWhen(board, webhook, isFailing);
     expect(elsewhere.received).toEqual([]);
@@ -69,7 +71,7 @@ describe("a webhook is paused, keeps its position and is in the inbox", () => {
   it("when the receiver returns 410, until it is resumed", async () => {
     const board = await world.board();
     const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
-    receiver.answerWith((response) => response.writeHead(410).end());
+    receiver.respondWith((response) => response.writeHead(410).end());
     await board.api.card();
     const paused = await webhookWhen(board, webhook, isPaused);
     expect(paused.pausedReason).toBe("gone");
@@ -78,7 +80,7 @@ describe("a webhook is paused, keeps its position and is in the inbox", () => {
     expect(item.detail).toContain(new URL(receiver.url).host);
     expect(item.detail).not.toContain("/hook");
     await board.api.card();
-    receiver.answerWith((response) => response.writeHead(204).end());
+    receiver.respondWith((response) => response.writeHead(204).end());
     const resumed = await board.api.patch(`/v1/webhooks/${webhook.id}`, { paused: false });
     expect(resumed.body).toMatchObject({ paused: false, pausedReason: null, position: paused.position });
     const received = await receiver.receivedWhen(3);
@@ -89,7 +91,7 @@ describe("a webhook is paused, keeps its position and is in the inbox", () => {
   it("when deliveries have failed for five days, not before", async () => {
     const board = await world.board();
     const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
-    receiver.answerWith((response) => response.writeHead(500).end());
+    receiver.respondWith((response) => response.writeHead(500).end());
     await board.api.card();
     await webhookWhen(board, webhook, isFailing);
     const failedFor = (hours: number) =>
@@ -140,7 +142,7 @@ describe("Retry-After", () => {
   ])("of a %i with %s makes the next attempt after %d seconds", async (status, header, seconds) => {
     const board = await world.board();
     const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
-    receiver.answerWith((response) => response.writeHead(status, { "retry-after": header }).end());
+    receiver.respondWith((response) => response.writeHead(status, { "retry-after": header }).end());
     await board.api.card();
     const found = await webhookWhen(board, webhook, isFailing);
     // A date is rounded to seconds, and the clock goes on until the response is read.

@@ -20,7 +20,7 @@ afterAll(() => world.stop());
 interface ApiDelivery {
   readonly eventId: string;
   readonly status: number | null;
-  readonly answer: string;
+  readonly response: string;
 }
 
 function isSignedWith(secret: string, request: Received | undefined): boolean {
@@ -67,12 +67,12 @@ describe("a webhook", () => {
     const board = await world.board();
     const { webhook } = await world.receiverOf(board);
     expect(webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    const answers = [
+    const responses = [
       await board.api.get("/v1/webhooks"),
       await board.api.patch(`/v1/webhooks/${webhook.id}`, { kinds: null }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(answers.map(({ text }) => text).join()).not.toContain("whsec_");
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    expect(responses.map(({ text }) => text).join()).not.toContain("whsec_");
     expect(world.logged()).not.toContain(webhook.secret);
   });
 
@@ -106,8 +106,8 @@ describe("a webhook", () => {
     const { receiver, webhook } = await world.receiverOf(board);
     await board.api.patch(`/v1/webhooks/${webhook.id}`, { paused: true });
     const ping = () => board.api.post(`/v1/webhooks/${webhook.id}/ping`);
-    receiver.answerWith((response) => response.writeHead(418).end("short and stout"));
-    expect((await ping()).body).toMatchObject({ status: 418, error: null, answer: "short and stout" });
+    receiver.respondWith((response) => response.writeHead(418).end("short and stout"));
+    expect((await ping()).body).toMatchObject({ status: 418, error: null, response: "short and stout" });
     const [request] = receiver.received;
     expect(isSignedWith(webhook.secret, request)).toBe(true);
     expect(request?.event).toMatchObject({ seq: 0, kind: "ping", card: null });
@@ -140,7 +140,7 @@ describe("a webhook", () => {
   it("lists its attempts, the newest first, with the first 1,024 bytes of each response", async () => {
     const board = await world.board();
     const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
-    receiver.answerWith((response, { event }) =>
+    receiver.respondWith((response, { event }) =>
       response.writeHead(200).end(event.card?.number === 1 ? "x".repeat(300_000) : "a\0b"),
     );
     await board.api.card();
@@ -155,7 +155,7 @@ describe("a webhook", () => {
     expect(body.map(({ eventId }) => eventId)).toEqual(
       receiver.received.map(({ event }) => event.id).toReversed(),
     );
-    expect(body.map(({ status, answer }) => [status, answer])).toEqual([
+    expect(body.map(({ status, response }) => [status, response])).toEqual([
       [200, "a\ufffdb"],
       [200, "x".repeat(1_024)],
     ]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
-import { landingsOf, revertsAmong, type LineCommit } from "../../src/flow/landings.ts";
+import { landingsOf, revertsAmong, type TrunkCommit } from "../../src/flow/landings.ts";
 
 const sha = (name: string) => Buffer.from(name).toString("hex").padEnd(40, "0").slice(0, 40);
-const commit = (name: string, over: Partial<LineCommit> = {}): LineCommit => ({
+const commit = (name: string, over: Partial<TrunkCommit> = {}): TrunkCommit => ({
   sha: sha(name),
   message: name,
   committedAt: "2026-01-01T00:00:00.000Z",
@@ -13,7 +13,7 @@ const commit = (name: string, over: Partial<LineCommit> = {}): LineCommit => ({
 });
 const reverting = (name: string): string => `Revert "${name}"\n\nThis reverts commit ${sha(name)}.`;
 /** The reverts among commits given oldest first. */
-const revertsOf = (commits: readonly LineCommit[], earlier: readonly string[] = []): string[] => {
+const revertsOf = (commits: readonly TrunkCommit[], earlier: readonly string[] = []): string[] => {
   const landings = landingsOf(commits.toReversed());
   const found = revertsAmong(landings, (name) => earlier.includes(name));
   return landings.filter((landing) => found.has(landing.sha)).map(({ title }) => title);
@@ -58,7 +58,7 @@ describe("a revert", () => {
   it("by a merge counts if all commits of the merged branch are reverts", () => {
     const mergedCommits = (...messages: string[]) =>
       messages.map((message, index) => ({ sha: sha(`mergedCommits ${index}`), message }));
-    const merge = (name: string, by: LineCommit["mergedCommits"]) =>
+    const merge = (name: string, by: TrunkCommit["mergedCommits"]) =>
       commit(name, { prNumber: 8, mergedCommits: by });
     expect(revertsOf([work, merge("m", mergedCommits(reverting("work")))])).toEqual(["m"]);
     expect(revertsOf([work, merge("m", mergedCommits("More", reverting("work")))])).toEqual([]);

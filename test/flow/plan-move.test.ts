@@ -136,17 +136,17 @@ describe("planMove", () => {
     ["draft_pull_request", true],
     ["pull_request", true],
     ["merge", true],
-  ])("for the rule %s, waits for reads that show a known pull request: %s", (type, isBehindWebhooks) => {
+  ])("for the rule %s, waits for reads that show a known pull request: %s", (type, isForgeLagging) => {
     const behind = {
       repositoryId: "r1",
       fullName: "acme/web",
       branchName: "b",
       facts: pushed,
-      isBehindWebhooks: true,
+      isForgeLagging: true,
     };
     const card = { number: 7, title: "Say hello" };
     const planned = planMove({ flow, stage: stageWith(type), card, repositories: [behind] });
-    expect(planned).toMatchObject({ steps: [], reasons: [], isBehindWebhooks });
+    expect(planned).toMatchObject({ steps: [], reasons: [], isForgeLagging });
   });
 
   it("has nothing to merge if the branch has only commits of its start", () => {
@@ -155,7 +155,7 @@ describe("planMove", () => {
       fullName: "acme/web",
       branchName: "b",
       facts: pushed,
-      hasNoCommits: true,
+      hasNoOwnCommits: true,
     };
     const card = { number: 7, title: "Say hello" };
     const planned = planMove({ flow, stage: stageWith("merge"), card, repositories: [bare] });
@@ -185,6 +185,18 @@ describe("planMove", () => {
     const elsewhere = pull({ state: "merged", targetBranch: "develop" });
     const landed = plan("merge", facts({ aheadBy: 0, pullRequests: [elsewhere] }));
     expect([actionsOf(landed), reasonsOf(landed)]).toEqual([[], []]);
+  });
+
+  it("names the repository in which the target is missing", () => {
+    const without = facts({ target: { name: "release", sha: null } });
+    expect(plan("merge", without).reasons).toMatchObject([
+      {
+        message:
+          "The target branch release does not exist in acme/web. Create it, or change the flow's target, then move the card again.",
+        repository: "acme/web",
+        details: { branch: "release" },
+      },
+    ]);
   });
 
   it("returns GitHub's message if the repository cannot be inspected", () => {

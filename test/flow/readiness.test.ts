@@ -3,7 +3,7 @@ import { DEFAULT_FLOW, type Flow, type Stage } from "../../src/flow/flow.ts";
 import type { BranchFacts, PullRequestFacts } from "../../src/flow/facts.ts";
 import { planMove, type RepositoryState } from "../../src/flow/move.ts";
 import {
-  agreedWork,
+  workByRepository,
   headsOf,
   judgeReadiness,
   CHECKS_START_MS,
@@ -57,12 +57,12 @@ interface Case {
 }
 
 function judge({ now, armed, ageMs = CHECKS_START_MS, flow = FLOW }: Case): Readiness {
-  const agreed = armed ? agreedWork(armed) : null;
+  const armedWith = armed ? workByRepository(armed) : null;
   const card = { number: 1, title: "Say hello" };
-  const headShas = agreed && headsOf(agreed);
+  const headShas = armedWith && headsOf(armedWith);
   const plan = planMove({ flow, stage: DONE, card, repositories: now, headShas });
   const headAges = new Map(now.map(({ repositoryId }) => [repositoryId, ageMs]));
-  return judgeReadiness({ stage: DONE, plan, repositories: now, agreed, headAges });
+  return judgeReadiness({ stage: DONE, plan, repositories: now, armedWith, headAges });
 }
 
 const said = (readiness: Readiness): string[] => {
@@ -214,7 +214,7 @@ describe("a card in a stage that merges", () => {
           stage: DONE,
           plan: { ...plan(now), reasons: [full, ...plan(now).reasons] },
           repositories: [now],
-          agreed: isArmed ? agreedWork([now]) : null,
+          armedWith: isArmed ? workByRepository([now]) : null,
           headAges: new Map([["web", CHECKS_START_MS]]),
         }),
       );

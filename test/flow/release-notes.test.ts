@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import {
-  type CardPullRequest,
+  type MergeablePull,
   type ReleaseNotesCard,
   pickedMerges,
   releaseNotes,
@@ -15,8 +15,8 @@ const cardWith = (card: Partial<ReleaseNotesCard>): ReleaseNotesCard => ({
   ...card,
 });
 
-const inTime = (number: number) => ({ number, isAfterFreeze: false });
-const late = (number: number) => ({ number, isAfterFreeze: true });
+const inTime = (number: number) => ({ number, isReleased: true });
+const late = (number: number) => ({ number, isReleased: false });
 
 describe("the notes of a release", () => {
   it("list the cards with their pull requests in the repository", () => {
@@ -63,7 +63,7 @@ describe("a tag name", () => {
 });
 
 describe("the merges that are picked", () => {
-  const pull = (number: number, targetBranch: string, state: CardPullRequest["state"]) => ({
+  const pull = (number: number, targetBranch: string, state: MergeablePull["state"]) => ({
     number,
     targetBranch,
     state,

@@ -34,7 +34,7 @@ const NOTHING: MovePlan = {
   likelyRefusals: [],
   isUndecided: false,
   mayBeMerged: false,
-  isBehindWebhooks: false,
+  isForgeLagging: false,
   needsReplan: false,
   mergedWork: [],
 };

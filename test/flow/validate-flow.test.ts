@@ -24,9 +24,9 @@ const pathsOf = (draft: FlowDraft): string[] => validateFlow(draft).map(({ path 
 function namesGitAccepts(names: readonly string[]): Set<string> {
   const script = `while IFS= read -r name; do git check-ref-format --branch "$name" >/dev/null 2>&1 && echo y || echo n; done`;
   const { stdout } = spawnSync("sh", ["-c", script], { input: names.map((name) => `${name}\n`).join("") });
-  const answers = stdout.toString("utf8").trim().split("\n");
-  if (answers.length !== names.length) throw new Error("git did not check each name");
-  return new Set(names.filter((_, at) => answers[at] === "y"));
+  const responses = stdout.toString("utf8").trim().split("\n");
+  if (responses.length !== names.length) throw new Error("git did not check each name");
+  return new Set(names.filter((_, at) => responses[at] === "y"));
 }
 const gitAccepts = (name: string): boolean => namesGitAccepts([name]).has(name);
 

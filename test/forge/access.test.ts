@@ -28,8 +28,8 @@ const mint = (body: object = {}) =>
   world.api("POST", `/app/installations/${installation}/access_tokens`, body, world.appJwt());
 
 const ask = async (claims: object, key?: string) => {
-  const answer = await world.api("GET", "/app", undefined, sign(claims, key));
-  return [answer.status, answer.status === 200 ? "" : answer.at("message")];
+  const response = await world.api("GET", "/app", undefined, sign(claims, key));
+  return [response.status, response.status === 200 ? "" : response.at("message")];
 };
 
 const good = () => ({ iat: seconds() - 60, exp: seconds() + 500, iss: world.forge.app.id });
@@ -109,16 +109,16 @@ describe("users", () => {
     const token = tokenOf(world, "grace");
     const basic = Buffer.from(`grace:${token}`).toString("base64");
     for (const authorization of [`token ${token}`, `Bearer ${token}`, `Basic ${basic}`]) {
-      const answer = await fetch(`${world.forge.rootUrl}/user`, { headers: { authorization } });
-      expect(await answer.json()).toMatchObject({ login: "grace", type: "User" });
+      const response = await fetch(`${world.forge.rootUrl}/user`, { headers: { authorization } });
+      expect(await response.json()).toMatchObject({ login: "grace", type: "User" });
     }
     const wrong = await world.api("GET", "/user", undefined, "ghp_wrong");
     expect([wrong.status, wrong.at("message")]).toEqual([401, "Bad credentials"]);
   });
 
   test("must administer a repository to change its settings", async () => {
-    const answer = await repository.call("PATCH", "", { description: "x" }, tokenOf(world, "grace"));
-    expect([answer.status, answer.at("message")]).toEqual([403, "Must have admin rights to Repository."]);
+    const response = await repository.call("PATCH", "", { description: "x" }, tokenOf(world, "grace"));
+    expect([response.status, response.at("message")]).toEqual([403, "Must have admin rights to Repository."]);
   });
 
   test("do not see repositories without access", async () => {
@@ -145,8 +145,11 @@ describe("a repository", () => {
     const old = await makeRepository(world);
     const sha = await old.tip("main");
     await old.call("PATCH", "", { archived: true });
-    const answer = await old.call("POST", "/git/refs", { ref: "refs/heads/a", sha });
-    expect([answer.status, answer.at("message")]).toEqual([403, "Repository was archived so is read-only."]);
+    const response = await old.call("POST", "/git/refs", { ref: "refs/heads/a", sha });
+    expect([response.status, response.at("message")]).toEqual([
+      403,
+      "Repository was archived so is read-only.",
+    ]);
     expect((await old.call("GET", "/git/ref/heads/main")).status).toBe(200);
   });
 });
@@ -191,11 +194,11 @@ describe("every response", () => {
   });
 
   test("is the same below /api/v3 and /, with a request id", async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ["/api/v3", ""].map((prefix) => fetch(`${world.forge.rootUrl}${prefix}/users/ada`)),
     );
-    expect(answers.map((each) => each.status)).toEqual([200, 200]);
-    expect(answers[0]?.headers.get("x-github-request-id")).toMatch(/^[0-9A-F-]{36}$/);
+    expect(responses.map((each) => each.status)).toEqual([200, 200]);
+    expect(responses[0]?.headers.get("x-github-request-id")).toMatch(/^[0-9A-F-]{36}$/);
   });
 
   test("to invalid JSON says so", async () => {

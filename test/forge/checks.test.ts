@@ -125,10 +125,10 @@ test("the newest run of a name counts, unless all are requested", async () => {
 });
 
 test("a completed run needs a conclusion", async () => {
-  const answer = await repository.call("POST", "/check-runs", {
+  const response = await repository.call("POST", "/check-runs", {
     name: "unit",
     head_sha: sha,
     status: "completed",
   });
-  expect(answer.status).toBe(422);
+  expect(response.status).toBe(422);
 });

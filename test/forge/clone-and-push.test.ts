@@ -25,8 +25,11 @@ const plain = (path: string) => fetch(`${world.forge.cloneUrl}/${path}`);
 describe("a clone", () => {
   test("is refused without credentials, whether the repository exists or not", async () => {
     for (const name of [repository.fullName, "acme/nothing"]) {
-      const answer = await plain(`${name}.git/info/refs?service=git-upload-pack`);
-      expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, 'Basic realm="GitHub"']);
+      const response = await plain(`${name}.git/info/refs?service=git-upload-pack`);
+      expect([response.status, response.headers.get("www-authenticate")]).toEqual([
+        401,
+        'Basic realm="GitHub"',
+      ]);
     }
   });
 

@@ -41,11 +41,11 @@ describe("the forge's control API", () => {
 
   it.each([
     ["POST", "/faults", `{ "fault": { "kind": "answr", "status": 500 } }`, /body\.fault\.kind/],
-    ["POST", "/faults", `{ "fault": { "kind": "answer" } }`, /body\.fault\.status/],
+    ["POST", "/faults", `{ "fault": { "kind": "response" } }`, /body\.fault\.status/],
     ["POST", "/faults", `{ "fault": { "kind": "hang" }, "time": 1 }`, /time/],
     ["POST", "/faults", `{ "fault": `, /JSON/],
     ["POST", "/faults", undefined, /body/],
-    ["POST", "/script", `{ "match": {}, "answers": ["later"] }`, /body\.answers\.0/],
+    ["POST", "/script", `{ "match": {}, "responses": ["later"] }`, /body\.responses\.0/],
     ["POST", "/webhook-faults", `{ "fault": { "kind": "drop", "percent": 101 } }`, /body\.fault\.percent/],
     ["POST", "/release", `{ "order": "sorted" }`, /body\.order/],
     ["POST", "/webhooks", `{ "event": "push" }`, /body\.payload/],
@@ -58,8 +58,8 @@ describe("the forge's control API", () => {
     ["POST", "/merge-queue", `{ "repository": "acme/web", "number": 9 }`, /pull request 9/],
     ["POST", "/merge-queue", `{ "repository": "acme/web", "number": 9, "remove": "no" }`, /body\.remove/],
   ])("names what it does not accept: %s %s %s", async (method, path, body, why) => {
-    const answer = await ask(open, method, path, body);
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { message: expect.stringMatching(why) }]);
+    const result = await ask(open, method, path, body);
+    expect([result.status, JSON.parse(result.text)]).toEqual([400, { message: expect.stringMatching(why) }]);
     expect(open.forge.control.faults.list()).toEqual([]);
   });
 

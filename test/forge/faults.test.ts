@@ -19,7 +19,7 @@ afterAll(() => world.stop());
 describe("a fault of a call", () => {
   test("sends a response without the effect", async () => {
     const { faults } = world.forge.control;
-    faults.add({ match: { operation: "createRef" }, fault: { kind: "answer", status: 502 }, times: 1 });
+    faults.add({ match: { operation: "createRef" }, fault: { kind: "response", status: 502 }, times: 1 });
     const name = await createBranch(world);
     expect(await hasRef(world, name)).toBe(false);
     await createBranch(world);
@@ -29,7 +29,7 @@ describe("a fault of a call", () => {
   test("sends an error after the effect, from the second call on", async () => {
     const { faults } = world.forge.control;
     const fault = {
-      kind: "answer",
+      kind: "response",
       status: 502,
       body: { message: "Server Error" },
       effect: "after",
@@ -95,7 +95,7 @@ describe("a fault of a call", () => {
   test("delays the response, and another fault may apply too", async () => {
     const { faults } = world.forge.control;
     faults.add({ match: { path: "/graphql" }, fault: { kind: "delay", ms: 40 }, times: 1 });
-    faults.add({ match: { path: "/graphql" }, fault: { kind: "answer", status: 504 }, times: 1 });
+    faults.add({ match: { path: "/graphql" }, fault: { kind: "response", status: 504 }, times: 1 });
     const started = performance.now();
     expect((await world.graphql(ME)).status).toBe(504);
     expect(performance.now() - started).toBeGreaterThanOrEqual(38);
@@ -214,11 +214,11 @@ describe("limits and tokens", () => {
       api === "GraphQL"
         ? world.graphql(ME, {}, token)
         : world.api("GET", "/repos/acme/web", undefined, token);
-    const answer = await ask();
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get("x-ratelimit-remaining")).toBe(remaining);
-    expect(answer.headers.get("retry-after")).toBe(retryAfter);
-    expect(answer.body).toMatchObject(body);
+    const response = await ask();
+    expect(response.status).toBe(status);
+    expect(response.headers.get("x-ratelimit-remaining")).toBe(remaining);
+    expect(response.headers.get("retry-after")).toBe(retryAfter);
+    expect(response.body).toMatchObject(body);
     // It lasts until its time, for every call, and these calls are recorded.
     expect((await world.graphql(ME, {}, token)).body).not.toHaveProperty("data.viewer");
     expect(control.limits.list()).toMatchObject([{ ...match, violations: [{ route: "POST /graphql" }] }]);
@@ -236,9 +236,9 @@ describe("limits and tokens", () => {
   });
 });
 
-describe("lagging reads", () => {
+describe("stale reads", () => {
   test("do not show a new branch at first", async () => {
-    world.forge.control.staleReads({ seconds: 2 });
+    world.forge.control.setStaleReads({ seconds: 2 });
     const name = await createBranch(world);
     expect(await hasRef(world, name)).toBe(false);
     expect(await eventually(() => hasRef(world, name), Boolean)).toBe(true);
@@ -246,35 +246,38 @@ describe("lagging reads", () => {
 
   test("show a pull request before its change in every read", async () => {
     const pull = await openOne(world);
-    world.forge.control.staleReads({ seconds: 30, after: { method: "PATCH", path: "/repos/*/*/pulls/*" } });
+    world.forge.control.setStaleReads({
+      seconds: 30,
+      after: { method: "PATCH", path: "/repos/*/*/pulls/*" },
+    });
     const path = `/repos/acme/web/pulls/${pull.number}`;
     expect((await world.api("PATCH", path, { title: "New" })).at("title")).toBe("New");
     expect((await world.api("GET", path)).at("title")).toBe(pull.title);
     expect((await world.api("GET", "/repos/acme/web/pulls?per_page=1")).at("0.title")).toBe(pull.title);
-    world.forge.control.staleReads(null);
+    world.forge.control.setStaleReads(null);
     expect((await world.api("GET", path)).at("title")).toBe("New");
   });
 
   test("show the state of a chosen time, also for pushes", async () => {
-    world.forge.control.staleReads({ seconds: 30 });
-    await world.forge.control.freezeReads();
+    world.forge.control.setStaleReads({ seconds: 30 });
+    await world.forge.control.takeSnapshot();
     await world.forge.commit("acme/web", "pushed", { "pushed.txt": "pushed\n" });
     expect((await world.api("GET", "/repos/acme/web/git/ref/heads/pushed")).status).toBe(404);
   });
 
   test("keep that state after other reads", async () => {
-    world.forge.control.staleReads({ seconds: 30 });
+    world.forge.control.setStaleReads({ seconds: 30 });
     const reading = async (): Promise<void> => {
       for (let times = 0; times < 20; times++) await world.api("GET", "/repos/acme/web");
     };
-    await Promise.all([world.forge.control.freezeReads(), reading()]);
+    await Promise.all([world.forge.control.takeSnapshot(), reading()]);
     await world.forge.commit("acme/web", "meanwhile", { "meanwhile.txt": "meanwhile\n" });
     expect((await world.api("GET", "/repos/acme/web/git/ref/heads/meanwhile")).status).toBe(404);
   });
 
   test("do not apply to secrets: a new token works immediately", async () => {
-    world.forge.control.staleReads({ seconds: 5 });
-    await world.forge.control.freezeReads();
+    world.forge.control.setStaleReads({ seconds: 5 });
+    await world.forge.control.takeSnapshot();
     expect((await world.graphql(ME, {}, world.installationToken())).status).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 import type { RepositoryOptions } from "../../sandbox/forge/world.ts";
 import { cloneRepository, type Clone } from "../support/git.ts";
-import type { ForgeAnswer, TestForge } from "../support/forge/sandbox-forge.ts";
+import type { ForgeApiResponse, TestForge } from "../support/forge/sandbox-forge.ts";
 
 /** A new repository for one test, on a forge that tests share. */
 export interface ForgeRepository {
@@ -8,14 +8,14 @@ export interface ForgeRepository {
   /** `/repos/acme/<name>` */
   readonly path: string;
   /** Calls the API below the repository, as ada unless a token is given. */
-  call(method: string, rest: string, body?: unknown, token?: string): Promise<ForgeAnswer>;
+  call(method: string, rest: string, body?: unknown, token?: string): Promise<ForgeApiResponse>;
   /** The commit at the head of a branch. */
   tip(branch: string): Promise<string>;
   /** Commits files to a branch, created from main if it is new, without the API. */
   commit(branch: string, files: Readonly<Record<string, string | null>>, message?: string): Promise<string>;
   /** Opens a pull request from a branch and returns its number. */
   open(head: string, more?: object): Promise<number>;
-  pull(number: number): Promise<ForgeAnswer>;
+  pull(number: number): Promise<ForgeApiResponse>;
   /** Runs git in the bare repository. */
   git(...args: string[]): Promise<string>;
   /** Clones over HTTP, as ada by default. */
@@ -43,8 +43,8 @@ export async function makeRepository(
     commit: (branch, files, message) =>
       world.forge.commit(fullName, branch, files, message === undefined ? {} : { message }),
     async open(head, more = {}) {
-      const answer = await call("POST", "/pulls", { title: `Land ${head}`, head, base: "main", ...more });
-      return answer.number("number");
+      const response = await call("POST", "/pulls", { title: `Land ${head}`, head, base: "main", ...more });
+      return response.number("number");
     },
     pull: (number) => call("GET", `/pulls/${number}`),
     git: (...args) => repo.text(args),

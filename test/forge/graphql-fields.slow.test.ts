@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { isInterfaceType, isObjectType } from "graphql";
-import { githubSchema } from "../../sandbox/forge/graphql/answer-graphql.ts";
+import { githubSchema } from "../../sandbox/forge/graphql/serve-graphql.ts";
 import { openOne } from "../support/forge/pull-requests.ts";
 import { startTestForge } from "../support/forge/sandbox-forge.ts";
 
@@ -58,9 +58,9 @@ test("GraphQL serves every field in its schema", async () => {
     User: await api("GET", "/user"),
     Organization: await api("GET", "/orgs/acme"),
   };
-  for (const [type, answer] of Object.entries(things)) {
+  for (const [type, response] of Object.entries(things)) {
     const query = `query ($id: ID!) { node(id: $id) { __typename ... on ${type} { ${allFields(type, 2)} } } }`;
-    const found = await world.graphql(query, { id: answer.at("node_id") });
+    const found = await world.graphql(query, { id: response.at("node_id") });
     // A field that an object does not have returns an error.
     expect(found.body).not.toHaveProperty("errors");
     expect(found.at("data.node.__typename")).toBe(type);

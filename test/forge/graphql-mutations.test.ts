@@ -131,11 +131,11 @@ describe("merging", () => {
     const pull = await openOne(world);
     const id = await nodeIdOf(world, pull.number);
     await world.graphql(MERGE, { id });
-    const answer = await world.graphql(
+    const response = await world.graphql(
       `mutation ($id: ID!) { revertPullRequest(input: { pullRequestId: $id }) { revertPullRequest { title body headRefName changedFiles deletions commits(last: 1) { nodes { commit { message } } } } } }`,
       { id },
     );
-    expect(answer.body).toMatchObject({
+    expect(response.body).toMatchObject({
       data: {
         revertPullRequest: {
           revertPullRequest: {
@@ -182,8 +182,8 @@ describe("merging", () => {
     const { id } = await mainOf(world);
     await world.forge.commit("acme/web", "feature", { "feature.txt": "feature\n" });
     const merge = `mutation ($id: ID!, $head: String!) { mergeBranch(input: { repositoryId: $id, base: "main", head: $head }) { mergeCommit { message parents(first: 2) { totalCount } } } }`;
-    const answer = await world.graphql(merge, { id, head: "feature" });
-    expect(answer.body).toEqual({
+    const response = await world.graphql(merge, { id, head: "feature" });
+    expect(response.body).toEqual({
       data: {
         mergeBranch: { mergeCommit: { message: "Merge feature into main", parents: { totalCount: 2 } } },
       },
@@ -199,11 +199,11 @@ describe("merging", () => {
 describe("commenting", () => {
   test("has the App's name and can be read", async () => {
     const id = await nodeIdOf(world, (await openOne(world)).number);
-    const answer = await world.graphql(
+    const response = await world.graphql(
       `mutation ($id: ID!) { addComment(input: { subjectId: $id, body: "Looks good" }) { commentEdge { node { body author { login } } } subject { ... on PullRequest { comments(first: 5) { totalCount } } } } }`,
       { id },
     );
-    expect(answer.body).toEqual({
+    expect(response.body).toEqual({
       data: {
         addComment: {
           commentEdge: { node: { body: "Looks good", author: { login: "ada" } } },

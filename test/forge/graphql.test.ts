@@ -14,7 +14,7 @@ const web = () => world.forge.repository("acme/web");
 
 describe("GraphQL returns", () => {
   test("a repository, its default branch and files", async () => {
-    const answer = await world.graphql(`{
+    const response = await world.graphql(`{
       repository(owner: "acme", name: "web") {
         databaseId
         nameWithOwner
@@ -24,7 +24,7 @@ describe("GraphQL returns", () => {
         ref(qualifiedName: "main") { target { ... on Commit { history(first: 2) { totalCount nodes { messageHeadline } pageInfo { hasNextPage } } } } }
       }
     }`);
-    expect(answer.body).toMatchObject({
+    expect(response.body).toMatchObject({
       data: {
         repository: {
           databaseId: web().id,
@@ -46,13 +46,13 @@ describe("GraphQL returns", () => {
       `Co-authored-by: Grace <${email}>\nco-authored-by: Nobody <nobody@example.com>`,
     ].join("\n\n");
     const sha = await world.forge.commit("acme/web", "together", { "together.txt": "x\n" }, { message });
-    const answer = await world.graphql(`{
+    const response = await world.graphql(`{
       repository(owner: "acme", name: "web") {
         object(oid: "${sha}") { ... on Commit { authors(first: 5) { totalCount nodes { email user { databaseId } } } } }
       }
     }`);
     const nodes = [{}, { email, user: { databaseId: id } }, { email: "nobody@example.com", user: null }];
-    expect(answer.body).toMatchObject({
+    expect(response.body).toMatchObject({
       data: { repository: { object: { authors: { totalCount: 3, nodes } } } },
     });
   });
@@ -79,7 +79,7 @@ describe("GraphQL returns", () => {
       event: "APPROVE",
       commitId: pull.headSha,
     });
-    const answer = await world.graphql(
+    const response = await world.graphql(
       `query ($n: Int!) { repository(owner: "acme", name: "web") { pullRequest(number: $n) {
         state isDraft merged mergeable mergeStateStatus reviewDecision isInMergeQueue isCrossRepository headRefName headRefOid
         author { login __typename } headRepository { databaseId } changedFiles
@@ -89,7 +89,7 @@ describe("GraphQL returns", () => {
       } } }`,
       { n: pull.number },
     );
-    expect(answer.body).toEqual({
+    expect(response.body).toEqual({
       data: {
         repository: {
           pullRequest: {
@@ -147,11 +147,11 @@ describe("GraphQL returns", () => {
   test("nodes by their ids, with an error for each missing one", async () => {
     const pull = await openOne(world);
     const id = await nodeIdOf(world, pull.number);
-    const answer = await world.graphql(
+    const response = await world.graphql(
       `query ($ids: [ID!]!) { nodes(ids: $ids) { __typename ... on PullRequest { number } } }`,
       { ids: [id, "PR_kgDOnope"] },
     );
-    expect(answer.body).toMatchObject({
+    expect(response.body).toMatchObject({
       data: { nodes: [{ __typename: "PullRequest", number: pull.number }, null] },
       errors: [{ type: "NOT_FOUND", path: ["nodes", 1] }],
     });

@@ -28,9 +28,9 @@ const show = (format: string, commit = "main") => repository.git("log", "-1", `-
 describe("a merge creates", () => {
   test("a merge commit with both parents and GitHub's message", async () => {
     const { number, head, base } = await diverged();
-    const answer = await merge(number, {}, world.installationToken());
-    expect(answer.body).toMatchObject({ merged: true, message: "Pull Request successfully merged" });
-    expect(await repository.git("rev-parse", "main")).toBe(answer.at("sha"));
+    const response = await merge(number, {}, world.installationToken());
+    expect(response.body).toMatchObject({ merged: true, message: "Pull Request successfully merged" });
+    expect(await repository.git("rev-parse", "main")).toBe(response.at("sha"));
     expect(await show("%P")).toBe(`${base} ${head}`);
     expect(await show("%an / %cn / %B")).toBe(
       `trunkline[bot] / GitHub / Merge pull request #${number} from acme/work\n\nLand work\n`,
@@ -41,7 +41,7 @@ describe("a merge creates", () => {
     expect((await repository.pull(number)).body).toMatchObject({
       merged: true,
       merged_by: { login: "trunkline[bot]" },
-      merge_commit_sha: answer.at("sha"),
+      merge_commit_sha: response.at("sha"),
     });
     expect((await repository.call("GET", `/pulls/${number}/merge`)).status).toBe(204);
   });
@@ -94,8 +94,8 @@ describe("a merge creates", () => {
 });
 
 const refusal = async (number: number, body: object = {}, token?: string) => {
-  const answer = await merge(number, body, token);
-  return [answer.status, answer.at("message")];
+  const response = await merge(number, body, token);
+  return [response.status, response.at("message")];
 };
 
 const protect = (rules: object) =>
@@ -280,7 +280,7 @@ test("two concurrent merges into one branch succeed", async () => {
   await repository.commit("a", { "a.txt": "x\n" });
   await repository.commit("b", { "b.txt": "x\n" });
   const numbers = [await repository.open("a"), await repository.open("b")];
-  const answers = await Promise.all(numbers.map((number) => merge(number)));
-  expect(answers.map((each) => each.status)).toEqual([200, 200]);
+  const responses = await Promise.all(numbers.map((number) => merge(number)));
+  expect(responses.map((each) => each.status)).toEqual([200, 200]);
   expect(await repository.git("ls-tree", "--name-only", "main")).toBe("a.txt\napp.txt\nb.txt\nkeep.txt");
 });

@@ -22,16 +22,16 @@ describe("opening a pull request", () => {
   test("without commits is refused with the names of both branches", async () => {
     const sha = await repository.tip("main");
     await repository.call("POST", "/git/refs", { ref: "refs/heads/card/1", sha });
-    const answer = await open({ title: "T", head: "card/1", base: "main" });
-    expect([answer.status, answer.at("errors.0.message")]).toEqual([
+    const response = await open({ title: "T", head: "card/1", base: "main" });
+    expect([response.status, response.at("errors.0.message")]).toEqual([
       422,
       "No commits between main and card/1",
     ]);
   });
 
   test("from or into a missing branch is refused with the fields", async () => {
-    const answer = await open({ title: "T", head: "nope", base: "neither" });
-    expect(answer.body).toMatchObject({
+    const response = await open({ title: "T", head: "nope", base: "neither" });
+    expect(response.body).toMatchObject({
       message: "Validation Failed",
       errors: [
         { resource: "PullRequest", field: "head", code: "invalid" },
@@ -44,16 +44,16 @@ describe("opening a pull request", () => {
   test("again is refused with the existing one", async () => {
     await repository.commit("card/1", { "app.txt": "two\n" });
     await repository.open("card/1");
-    const answer = await open({ title: "T", head: "acme:card/1", base: "main" });
-    expect(answer.at("errors.0.message")).toBe("A pull request already exists for acme:card/1.");
+    const response = await open({ title: "T", head: "acme:card/1", base: "main" });
+    expect(response.at("errors.0.message")).toBe("A pull request already exists for acme:card/1.");
   });
 
   test("as a draft is refused if drafts are not available", async () => {
     await repository.commit("work", { "app.txt": "two\n" });
     const { state } = world.forge.context;
     state.repositories.update(world.forge.repository(repository.fullName).id, { allowDrafts: false });
-    const answer = await open({ title: "T", head: "work", base: "main", draft: true });
-    expect(answer.body).toMatchObject({
+    const response = await open({ title: "T", head: "work", base: "main", draft: true });
+    expect(response.body).toMatchObject({
       message: "Draft pull requests are not supported in this repository.",
     });
   });
@@ -61,8 +61,8 @@ describe("opening a pull request", () => {
   test("as the App shows its bot, also in webhooks", async () => {
     await repository.commit("work", { "app.txt": "two\n" });
     const body = { title: "T", head: "work", base: "main", draft: true };
-    const answer = await repository.call("POST", "/pulls", body, world.installationToken());
-    expect(answer.body).toMatchObject({
+    const response = await repository.call("POST", "/pulls", body, world.installationToken());
+    expect(response.body).toMatchObject({
       state: "open",
       draft: true,
       user: { login: "trunkline[bot]", type: "Bot", id: world.forge.app.botId },

@@ -27,8 +27,8 @@ describe("creating a ref", () => {
     ["refs/heads/a..b", "main", "refs/heads/a..b is not a valid ref name."],
     ["refs/heads/main/deeper", "main", "Reference update failed"],
   ])("%s at %s: %s", async (ref, at, message) => {
-    const answer = await create(ref, at === "main" ? main : at);
-    expect([answer.status, answer.at("message")]).toEqual([422, message]);
+    const response = await create(ref, at === "main" ? main : at);
+    expect([response.status, response.at("message")]).toEqual([422, message]);
   });
 
   test("in an empty repository is refused, and so is reading one", async () => {
@@ -40,8 +40,8 @@ describe("creating a ref", () => {
 
   test("with slashes, a hash sign and a percent sign in its name is found by that name", async () => {
     await create("refs/heads/card/7-50%#1", main);
-    const answer = await repository.call("GET", `/git/ref/heads/${encodeURIComponent("card/7-50%#1")}`);
-    expect(answer.at("ref")).toBe("refs/heads/card/7-50%#1");
+    const response = await repository.call("GET", `/git/ref/heads/${encodeURIComponent("card/7-50%#1")}`);
+    expect(response.at("ref")).toBe("refs/heads/card/7-50%#1");
   });
 });
 

@@ -140,9 +140,9 @@ test("a lock file of a killed git blocks nothing", async () => {
   );
 });
 
-test("snapshots for lagging reads of a killed forge are deleted", async () => {
-  const folder = join(dataDir, "older-views");
-  world.forge.control.staleReads({ seconds: 60 });
+test("snapshots for stale reads of a killed forge are deleted", async () => {
+  const folder = join(dataDir, "snapshots");
+  world.forge.control.setStaleReads({ seconds: 60 });
   await world.api("POST", path("/git/refs"), { ref: "refs/heads/new", sha: await repository.tip("main") });
   const [view = ""] = readdirSync(folder);
   expect(view).not.toBe("");

@@ -47,6 +47,14 @@ describe("a page of the forge", () => {
     expect(text).toContain(`href="/${repository.fullName}"`);
   });
 
+  test("lists the repositories to browsers, where the API has its root", async () => {
+    const at = async (accept: string) =>
+      (await fetch(`${world.forge.rootUrl}/`, { headers: { accept } })).text();
+    expect(await at("text/html,application/xhtml+xml,*/*;q=0.8")).toContain(`href="/${repository.fullName}"`);
+    for (const accept of ["application/vnd.github+json", "*/*"])
+      expect(await at(accept)).toContain('"current_user_url"');
+  });
+
   test("shows a repository with its branches and open pull requests only", async () => {
     const page = () => load(`/${repository.fullName}`).then(({ text }) => text);
     for (const shown of [">main</a>", ">card/1-x#y</a>", "#1 Say hello"]) {

@@ -134,7 +134,7 @@ describe("the control API", () => {
   test("adds, lists and ends faults, and counts calls", async () => {
     const added = await control("POST", "/faults", {
       match: { operation: "viewer" },
-      fault: { kind: "answer", status: 503 },
+      fault: { kind: "response", status: 503 },
     });
     const { id } = (await added.json()) as { id: number };
     expect((await world.graphql(ME)).status).toBe(503);
@@ -161,7 +161,7 @@ describe("the control API", () => {
     expect(await world.events()).toEqual(["push", "create"]);
   });
 
-  test("sets lagging reads, revokes tokens, and resets everything", async () => {
+  test("sets stale reads, revokes tokens, and resets everything", async () => {
     expect((await control("PUT", "/stale-reads", { seconds: 30 })).status).toBe(204);
     const name = await createBranch(world);
     expect(await hasRef(world, name)).toBe(false);

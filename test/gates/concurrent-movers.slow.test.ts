@@ -39,13 +39,13 @@ async function mostCards({ db, workspaceId }: TestBoard, stageId: string): Promi
 
 async function moveAll(board: TestBoard, numbers: readonly number[], statusId: string) {
   const apis: readonly Api[] = [board.api, makeApi(second.baseUrl, board.api.apiKey)];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     numbers.map(async (number, at) => ({ number, ...(await apis[at % 2]!.move(number, statusId)) })),
   );
-  for (const { status, body } of answers.filter((each) => each.status !== 200)) {
+  for (const { status, body } of responses.filter((each) => each.status !== 200)) {
     expect([status, body.blocked?.reason]).toEqual([409, "wip_limit"]);
   }
-  return answers.filter(({ status }) => status === 200).map(({ number }) => number);
+  return responses.filter(({ status }) => status === 200).map(({ number }) => number);
 }
 
 it("twenty concurrent movers on two processes never exceed a limit of one", async () => {

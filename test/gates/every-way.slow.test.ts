@@ -28,22 +28,22 @@ type Way = (
 
 const promote: Way = async (board, api, { number, statusId }) => {
   const id = await makeRelease(board.api, `Release ${number}`, [number]);
-  const answer = await api.post<{ refused: { reason: string }[] }>(`/v1/releases/${id}/promote`, {
+  const response = await api.post<{ refused: { reason: string }[] }>(`/v1/releases/${id}/promote`, {
     statusId,
   });
-  return answer.body.refused[0];
+  return response.body.refused[0];
 };
 
 /** Every way into a stage: a route that changes the stage of a card, and each tool that runs it. */
 const WAYS: Readonly<Record<string, Way>> = {
   "POST /v1/cards": async (_, api, { statusId }) => {
-    const answer = await api.post<{ number: number; blocked: { reason: string } | null }>("/v1/cards", {
+    const response = await api.post<{ number: number; blocked: { reason: string } | null }>("/v1/cards", {
       title: "A new card",
       statusId,
       repositoryIds: [],
     });
-    expect(answer.status).toBe(201);
-    return { ...answer.body.blocked, number: answer.body.number };
+    expect(response.status).toBe(201);
+    return { ...response.body.blocked, number: response.body.number };
   },
   "POST /v1/cards/{number}/move": async (_, api, { number, statusId }) =>
     (await api.move(number, statusId)).body.blocked,

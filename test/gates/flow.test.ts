@@ -21,17 +21,17 @@ describe("the gates of a stage", () => {
     const board = await world.board();
     const before = await board.api.get(`/v1/projects/${board.projectId}/flow`);
     expect(before.text).not.toContain("gates");
-    const answer = await put(board, "In review", { gates: { wipLimit: 3 } });
+    const response = await put(board, "In review", { gates: { wipLimit: 3 } });
     const gates = { wipLimit: 3, humanOnly: false, secondPerson: false };
-    expect(answer.status).toBe(200);
-    expect(answer.body.stages.map((stage) => stage.gates)).toEqual([
+    expect(response.status).toBe(200);
+    expect(response.body.stages.map((stage) => stage.gates)).toEqual([
       undefined,
       undefined,
       undefined,
       gates,
       undefined,
     ]);
-    expect(await readFlow(board)).toEqual(answer.body);
+    expect(await readFlow(board)).toEqual(response.body);
     expect(Object.keys((await readColumns(board))[2] ?? {})).not.toContain("gates");
   });
 
@@ -78,9 +78,9 @@ describe("the gates of a stage", () => {
     ["Backlog", { wipLimit: 5 }, "body.stages.0.gates", "Stage 1 (Backlog) is the backlog"],
   ])("of %s are not %j", async (name, gates, path, message) => {
     const board = await world.board();
-    const answer = await put(board, name, { gates: gates as NonNullable<Stage["gates"]> });
-    expect(answer).toMatchObject({ status: 400, body: { issues: [{ path }] } });
-    expect(answer.text).toContain(message);
+    const response = await put(board, name, { gates: gates as NonNullable<Stage["gates"]> });
+    expect(response).toMatchObject({ status: 400, body: { issues: [{ path }] } });
+    expect(response.text).toContain(message);
   });
 
   it("can be set for a new stage", async () => {

@@ -54,8 +54,8 @@ describe("a stage for people only", () => {
     const claimed = { statusId: board.stages.Done, index: 0, isHuman: true };
     expect((await board.api.post(path, claimed)).status).toBe(400);
     const headers = { "x-is-human": "true", "x-trunkline-kind": "human" };
-    const answer = await board.api.post(path, { statusId: board.stages.Done, index: 0 }, { headers });
-    expect(answer.status).toBe(409);
+    const response = await board.api.post(path, { statusId: board.stages.Done, index: 0 }, { headers });
+    expect(response.status).toBe(409);
     expect((await board.api.readCard(number)).statusId).toBe(board.stages["In review"]);
   });
 

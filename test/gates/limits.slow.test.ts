@@ -116,8 +116,8 @@ describe("a stage with a limit", () => {
 
   it("leaves a new card in the backlog, blocked", async () => {
     const { board } = await fullBoard();
-    const answer = await board.api.post("/v1/cards", { title: "More", statusId: board.stages["To do"] });
-    expect(answer).toMatchObject({
+    const response = await board.api.post("/v1/cards", { title: "More", statusId: board.stages["To do"] });
+    expect(response).toMatchObject({
       status: 201,
       body: { statusId: board.stages.Backlog, blocked: { reason: "wip_limit" } },
     });

@@ -3,7 +3,7 @@ import { registerAgent } from "../../src/actions/installations/forge-accounts.ts
 import { eventually, type Api } from "../support/api.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { setGates } from "../support/flows.ts";
+import { putFlow, readFlow, setGates, withStage } from "../support/flows.ts";
 import { cardOf, newContributor, pushWork, type Contributor } from "../support/gates/contributors.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
@@ -59,7 +59,7 @@ describe("a stage that needs a second person", () => {
     expect(blocked).toMatchObject({
       repository: `${board.owner}/web`,
       headSha: head,
-      message: `Done needs a second person: ${ann.login}, who pushed or wrote commits of ${branch}, is the person who moves the card or an account of that person. Another person has to move it.`,
+      message: `Done needs a second person: ${ann.login} pushed or wrote commits of ${branch}, so neither ${ann.login} nor an account of the same person may move the card. Another person has to move it.`,
       reasons: [{ details: { cause: "same_person", headSha: head } }],
     });
     expect(await finish(all, await board.as({ owner: ann.login }), number)).toBe("same_person");
@@ -123,6 +123,15 @@ describe("a stage that needs a second person", () => {
     expect(await finish(all, ofBob, unknown.number)).toBe("author_unknown");
     const many = await cardOf(world, board, { pusher: ann, commits: 101 });
     expect(await finish(all, ofBob, many.number)).toBe("too_many_commits");
+  });
+
+  it("names only the target branch if that is missing, because the commits are unknown then", async () => {
+    const { board, ann, ofBob } = await team();
+    const { number } = await cardOf(world, board, { pusher: ann });
+    const flow = withStage(await readFlow(board), "Done", { rule: { type: "merge", into: "nope" } });
+    expect((await putFlow(board, flow)).status).toBe(200);
+    const { body } = await ofBob.move(number, board.stages.Done);
+    expect(body.blocked?.reasons).toMatchObject([{ reason: "branch_missing", details: { branch: "nope" } }]);
   });
 
   it("refuses a head that nobody is known to have pushed, until the push becomes known", async () => {

@@ -84,13 +84,13 @@ describe("reading checks", () => {
     const both = { r0: withChecks([run()]), r1: withChecks([], null, 43) };
     const only = { r0: withChecks([run({ conclusion: "SUCCESS" })], null, 44) };
     // Both installations are called concurrently.
-    const answer = ({ variables }: { variables: { o0: string } }) => ({
+    const response = ({ variables }: { variables: { o0: string } }) => ({
       data: variables.o0 === "acme" ? both : only,
     });
-    github.on("POST", "/graphql", 200, answer);
-    github.on("POST", "/graphql", 200, answer);
-    const answers = await github.forge.checks([web, elsewhere, api]);
-    expect(answers).toMatchObject([
+    github.on("POST", "/graphql", 200, response);
+    github.on("POST", "/graphql", 200, response);
+    const responses = await github.forge.checks([web, elsewhere, api]);
+    expect(responses).toMatchObject([
       { ok: true, value: [{ state: "failing" }] },
       { ok: true, value: [{ state: "passing" }] },
       { ok: true, value: [] },
@@ -134,8 +134,8 @@ describe("reading checks", () => {
         run({ id: "CR_2", name: "lint", title: "x", summary: "y", detailsUrl: "ftp://ci.example.com" }),
       ]),
     });
-    const [answer] = await github.forge.checks([web]);
-    expect(answer).toMatchObject({
+    const [response] = await github.forge.checks([web]);
+    expect(response).toMatchObject({
       ok: true,
       value: [
         {
@@ -161,8 +161,8 @@ describe("reading checks", () => {
       const next = at < 11 ? `c${at}` : null;
       answering({ node: { id: "PR_5", statusCheckRollup: { contexts: page(hundred(at), next) } } });
     }
-    const [answer] = await github.forge.checks([web]);
-    const found = answer?.ok ? answer.value : [];
+    const [response] = await github.forge.checks([web]);
+    const found = response?.ok ? response.value : [];
     expect(found).toHaveLength(1_150);
     expect(found[0]).toMatchObject({ id: "CR_11_50", name: "job-0" });
     expect(github.requests.map(({ body }) => Object(body).variables.after)).toEqual([
@@ -246,7 +246,7 @@ describe("an error in one repository", () => {
     github.on("GET", "/repositories/42", 404, { message: "Not Found" });
     github.on("GET", "/repos/acme/web", 404, { message: "Not Found" });
     expect(await github.forge.checks([web])).toEqual([
-      { ok: false, error: expect.stringContaining("acme/web is another repository now") },
+      { ok: false, error: expect.stringContaining("The name acme/web belongs to another repository now") },
     ]);
   });
 
@@ -278,8 +278,8 @@ describe("reading reviews", () => {
         review(null),
       ]),
     });
-    const [answer] = await github.forge.reviews([web]);
-    expect(answer?.ok && answer.value.map(({ author }) => author)).toEqual([
+    const [response] = await github.forge.reviews([web]);
+    expect(response?.ok && response.value.map(({ author }) => author)).toEqual([
       "ada",
       "copilot-swe-agent[bot]",
       "ghost",
@@ -288,8 +288,8 @@ describe("reading reviews", () => {
 
   test("are cut visibly where they are longer than GitHub allows", async () => {
     answering({ r0: withReviews([{ ...review(null), body: "😀".repeat(100_000) }]) });
-    const [answer] = await github.forge.reviews([web]);
-    const [body = ""] = answer?.ok ? answer.value.map((each) => each.body) : [];
+    const [response] = await github.forge.reviews([web]);
+    const [body = ""] = response?.ok ? response.value.map((each) => each.body) : [];
     expect(body).toBe(`${"😀".repeat(65_535)}…`);
   });
 

@@ -5,7 +5,7 @@ import { buildSchema, introspectionFromSchema, parse, printSchema, validate } fr
 import { DOCUMENTS } from "../../src/forge/github/graphql-documents.ts";
 import { inspection } from "../../src/forge/github/pull-requests/inspect-query.ts";
 import { documentOf } from "../../src/forge/github/repository-questions.ts";
-import { githubSchema } from "../../sandbox/forge/graphql/answer-graphql.ts";
+import { githubSchema } from "../../sandbox/forge/graphql/serve-graphql.ts";
 import { type GitHubDouble, openGitHubDouble } from "../support/forge/github-double.ts";
 
 const schema = githubSchema();

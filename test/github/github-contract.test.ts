@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { answerMismatches, operationOf, validateWebhook } from "../support/forge/github-contract.ts";
+import { responseMismatches, operationOf, validateWebhook } from "../support/forge/github-contract.ts";
 
 const ref = {
   ref: "refs/heads/card/7",
@@ -14,13 +14,15 @@ const ref = {
 
 describe("GitHub's API descriptions", () => {
   test("accept a response of GitHub, for both kinds of path", () => {
-    expect(answerMismatches("GET", "/api/v3/repos/acme/web/git/ref/heads/card/7?x=1", 200, ref)).toEqual([]);
-    expect(answerMismatches("GET", "/repositories/12/git/ref/heads%2Fmain", 200, ref)).toEqual([]);
+    expect(responseMismatches("GET", "/api/v3/repos/acme/web/git/ref/heads/card/7?x=1", 200, ref)).toEqual(
+      [],
+    );
+    expect(responseMismatches("GET", "/repositories/12/git/ref/heads%2Fmain", 200, ref)).toEqual([]);
   });
 
   test("report missing and wrong fields", () => {
     const broken = { ...ref, node_id: 1, object: { type: "commit" } };
-    expect(answerMismatches("GET", "/repos/acme/web/git/ref/heads/main", 200, broken)).toEqual([
+    expect(responseMismatches("GET", "/repos/acme/web/git/ref/heads/main", 200, broken)).toEqual([
       expect.stringContaining("/node_id must be string"),
       expect.stringContaining("/object must have required property 'sha'"),
       expect.stringContaining("/object must have required property 'url'"),
@@ -29,10 +31,10 @@ describe("GitHub's API descriptions", () => {
 
   test("reject an undescribed success and an unexpected body", () => {
     const path = "/repos/acme/web/git/refs/heads/main";
-    expect(answerMismatches("DELETE", path, 200, {})).toEqual([
+    expect(responseMismatches("DELETE", path, 200, {})).toEqual([
       expect.stringContaining("status 200 is not described"),
     ]);
-    expect(answerMismatches("DELETE", path, 204, { ok: true })).toEqual(["status 204 has no body"]);
+    expect(responseMismatches("DELETE", path, 204, { ok: true })).toEqual(["status 204 has no body"]);
   });
 
   test("accept refusals that any operation may have", () => {
@@ -41,18 +43,18 @@ describe("GitHub's API descriptions", () => {
       documentation_url: "https://docs.github.com/rest",
       status: "401",
     };
-    expect(answerMismatches("GET", "/repos/acme/web", 401, refusal)).toEqual([]);
+    expect(responseMismatches("GET", "/repos/acme/web", 401, refusal)).toEqual([]);
   });
 
   test("reject a refusal with a status that is not described", () => {
     const refusal = { message: "Conflict", documentation_url: "https://docs.github.com/rest", status: "409" };
-    expect(answerMismatches("GET", "/repos/acme/web", 409, refusal)).toEqual([
+    expect(responseMismatches("GET", "/repos/acme/web", 409, refusal)).toEqual([
       expect.stringContaining("status 409 is not described"),
     ]);
   });
 
   test("have no other operations", () => {
-    expect(answerMismatches("GET", "/gists", 200, [])).toEqual([
+    expect(responseMismatches("GET", "/gists", 200, [])).toEqual([
       expect.stringContaining("there is no operation"),
     ]);
     expect(operationOf("GET", "/repos/a/b/commits/main/check-runs")).toBe(

@@ -86,8 +86,8 @@ const checksOf = async (...pages: unknown[][]) => {
   rest.forEach((nodes, index) =>
     answering({ node: { statusCheckRollup: rollup(nodes, cursor(index + 1)) } }),
   );
-  const [answer] = await github.forge.inspect([web]);
-  return answer?.refusal === undefined ? answer?.pullRequests[0]?.checks : undefined;
+  const [response] = await github.forge.inspect([web]);
+  return response?.refusal === undefined ? response?.pullRequests[0]?.checks : undefined;
 };
 
 describe("inspecting branches", () => {
@@ -202,8 +202,8 @@ describe("inspecting branches", () => {
         target: { name: "main", target: { oid: SHA } },
       }),
     });
-    const [answer] = await github.forge.inspect([{ ...web, branchName: null }]);
-    expect(answer).toMatchObject({ target: { sha: SHA }, headSha: null, aheadBy: null, pullRequests: [] });
+    const [response] = await github.forge.inspect([{ ...web, branchName: null }]);
+    expect(response).toMatchObject({ target: { sha: SHA }, headSha: null, aheadBy: null, pullRequests: [] });
     expect(Object(github.requests[0]?.body).query).not.toContain("pullRequests");
   });
 
@@ -223,8 +223,8 @@ describe("inspecting branches", () => {
       pull({ number: 3, state: "CLOSED", mergeCommit: { oid: MERGED }, mergeable: "A_NEW_WORD" }),
     ];
     answering({ r0: repository({ pullRequests: { nodes } }) });
-    const [answer] = await github.forge.inspect([web]);
-    expect(answer).toMatchObject({
+    const [response] = await github.forge.inspect([web]);
+    expect(response).toMatchObject({
       pullRequests: [
         {
           number: 5,
@@ -291,13 +291,13 @@ describe("the checks that a target requires", () => {
     const pulls = { nodes: [pull({ statusCheckRollup: rollup(reports) })] };
     const { target } = repository();
     answering({ r0: repository({ target: { ...target, ...rules }, pullRequests: pulls }) }, errors);
-    const [answer] = await github.forge.inspect([web], { includesRules: true });
-    if (!answer || answer.refusal) throw new Error("the branch was not inspected");
-    return { required: answer.requiredChecks, unmet: answer.pullRequests[0]?.unmetChecks };
+    const [response] = await github.forge.inspect([web], { includesRules: true });
+    if (!response || response.refusal) throw new Error("the branch was not inspected");
+    return { required: response.requiredChecks, unmet: response.pullRequests[0]?.unmetChecks };
   };
 
   test("are those of classic protection and of rulesets, and unmet unless all reports of the name passed", async () => {
-    const answer = await inspected({
+    const response = await inspected({
       refUpdateRule: { requiredStatusCheckContexts: ["build", "lint", null] },
       rules: {
         nodes: [
@@ -306,7 +306,7 @@ describe("the checks that a target requires", () => {
         ],
       },
     });
-    expect(answer).toEqual({ required: ["build", "lint", "deploy"], unmet: ["build", "lint", "deploy"] });
+    expect(response).toEqual({ required: ["build", "lint", "deploy"], unmet: ["build", "lint", "deploy"] });
   });
 
   test("are met by skipped checks and by the App that a ruleset names", async () => {
@@ -332,8 +332,8 @@ describe("a repository with another name", () => {
     answering({ r0: repository({ databaseId: 666 }) });
     github.on("GET", "/repositories/42", 200, renamed);
     answering({ r0: repository({ nameWithOwner: "acme/website" }) });
-    const [answer] = await github.forge.inspect([web]);
-    expect(answer).toMatchObject({ repository: { forgeId: 42, fullName: "acme/website" }, headSha: SHA });
+    const [response] = await github.forge.inspect([web]);
+    expect(response).toMatchObject({ repository: { forgeId: 42, fullName: "acme/website" }, headSha: SHA });
     expect(Object(github.requests[2]?.body).variables).toMatchObject({ o0: "acme", n0: "website" });
   });
 
@@ -343,11 +343,10 @@ describe("a repository with another name", () => {
     ]);
     github.on("GET", "/repositories/42", 200, renamed);
     answering({ r0: repository({ nameWithOwner: "acme/website" }) });
-    const answers = await github.forge.inspect([web, api]);
-    expect(answers.map((answer) => answer.refusal === undefined && answer.repository.fullName)).toEqual([
-      "acme/website",
-      "acme/api",
-    ]);
+    const responses = await github.forge.inspect([web, api]);
+    expect(
+      responses.map((response) => response.refusal === undefined && response.repository.fullName),
+    ).toEqual(["acme/website", "acme/api"]);
   });
 
   // Fault: C18

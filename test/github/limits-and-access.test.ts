@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import nock from "nock";
-import { limitIn } from "../../src/forge/github/calls/limit-answers.ts";
-import { CompleteAnswer } from "../../src/forge/github/calls/transport.ts";
+import { limitIn } from "../../src/forge/github/calls/reported-limits.ts";
+import { CompleteResponse } from "../../src/forge/github/calls/transport.ts";
 import { ForgeUnavailable } from "../../src/forge/values.ts";
 import { API, type GitHubDouble, openGitHubDouble, SHA, WEB } from "../support/forge/github-double.ts";
 
@@ -53,8 +53,8 @@ describe("a rate limit of GitHub", () => {
         date: new Date(now).toUTCString(),
       });
       const body = { message: "API rate limit exceeded for installation ID 1." };
-      const answer = new CompleteAnswer(403, headers, Buffer.from(JSON.stringify(body)));
-      expect(await limitIn(`${API}/user`, answer, now + skew)).toEqual({ seconds: 61 });
+      const response = new CompleteResponse(403, headers, Buffer.from(JSON.stringify(body)));
+      expect(await limitIn(`${API}/user`, response, now + skew)).toEqual({ seconds: 61 });
     },
   );
 
@@ -194,7 +194,7 @@ describe("a missing permission", () => {
     github.on("GET", REF, 403, { message }, { "x-accepted-github-permissions": "contents=read" });
     expect(await failure(head())).toMatchObject({
       name: "ForgeUnavailable",
-      cause: { message: expect.stringMatching(/answered 403, requires contents: read$/) },
+      cause: { message: expect.stringMatching(/responded with 403, requires contents: read$/) },
     });
   });
 });

@@ -103,7 +103,7 @@ describe("a pick", () => {
     ["the move of the branch", "/api/graphql", "UpdateRefs"],
   ])("is done once if the response to %s is lost", async (_, path, operation) => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
-    const fault = { kind: "answer", status: 502, effect: "after" } as const;
+    const fault = { kind: "response", status: 502, effect: "after" } as const;
     adapter.world.forge.control.faults.add({
       match: operation === undefined ? { method: "POST", path } : { operation },
       fault,
@@ -133,10 +133,10 @@ describe("a pick", () => {
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
     const back = () => forge.moveBranch(shop.ref, RELEASE, tip, wanted.expectedTip);
     const tip = prepared.value.sha;
-    expect(await back()).toEqual({ ok: true, value: { state: "there" } });
+    expect(await back()).toEqual({ ok: true, value: { state: "at_target" } });
     await forge.applyPick(shop.ref, wanted, prepared.value);
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(tip);
-    expect(await back()).toEqual({ ok: true, value: { state: "there" } });
+    expect(await back()).toEqual({ ok: true, value: { state: "at_target" } });
     expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
     const pushed = await shop.commit(RELEASE, { "b.txt": "b\n" });
     expect(await back()).toEqual({ ok: true, value: { state: "moved", sha: pushed } });

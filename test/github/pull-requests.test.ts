@@ -240,7 +240,7 @@ describe("marking ready", () => {
   test.each([
     ["a 502", 502, {}],
     ["an error GitHub does not name", 200, { data: null, errors: [{ message: "Something went wrong" }] }],
-    ["an answer without data", 200, { data: {} }],
+    ["a response without data", 200, { data: {} }],
   ])("is read after %s", async (_, status, body) => {
     github.on("POST", "/graphql", status, body);
     github.on("POST", "/graphql", 200, { data: { node: { isDraft: false } } });

@@ -22,10 +22,10 @@ beforeEach(async () => {
 afterEach(() => adapter.world.forge.control.reset());
 
 const BRANCH = "release/spring";
-const loseAnswer = (match: { method?: string; path?: string; operation?: string }) =>
+const loseResponse = (match: { method?: string; path?: string; operation?: string }) =>
   adapter.world.forge.control.faults.add({
     match,
-    fault: { kind: "answer", status: 502, effect: "after" },
+    fault: { kind: "response", status: 502, effect: "after" },
     times: 1,
   });
 const api = (method: string, path: string, body?: unknown) =>
@@ -65,7 +65,7 @@ describe("deleting a branch", () => {
 
   test("is known to have succeeded after a lost response", async () => {
     await forge.createBranch(repository, BRANCH, shop.base);
-    loseAnswer({ operation: "UpdateRefs" });
+    loseResponse({ operation: "UpdateRefs" });
     expect(await forge.deleteBranch(repository, BRANCH, shop.base)).toEqual({
       ok: true,
       value: { deleted: true },
@@ -84,7 +84,7 @@ describe("a tag", () => {
   // Fault: D14
   test("is created once and never moved", async () => {
     expect(await tagHead("v1.0")).toBeNull();
-    loseAnswer({ method: "POST", path: "/repositories/*/git/refs" });
+    loseResponse({ method: "POST", path: "/repositories/*/git/refs" });
     expect(await forge.createTag(repository, "v1.0", shop.base)).toEqual({
       ok: true,
       value: { created: false },
@@ -144,7 +144,7 @@ describe("several tags", () => {
       branchName: "main",
       tagName,
     }));
-    return (await forge.inspectTags(questions)).map((answer) => Object(answer).tagSha);
+    return (await forge.inspectTags(questions)).map((response) => Object(response).tagSha);
   };
 
   test("are created by one call", async () => {
@@ -163,9 +163,9 @@ describe("several tags", () => {
   });
 
   test.each([
-    ["never come", { kind: "answer", status: 502, effect: "after" }],
+    ["never come", { kind: "response", status: 502, effect: "after" }],
     ["do not name the commit", { kind: "garble", as: "without", fields: ["oid"] }],
-    ["are refused as a whole", { kind: "answer", status: 403, body: { message: "No" }, effect: "after" }],
+    ["are refused as a whole", { kind: "response", status: 403, body: { message: "No" }, effect: "after" }],
   ] as const)("are not considered created if responses %s", async (_, fault) => {
     adapter.world.forge.control.faults.add({ match: { operation: "CreateTags" }, fault, times: 1 });
     const tags = await both();
@@ -209,7 +209,7 @@ describe("a tag at the head of a branch", () => {
 
   test("is known to exist after a lost response", async () => {
     const addressed = await node();
-    loseAnswer({ operation: "UpdateRefs" });
+    loseResponse({ operation: "UpdateRefs" });
     expect(await forge.tagBranchTip(addressed, tag())).toBe(true);
   });
 });
@@ -219,12 +219,12 @@ describe("the inspection before tagging", () => {
     const other = await adapter.newRepository({ "README.md": "# Other\n" });
     await forge.createTag(repository, "v1.0", shop.base);
     adapter.world.forge.control.calls.reset();
-    const answers = await forge.inspectTags([
+    const responses = await forge.inspectTags([
       { repository, branchName: "main", tagName: "v1.0" },
       { repository: other.ref, branchName: "gone", tagName: "v1.0" },
     ]);
     expect(adapter.world.forge.control.calls.read().total).toBe(1);
-    expect(answers).toEqual([
+    expect(responses).toEqual([
       { branchSha: shop.base, tagSha: shop.base },
       { branchSha: null, tagSha: null },
     ]);
@@ -236,8 +236,8 @@ describe("the inspection before tagging", () => {
       refusal: { message: expect.stringContaining("archived") },
     });
     const gone = { ...repository, forgeId: 999_999_999, fullName: "acme/nowhere" };
-    const [answer] = await forge.inspectTags([{ repository: gone, branchName: "main", tagName: "v1" }]);
-    expect(answer).toMatchObject({ refusal: { reason: "not_permitted" } });
+    const [response] = await forge.inspectTags([{ repository: gone, branchName: "main", tagName: "v1" }]);
+    expect(response).toMatchObject({ refusal: { reason: "not_permitted" } });
   });
 });
 
@@ -287,22 +287,22 @@ describe("a release", () => {
 
   test("is known to exist after a lost response", async () => {
     await forge.createTag(repository, "v1.0", shop.base);
-    loseAnswer({ method: "POST", path: "/repositories/*/releases" });
+    loseResponse({ method: "POST", path: "/repositories/*/releases" });
     expect(await forge.publishRelease(repository, notes())).toMatchObject({ ok: true });
     expect((await api("GET", "/releases")).body).toHaveLength(1);
   });
 
   // Fault: C11
   test.each([
-    ["after a lost response", () => loseAnswer({ method: "POST", path: "/repositories/*/releases" })],
+    ["after a lost response", () => loseResponse({ method: "POST", path: "/repositories/*/releases" })],
     ["after somebody published it", () => forge.publishRelease(repository, notes())],
   ])("is recognized while reads lag, %s", async (_, before) => {
     const { control } = adapter.world.forge;
-    control.staleReads({ seconds: 40 });
+    control.setStaleReads({ seconds: 40 });
     await forge.createTag(repository, "v1.0", shop.base);
     await before();
     await expect(forge.publishRelease(repository, notes())).rejects.toThrow(ForgeUnavailable);
-    control.staleReads(null);
+    control.setStaleReads(null);
     expect(await forge.publishRelease(repository, notes())).toMatchObject({ ok: true });
     expect((await api("GET", "/releases")).body).toHaveLength(1);
   });

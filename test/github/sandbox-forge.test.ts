@@ -69,9 +69,9 @@ const orderFor = (pull: { number: number; headSha: string }): MergeOrder => ({
 });
 
 async function inspected() {
-  const [answer] = await forge.inspect([question()]);
-  if (answer === undefined || answer.refusal !== undefined) throw new Error(answer?.refusal?.message);
-  return answer;
+  const [response] = await forge.inspect([question()]);
+  if (response === undefined || response.refusal !== undefined) throw new Error(response?.refusal?.message);
+  return response;
 }
 
 describe("the App", () => {
@@ -232,8 +232,8 @@ describe("a repository that is renamed", () => {
 
   test("or deleted is refused, and others are not affected", async () => {
     const gone = { ...repository, forgeId: 999_999_999, fullName: "acme/gone" };
-    const answers = await forge.inspect([{ ...question(), repository: gone }, question()]);
-    expect(answers).toMatchObject([{ refusal: { reason: "not_permitted" } }, { target: { sha: trunk } }]);
+    const responses = await forge.inspect([{ ...question(), repository: gone }, question()]);
+    expect(responses).toMatchObject([{ refusal: { reason: "not_permitted" } }, { target: { sha: trunk } }]);
     expect(await forge.repository(gone)).toBeNull();
     expect(await forge.createBranch(gone, BRANCH, trunk)).toEqual({
       ok: false,
@@ -247,7 +247,7 @@ describe("a lost response", () => {
     "to %s is followed by a search, and nothing is repeated",
     async (path) => {
       const { faults } = world.forge.control;
-      const fault = { kind: "answer", status: 502, effect: "after" } as const;
+      const fault = { kind: "response", status: 502, effect: "after" } as const;
       const method = path.endsWith("merge-async") ? "PUT" : "POST";
       faults.add({ match: { method, path }, fault, times: 1 });
       const pull = await openDraft();

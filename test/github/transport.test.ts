@@ -5,9 +5,9 @@ import { gzipSync } from "node:zlib";
 import { afterEach, expect, it } from "@jest/globals";
 import {
   createTransport,
-  systemClock,
+  monotonicClock,
   TransportFailure,
-  type CompleteAnswer,
+  type CompleteResponse,
 } from "../../src/forge/github/calls/transport.ts";
 
 const TIMEOUT_MS = 2_000;
@@ -18,8 +18,8 @@ afterEach(async () => {
 });
 
 /** Starts a server for one test and returns its URL. */
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, "127.0.0.1");
+async function serve(result: RequestListener): Promise<string> {
+  const server = createServer(result).listen(0, "127.0.0.1");
   await once(server, "listening");
   ends.push(async () => {
     server.closeAllConnections();
@@ -29,12 +29,12 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function send(baseUrl: string, init: RequestInit = {}): Promise<CompleteAnswer> {
-  const transport = createTransport({ baseUrl, requestTimeoutMs: TIMEOUT_MS, clock: systemClock });
+function send(baseUrl: string, init: RequestInit = {}): Promise<CompleteResponse> {
+  const transport = createTransport({ baseUrl, requestTimeoutMs: TIMEOUT_MS, clock: monotonicClock });
   const about = { account: "app", route: "GET /path" };
   return transport.send(`${baseUrl}/path`, init, {
     isRepeatable: false,
-    deadline: systemClock.now() + 10_000,
+    deadline: monotonicClock.now() + 10_000,
     about,
   });
 }
@@ -44,8 +44,8 @@ it("returns status, headers and decompressed text", async () => {
     response.writeHead(201, { "content-encoding": "gzip", "x-path": request.url });
     response.end(gzipSync('{"ü":1}'));
   });
-  const answer = await send(baseUrl);
-  expect([answer.status, answer.headers.get("x-path"), await answer.text()]).toEqual([
+  const result = await send(baseUrl);
+  expect([result.status, result.headers.get("x-path"), await result.text()]).toEqual([
     201,
     "/path",
     '{"ü":1}',

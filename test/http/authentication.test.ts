@@ -35,8 +35,8 @@ const refused = {
   statusCode: 401,
 };
 
-async function expectRefused(answer: ReturnType<typeof call>): Promise<void> {
-  const { response, body } = await answer;
+async function expectRefused(result: ReturnType<typeof call>): Promise<void> {
+  const { response, body } = await result;
   expect(response.status).toBe(401);
   expect(response.headers.get("www-authenticate")).toBe("Bearer");
   expect(body).toEqual(refused);
@@ -58,7 +58,7 @@ describe("an API key", () => {
     ["sent twice in one header", () => `Bearer ${board.api.apiKey}, Bearer ${board.api.apiKey}`],
     ["malformed", () => "Bearer tlk_x"],
     ["the client id alone", () => `Bearer ${clientIdOf(board.api)}`],
-    ["well formed and unknown", () => `Bearer ${makeCredentialKey().apiKey}`],
+    ["well formed and unknown", () => `Bearer ${makeCredentialKey().text}`],
     [
       "with a wrong checksum",
       () => `Bearer ${board.api.apiKey.slice(0, -1)}${board.api.apiKey.endsWith("0") ? 1 : 0}`,
@@ -67,7 +67,7 @@ describe("an API key", () => {
       "of a known client with another secret",
       () => {
         const ours = board.api.apiKey.split("_");
-        const theirs = makeCredentialKey().apiKey.split("_");
+        const theirs = makeCredentialKey().text.split("_");
         return `Bearer tlk_${ours[1]}_${theirs[2]}`;
       },
     ],
@@ -76,7 +76,7 @@ describe("an API key", () => {
   });
 
   it("is refused if the form and the checksum are right and the secret is wrong", async () => {
-    const { apiKey, clientId } = makeCredentialKey();
+    const { text: apiKey, clientId } = makeCredentialKey();
     const stranger = await board.as({});
     const { db } = world.service.deps;
     await db("credentials")
@@ -141,9 +141,9 @@ describe("the scope `read`", () => {
     "does not permit %s, whatever the role, before the idempotency key is checked",
     async (_, { method, path }) => {
       const reader = await board.as({ role: "maintainer", scopes: ["read"] });
-      const answer = await call(method, path, { authorization: `Bearer ${reader.apiKey}` });
-      expect(answer.response.status).toBe(403);
-      expect(answer.body).toEqual({
+      const result = await call(method, path, { authorization: `Bearer ${reader.apiKey}` });
+      expect(result.response.status).toBe(403);
+      expect(result.body).toEqual({
         message: "This credential has the scope read only. Use one with the scope write.",
         error: "Forbidden",
         statusCode: 403,
@@ -158,9 +158,9 @@ describe("the role of a credential", () => {
     async (_, { method, path, role }) => {
       const viewer = await board.as({ role: "viewer" });
       const headers = { authorization: `Bearer ${viewer.apiKey}`, "idempotency-key": "k".repeat(16) };
-      const answer = await call(method, path, headers);
-      expect(answer.response.status).toBe(403);
-      expect(answer.body).toEqual({
+      const result = await call(method, path, headers);
+      expect(result.response.status).toBe(403);
+      expect(result.body).toEqual({
         message: `This call needs the role ${role}. You have the role viewer on this board.`,
         error: "Forbidden",
         statusCode: 403,

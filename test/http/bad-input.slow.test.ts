@@ -48,7 +48,7 @@ describe("any value in a field", () => {
     async (name) => {
       const sample = await sampleOf(name, board);
       for (const field of inputFieldsOf(name).filter((each) => !each.startsWith("header."))) {
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           HOSTILE.filter((value) => canBeIn(field, value)).map(async (value) => {
             const { status, body } = await callSample(name, withHostile(sample, field, value), board.api);
             const { message, issues = [] } = (body ?? {}) as {
@@ -64,7 +64,7 @@ describe("any value in a field", () => {
             };
           }),
         );
-        expect(answers.filter(({ status, raw }) => status >= 500 || raw.length > 0)).toEqual([]);
+        expect(responses.filter(({ status, raw }) => status >= 500 || raw.length > 0)).toEqual([]);
       }
     },
   );

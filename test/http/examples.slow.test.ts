@@ -23,6 +23,6 @@ it("the examples of the API reference are calls and responses of the service", a
   const committed = JSON.parse(readFileSync(FILE, "utf8")) as typeof recorded;
   // If this fails, run `npm run examples`.
   const statuses = (examples: typeof recorded) =>
-    Object.entries(examples).map(([operation, { answers }]) => [operation, Object.keys(answers)]);
+    Object.entries(examples).map(([operation, { responses }]) => [operation, Object.keys(responses)]);
   expect(statuses(committed)).toEqual(statuses(recorded));
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { connect, type Db } from "../../src/store/db/connect.ts";
-import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
+import { eventually, makeApi, type ApiResponse } from "../support/api.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -23,7 +23,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-const rename = ({ api }: TestBoard, number: number): Promise<ApiAnswer> =>
+const rename = ({ api }: TestBoard, number: number): Promise<ApiResponse> =>
   api.patch(`/v1/cards/${number}`, { title: "Renamed" });
 
 const lockCard = (board: TestBoard, number: number) => (trx: Db) =>
@@ -45,7 +45,7 @@ async function fillQueue(board: TestBoard, number: number) {
 it("waiting calls of several boards run in turn, and a board with too many gets 429", async () => {
   const boards = [await boardWithCards(3), await boardWithCards(1), await boardWithCards(1)];
   const [busy] = boards as [TestBoard];
-  const calls: Promise<ApiAnswer>[] = [];
+  const calls: Promise<ApiResponse>[] = [];
   const [{ seq: before } = { seq: 0 }] = await db("timeline_items").max("seq as seq");
   await whileLocked(db, lockCard(busy, 1), async () => {
     for (let nth = 1; nth < RUNNING; nth++) calls.push(rename(busy, 1));
@@ -84,7 +84,7 @@ it("the writes of one board leave connections for the calls of another", async (
     const { boardCallsAtOnce } = DEFAULT_LIMITS;
     const writer = makeApi(service.baseUrl, busy.api.apiKey);
     const reader = makeApi(service.baseUrl, other.api.apiKey);
-    const calls: Promise<ApiAnswer>[] = [];
+    const calls: Promise<ApiResponse>[] = [];
     await whileLocked(db, lockCard(busy, 1), async () => {
       for (let nth = 0; nth < 16; nth++) calls.push(writer.patch("/v1/cards/1", { title: String(nth) }));
       await untilWaitingForLock(db, boardCallsAtOnce);

@@ -20,10 +20,10 @@ interface Readiness {
 }
 
 async function readiness(): Promise<Readiness & { readonly code: number; readonly bad: readonly string[] }> {
-  const answer = await get("/readyz");
-  const body = (await answer.json()) as Readiness;
+  const result = await get("/readyz");
+  const body = (await result.json()) as Readiness;
   const bad = body.checks.filter(({ ok }) => !ok).map(({ name }) => name);
-  return { ...body, code: answer.status, bad };
+  return { ...body, code: result.status, bad };
 }
 
 /** The readiness once these checks fail. Results of the database are cached for a second. */
@@ -66,10 +66,10 @@ describe("/readyz", () => {
     const { db } = world.service.deps;
     await db.raw("alter table deliveries rename to elsewhere");
     await readinessWith("database");
-    const answer = await get("/readyz");
+    const result = await get("/readyz");
     await db.raw("alter table elsewhere rename to deliveries");
-    expect(answer.status).toBe(503);
-    const text = await answer.text();
+    expect(result.status).toBe(503);
+    const text = await result.text();
     expect(text).toContain("The database refuses queries.");
     expect(text).not.toContain(new URL(world.databaseUrl).pathname.slice(1));
     expect((await get("/healthz")).status).toBe(200);
@@ -85,8 +85,8 @@ describe("/readyz", () => {
     db.on("query", count);
     await eventually(
       async () => {
-        const answers = await Promise.all(Array.from({ length: 20 }, () => get("/readyz")));
-        expect(answers.every(({ status }) => status === 200)).toBe(true);
+        const results = await Promise.all(Array.from({ length: 20 }, () => get("/readyz")));
+        expect(results.every(({ status }) => status === 200)).toBe(true);
         return queries;
       },
       ({ length }) => length >= 3,
@@ -157,8 +157,8 @@ describe("a request", () => {
     ["with two lengths is 400", "Content-Length: 1\r\nContent-Length: 2\r\n", "400"],
     ["with a length and chunks is 400", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "400"],
   ])("%s", async (_, headers, status) => {
-    const answer = await raw(`POST /v1/cards HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
-    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const result = await raw(`POST /v1/cards HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
+    expect(result).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 
   it("with the longest URL that fits gets a response", async () => {

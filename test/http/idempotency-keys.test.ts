@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { RunningService } from "../../src/service.ts";
 import type { Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
-import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
+import { eventually, makeApi, type ApiResponse } from "../support/api.ts";
 import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { keyLockedBy } from "../support/keys.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const newKey = (): string => `key-${randomUUID()}`;
-const isReplay = ({ headers }: ApiAnswer): boolean => headers.get("idempotent-replay") === "true";
+const isReplay = ({ headers }: ApiResponse): boolean => headers.get("idempotent-replay") === "true";
 const db = () => world.service.deps.db;
 
 const instance = async (silentFor: string): Promise<string> => {
@@ -46,16 +46,20 @@ const create = (key: string, title: string, api = board.api) =>
   api.post("/v1/cards", { title, labelIds: [] }, { key });
 
 /** A request that has claimed its key and waits for the lock of its board's row while `act` runs. */
-async function whileItWaits(title: string, key: string, act: () => PromiseLike<unknown>): Promise<ApiAnswer> {
-  const answers: Promise<ApiAnswer>[] = [];
+async function whileItWaits(
+  title: string,
+  key: string,
+  act: () => PromiseLike<unknown>,
+): Promise<ApiResponse> {
+  const responses: Promise<ApiResponse>[] = [];
   await whileLocked(db(), boardRow, async () => {
-    answers.push(create(key, title));
+    responses.push(create(key, title));
     await untilWaitingForLock(db());
     await act();
   });
-  const [answer] = await Promise.all(answers);
-  if (!answer) throw new Error("no request was sent");
-  return answer;
+  const [response] = await Promise.all(responses);
+  if (!response) throw new Error("no request was sent");
+  return response;
 }
 
 describe("a claimed key", () => {
@@ -112,7 +116,7 @@ describe("a second request that reads the key after the first has ended", () => 
   /** The first request ends before the second one reads the key. */
   async function responsesOf(key: string, title: string, end: () => PromiseLike<unknown>) {
     const keyRead = proxy.holdStatementWith("select fingerprint, state, status, body from idempotency_keys");
-    const later: Promise<ApiAnswer>[] = [];
+    const later: Promise<ApiResponse>[] = [];
     const first = await whileItWaits(title, key, async () => {
       later.push(create(key, title, makeApi(other.baseUrl, board.api.apiKey)));
       await keyRead.arrived;
@@ -150,9 +154,9 @@ describe("a database connection that is lost during a request", () => {
   // Fault: E8
   it("makes the response 503 with Retry-After, and a retry succeeds", async () => {
     const key = newKey();
-    const answer = await whileItWaits("Cut off", key, endWaitingConnections);
-    expect(answer).toMatchObject({ status: 503, body: { error: "Service Unavailable", statusCode: 503 } });
-    expect(answer.headers.get("retry-after")).toBe("2");
+    const response = await whileItWaits("Cut off", key, endWaitingConnections);
+    expect(response).toMatchObject({ status: 503, body: { error: "Service Unavailable", statusCode: 503 } });
+    expect(response.headers.get("retry-after")).toBe("2");
     expect(isReplay(await retried(key, "Cut off"))).toBe(false);
     expect(await countOf("Cut off")).toBe(1);
   });

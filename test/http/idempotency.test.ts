@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/db/connect.ts";
-import { eventually, type ApiAnswer } from "../support/api.ts";
+import { eventually, type ApiResponse } from "../support/api.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { writeCalls } from "../support/routes.ts";
@@ -21,7 +21,7 @@ const titles = async (on: TestBoard): Promise<string[]> =>
   (await on.api.get<{ title: string }[]>("/v1/backlog")).body.map(({ title }) => title);
 const countOf = async (title: string): Promise<number> =>
   (await titles(board)).filter((candidate) => candidate === title).length;
-const isReplay = ({ headers }: ApiAnswer): boolean => headers.get("idempotent-replay") === "true";
+const isReplay = ({ headers }: ApiResponse): boolean => headers.get("idempotent-replay") === "true";
 const db = () => world.service.deps.db;
 /** Blocks new cards of the board. */
 const boardRow = (trx: Trx) => trx("workspaces").where({ id: board.workspaceId }).forUpdate();
@@ -120,13 +120,13 @@ describe("the same request with the same key", () => {
   // Fault: E3
   it("runs once for fifty concurrent callers; the others get its response or 409", async () => {
     const key = newKey();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => board.api.post("/v1/cards", { title: "Fifty" }, { key })),
     );
-    const created = answers.filter(({ status }) => status === 201);
-    const waiting = answers.filter(({ status }) => status === 409);
+    const created = responses.filter(({ status }) => status === 201);
+    const waiting = responses.filter(({ status }) => status === 409);
     expect(created.length + waiting.length).toBe(50);
-    expect(created.filter((answer) => !isReplay(answer))).toHaveLength(1);
+    expect(created.filter((response) => !isReplay(response))).toHaveLength(1);
     expect(new Set(created.map(({ text }) => text)).size).toBe(1);
     for (const { headers } of waiting) expect(headers.get("retry-after")).toBe("1");
     expect(await countOf("Fifty")).toBe(1);
@@ -136,16 +136,16 @@ describe("the same request with the same key", () => {
   it("gets 409 with Retry-After while the first still runs", async () => {
     const key = newKey();
     const create = (title: string) => board.api.post("/v1/cards", { title }, { key });
-    const answers: Promise<ApiAnswer>[] = [];
+    const responses: Promise<ApiResponse>[] = [];
     await whileLocked(db(), boardRow, async () => {
-      answers.push(create("Slow"));
+      responses.push(create("Slow"));
       await untilWaitingForLock(db());
       const second = await create("Slow");
       expect(second).toMatchObject({ status: 409, body: { error: "Conflict", statusCode: 409 } });
       expect(second.headers.get("retry-after")).toBe("1");
       expect((await create("Another")).status).toBe(409);
     });
-    expect(await Promise.all(answers)).toMatchObject([{ status: 201 }]);
+    expect(await Promise.all(responses)).toMatchObject([{ status: 201 }]);
     expect(isReplay(await board.api.post("/v1/cards", { title: "Slow" }, { key }))).toBe(true);
   });
 });
@@ -164,7 +164,7 @@ describe("another request with the same key", () => {
   });
 
   // Contract: Idempotency: The same key with another request is 409 and does nothing
-  it.each<[string, (key: string, number: number, other: number) => Promise<ApiAnswer>]>([
+  it.each<[string, (key: string, number: number, other: number) => Promise<ApiResponse>]>([
     ["body", (key, number) => board.api.patch(`/v1/cards/${number}`, { title: "Two" }, { key })],
     ["field left out", (key, number) => board.api.patch(`/v1/cards/${number}`, {}, { key })],
     ["card", (key, _, other) => board.api.patch(`/v1/cards/${other}`, { title: "One" }, { key })],
@@ -206,7 +206,7 @@ describe("another request with the same key", () => {
 
 // Contract: Idempotency: After a failed attempt its key can be used again
 describe("a failed attempt releases its key", () => {
-  it.each<[string, number, (key: string) => Promise<ApiAnswer>]>([
+  it.each<[string, number, (key: string) => Promise<ApiResponse>]>([
     ["for a wrong body", 400, (key) => board.api.post("/v1/cards", { titel: "x" }, { key })],
     ["for an unknown card", 404, (key) => board.api.patch("/v1/cards/4711", { title: "x" }, { key })],
     [

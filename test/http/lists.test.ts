@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { routes } from "../../src/http/v1/routes.ts";
 import { recordEvents } from "../../src/store/events/timeline.ts";
-import { makeApi, type Api, type ApiAnswer } from "../support/api.ts";
+import { makeApi, type Api, type ApiResponse } from "../support/api.ts";
 import { sendRaw } from "../support/raw-http.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 import { transaction } from "../../src/store/db/transaction.ts";
@@ -52,8 +52,8 @@ function withWorkspace(wide: Api, workspaceId: string): Api {
 }
 
 /** The address behind `rel="next"`, relative to the service, or null. */
-function nextOf(answer: ApiAnswer): URL | null {
-  const link = answer.headers.get("link");
+function nextOf(result: ApiResponse): URL | null {
+  const link = result.headers.get("link");
   if (link === null) return null;
   const [, address] = /^<([^>]+)>; rel="next"$/.exec(link) ?? [];
   if (address === undefined) throw new Error(`not a link to a next page: ${link}`);
@@ -62,7 +62,7 @@ function nextOf(answer: ApiAnswer): URL | null {
 }
 
 const pathOf = (url: URL | null): string => (url ? url.pathname + url.search : "");
-const get = (path: string): Promise<ApiAnswer<Item[]>> =>
+const get = (path: string): Promise<ApiResponse<Item[]>> =>
   (/^\/v1\/(projects|members)/.test(path) ? apiOfProjects : api).get<Item[]>(path);
 const whole = async (path: string): Promise<Item[]> => (await get(path)).body;
 const idsOf = (items: readonly Item[]): string[] => items.map(({ id }) => id);
@@ -71,11 +71,11 @@ const idsOf = (items: readonly Item[]): string[] => items.map(({ id }) => id);
 async function pagesOf(path: string): Promise<Item[][]> {
   const pages: Item[][] = [];
   for (let next = path; next !== "";) {
-    const answer = await get(next);
-    if (answer.status !== 200) throw new Error(`no page: ${answer.text}`);
-    pages.push(answer.body);
+    const result = await get(next);
+    if (result.status !== 200) throw new Error(`no page: ${result.text}`);
+    pages.push(result.body);
     if (pages.length > 50) throw new Error("the pages do not end");
-    next = pathOf(nextOf(answer));
+    next = pathOf(nextOf(result));
   }
   return pages;
 }
@@ -98,9 +98,9 @@ const LISTS = [
 
 describe.each(LISTS)("%s", (path) => {
   it("is complete and without a link by default", async () => {
-    const answer = await get(path);
-    expect(answer.headers.get("link")).toBeNull();
-    expect(answer.body.length).toBeGreaterThanOrEqual(3);
+    const result = await get(path);
+    expect(result.headers.get("link")).toBeNull();
+    expect(result.body.length).toBeGreaterThanOrEqual(3);
   });
 
   it("has pages that together are the complete list", async () => {
@@ -157,8 +157,8 @@ describe.each(LISTS)("%s", (path) => {
       made([path, ["x", -1]]),
       made({}),
     ]) {
-      const answer = await get(`${path}?limit=1&cursor=${cursor}`);
-      expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "query.cursor" }] } });
+      const result = await get(`${path}?limit=1&cursor=${cursor}`);
+      expect(result).toMatchObject({ status: 400, body: { issues: [{ path: "query.cursor" }] } });
     }
     expect((await get(`${path}?limit=1&cursor=${given}`)).status).toBe(200);
   });
@@ -284,9 +284,9 @@ describe("a long list", () => {
     expect(all).toHaveLength(411);
     const paged: Item[] = [];
     for (let next = "/v1/cards/1/timeline?limit=200"; next !== "";) {
-      const answer = await reader.get<Item[]>(next);
-      paged.push(...answer.body);
-      next = pathOf(nextOf(answer));
+      const result = await reader.get<Item[]>(next);
+      paged.push(...result.body);
+      next = pathOf(nextOf(result));
     }
     expect(idsOf(paged)).toEqual(idsOf(all));
   });

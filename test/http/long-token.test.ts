@@ -31,7 +31,7 @@ it("a token of 520 characters with dots works for calls and Git, and is never lo
   const [token = ""] = shown;
   control.faults.add({
     match: { installationId: installation.id, method: "PUT" },
-    fault: { kind: "answer", status: 502, body: { message: `no upstream for token ${token}` } },
+    fault: { kind: "response", status: 502, body: { message: `no upstream for token ${token}` } },
     times: 1,
   });
   expect((await board.api.move(number, board.stages.Done)).status).toBe(200);

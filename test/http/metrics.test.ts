@@ -23,9 +23,9 @@ describe("/metrics", () => {
   it.each([undefined, "Bearer", "Bearer wrong-token-of-nobody", `Basic ${METRICS_TOKEN}`])(
     "is 401 with %s",
     async (authorization) => {
-      const answer = await ask(authorization);
-      expect(answer.status).toBe(401);
-      expect(await answer.text()).not.toContain("trunkline_");
+      const result = await ask(authorization);
+      expect(result.status).toBe(401);
+      expect(await result.text()).not.toContain("trunkline_");
     },
   );
 

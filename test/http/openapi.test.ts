@@ -7,7 +7,7 @@ import { routes } from "../../src/http/v1/routes.ts";
 import { EVENT_KINDS } from "../../src/store/events/event-kinds.ts";
 import { DERIVED_KINDS, STORED_KINDS } from "../../src/store/inbox/list-inbox.ts";
 import { makeApi } from "../support/api.ts";
-import { documentedAnswer, checkDocumented } from "../support/documented.ts";
+import { documentedResponse, checkDocumented } from "../support/documented.ts";
 import { allCalls, sampleCalls } from "../support/routes.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -95,7 +95,7 @@ describe("the document", () => {
     expect(named("header")).toEqual(method === "get" ? [] : ["Idempotency-Key"]);
     expect(Object.keys(operation.responses)).toContain("default");
     for (const status of Object.keys(operation.responses)) {
-      expect(() => documentedAnswer(method, path, Number(status) || 400)).not.toThrow();
+      expect(() => documentedResponse(method, path, Number(status) || 400)).not.toThrow();
     }
   });
 

@@ -28,9 +28,9 @@ describe.each([...methodsOf])("%s", (path, supported) => {
 
   it("refuses other methods with 405 and responds to OPTIONS with 204, both with an Allow header", async () => {
     for (const method of METHODS.filter((each) => !supported.has(each))) {
-      const answer = await ask(path, method);
-      expect([method, answer.status, answer.headers.get("allow")]).toEqual([method, 405, allowed]);
-      expect(await answer.json()).toEqual({
+      const response = await ask(path, method);
+      expect([method, response.status, response.headers.get("allow")]).toEqual([method, 405, allowed]);
+      expect(await response.json()).toEqual({
         message: `${path} allows ${allowed}, not ${method}.`,
         error: "Method Not Allowed",
         statusCode: 405,

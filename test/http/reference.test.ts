@@ -118,9 +118,9 @@ describe("GET /docs", () => {
       }
       const body = requestBody?.content["application/json"].schema;
       for (const field of Object.keys(body?.properties ?? {})) expect(article).toContain(` ${field} `);
-      for (const [status, answer] of Object.entries(responses)) {
+      for (const [status, result] of Object.entries(responses)) {
         expect(article).toContain(
-          `${status === "default" ? "otherwise" : status} ${answer.description.replaceAll("`", " ")}`.slice(
+          `${status === "default" ? "otherwise" : status} ${result.description.replaceAll("`", " ")}`.slice(
             0,
             20,
           ),
@@ -166,10 +166,10 @@ describe("an example", () => {
   addFormats.default(ajv);
   ajv.addSchema(document, "api");
   const bodies = calls.flatMap(({ method, path, operation }) => {
-    const answers = Object.entries(operation.responses).map(
-      ([status, answer]) => [`${method} ${path} ${status}`, answer] as const,
+    const results = Object.entries(operation.responses).map(
+      ([status, result]) => [`${method} ${path} ${status}`, result] as const,
     );
-    return [[`the body of ${method} ${path}`, operation.requestBody] as const, ...answers].flatMap(
+    return [[`the body of ${method} ${path}`, operation.requestBody] as const, ...results].flatMap(
       ([name, part]) => {
         const content = part?.content?.["application/json"];
         return content ? [{ name, ...content }] : [];

@@ -32,11 +32,11 @@ function recordResponses(): { end(): Promise<string[]> } {
   const { fetch } = globalThis;
   const recorded: Promise<string>[] = [];
   globalThis.fetch = async (input, init) => {
-    const answer = await fetch(input, init);
-    const text = answer.clone().text();
-    if (answer.url.startsWith(world.service.baseUrl))
-      recorded.push(text.then((body) => `${JSON.stringify([...answer.headers])}\n${body}`));
-    return answer;
+    const response = await fetch(input, init);
+    const text = response.clone().text();
+    if (response.url.startsWith(world.service.baseUrl))
+      recorded.push(text.then((body) => `${JSON.stringify([...response.headers])}\n${body}`));
+    return response;
   };
   return {
     end: () => {
@@ -56,10 +56,10 @@ it("no secret is in the log, a response or a table after failures, except the mo
   const { db } = world.service.deps;
   const monitor = await createMonitor({ db, newId: uuidv7 }, { projectId: board.projectId, name: "errors" });
   const { faults } = world.forge.control;
-  const answers = recordResponses();
+  const responses = recordResponses();
   const write = { method: "POST", path: "/repositories/*/git/refs" };
   const { number } = await board.api.card({ title: "Canary" });
-  faults.add({ match: write, fault: { kind: "answer", status: 502, body: "bad" }, times: 1 });
+  faults.add({ match: write, fault: { kind: "response", status: 502, body: "bad" }, times: 1 });
   await board.api.move(number, board.stages["In progress"]);
   faults.add({ match: write, fault: { kind: "garble", as: "html" }, times: 1 });
   await board.api.move(number, board.stages["In progress"]);
@@ -92,7 +92,7 @@ it("no secret is in the log, a response or a table after failures, except the mo
     ...users.map(({ token }): [string, string] => ["person's token", token]),
   ];
   const log = world.logged();
-  const answered = (await answers.end()).join("\n");
+  const answered = (await responses.end()).join("\n");
   expect(answered).toContain("Canary");
   expect(log).toContain("GitHub did not respond");
   const dump = await dumped();
@@ -100,7 +100,7 @@ it("no secret is in the log, a response or a table after failures, except the mo
   const places = secrets.flatMap(([name, secret]) => {
     expect(secret.length).toBeGreaterThanOrEqual(16);
     const tables = [...dump].filter(([, text]) => holds(text, secret)).map(([table]) => table);
-    const outputs = Object.entries({ log, answers: answered }).filter(([, text]) => text.includes(secret));
+    const outputs = Object.entries({ log, responses: answered }).filter(([, text]) => text.includes(secret));
     return [...outputs.map(([place]) => place), ...tables].map((place) => `${name} in ${place}`);
   });
   // Checking a signature needs the secret itself, not a hash.

@@ -57,7 +57,7 @@ describe("another board's id", () => {
       const sample = ourCalls.get(name) ?? {};
       const ids = foreignIds(name, field);
       const before = await databaseContent(world.service);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         ids.map(async (value) => {
           const { status, text } =
             field === HEADER
@@ -68,7 +68,7 @@ describe("another board's id", () => {
           return { status, text: text.replaceAll(String(value), "<what was asked>") };
         }),
       );
-      const [their, unknown] = answers;
+      const [their, unknown] = responses;
       // A claim is presented, not looked up.
       expect(field === "body.claimId" ? [409] : [400, 404]).toContain(their?.status);
       expect(their).toEqual(unknown);

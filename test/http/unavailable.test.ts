@@ -21,8 +21,8 @@ interface ListedRepository {
 
 describe.each<[string, Fault, RegExp]>([
   ["rate_limit", { kind: "rate-limit", limit: "primary", resetIn: 600 }, /^GitHub limits requests until 2/],
-  ["unusable_answer", { kind: "garble", as: "html" }, /^GitHub's response could not be used/],
-  ["outage", { kind: "answer", status: 503 }, /^GitHub could not be reached/],
+  ["unusable_response", { kind: "garble", as: "html" }, /^GitHub's response could not be used/],
+  ["outage", { kind: "response", status: 503 }, /^GitHub could not be reached/],
 ])("a 503 due to %s", (reason, fault, message) => {
   it("is named in the response, in the health of the repositories and in the inbox, until it is over", async () => {
     const board = await world.board({ repositories: ["web", "api"] });

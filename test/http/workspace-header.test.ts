@@ -75,13 +75,13 @@ describe("the workspace header", () => {
 
   it("gets the same message for another board's id as for an unknown one", async () => {
     const api = await one.as({});
-    const answers = await Promise.all(
+    const results = await Promise.all(
       [foreign.workspaceId, UNKNOWN_ID].map(async (id) => {
         const { status, text } = await api.get("/v1/board", on(id));
         return { status, text: text.replaceAll(id, "ID") };
       }),
     );
-    expect(answers[0]).toEqual(answers[1]);
+    expect(results[0]).toEqual(results[1]);
   });
 
   it("is refused with another message if the credential reaches no board", async () => {

@@ -111,7 +111,7 @@ describe("the inbox item of a pull request merged by a person", () => {
     const { number } = await cardWithCommit(board);
     const outage = world.forge.control.faults.add({
       match: { method: "PUT", path: "/repositories/*/pulls/**" },
-      fault: { kind: "answer", status: 502 },
+      fault: { kind: "response", status: 502 },
     });
     expect((await board.api.move(number, board.stages.Done)).status).toBe(503);
     expect((await board.api.move(number, board.stages["To do"])).status).toBe(200);
@@ -126,7 +126,7 @@ describe("the inbox item of a pull request merged by a person", () => {
     const { faults } = world.forge.control;
     const outage = faults.add({
       match: { method: "PUT", path: "/repositories/*/pulls/**" },
-      fault: { kind: "answer", status: 502 },
+      fault: { kind: "response", status: 502 },
     });
     const move = () => board.api.move(number, board.stages.Done, 0, { key: "goes-on-after-a-person" });
     expect((await move()).status).toBe(503);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { upsertInboxItem } from "../../src/store/inbox/stored-items.ts";
-import type { ApiAnswer } from "../support/api.ts";
+import type { ApiResponse } from "../support/api.ts";
 import {
   clearedWhen,
   itemsOf,
@@ -105,9 +105,9 @@ describe("GET /v1/inbox", () => {
     expect(all).toHaveLength(8);
     const paged: InboxItem[] = [];
     for (let path: string | undefined = "/v1/inbox?limit=3"; path !== undefined;) {
-      const answer: ApiAnswer<InboxItem[]> = await board.api.get(path);
-      paged.push(...answer.body);
-      path = /<([^>]+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1];
+      const response: ApiResponse<InboxItem[]> = await board.api.get(path);
+      paged.push(...response.body);
+      path = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
     }
     expect(paged).toEqual(all);
     const forged = Buffer.from(JSON.stringify(["/v1/inbox", ["yesterday", "me"]])).toString("base64url");
@@ -201,7 +201,7 @@ describe("DELETE /v1/inbox/{id}", () => {
     const board = await world.board();
     await put(board, "group-1", "TypeError");
     const { id } = await itemWhen(board.api, "error_reported");
-    const answers = await Promise.all([1, 2, 3].map(() => board.api.delete(`/v1/inbox/${id}`)));
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404, 404]);
+    const responses = await Promise.all([1, 2, 3].map(() => board.api.delete(`/v1/inbox/${id}`)));
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404, 404]);
   });
 });

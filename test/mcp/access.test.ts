@@ -53,18 +53,18 @@ async function send(
 
 describe("the MCP server", () => {
   it("returns to a valid key one JSON document", async () => {
-    const answer = await send({});
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+    const result = await send({});
+    expect([result.status, result.headers.get("content-type")]).toEqual([
       200,
       "application/json; charset=utf-8",
     ]);
   });
 
   it.each([{ authorization: "" }, { authorization: "Bearer tlk_wrong" }])(
-    "answers 401 to %j",
+    "returns 401 for %j",
     async (headers) => {
-      const answer = await send(headers);
-      expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+      const result = await send(headers);
+      expect([result.status, result.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     },
   );
 
@@ -83,7 +83,7 @@ describe("the MCP server", () => {
     ["null", 403],
     ["http://localhost:6274", 200],
     ["http://127.0.0.1:6274", 200],
-  ])("answers the origin %s with %i", async (origin, status) => {
+  ])("responds to the origin %s with %i", async (origin, status) => {
     expect((await send({ origin })).status).toBe(status);
   });
 
@@ -119,8 +119,8 @@ describe("the MCP server", () => {
   it("opens no stream of subscriptions", async () => {
     const params = { ...LIST.params, notifications: { toolsListChanged: true } };
     const listen = { ...LIST, method: "subscriptions/listen", params };
-    const answer = await send({ "mcp-method": "subscriptions/listen" }, listen);
-    expect(await answer.text()).toContain("error");
+    const result = await send({ "mcp-method": "subscriptions/listen" }, listen);
+    expect(await result.text()).toContain("error");
   });
 });
 

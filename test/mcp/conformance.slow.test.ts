@@ -22,9 +22,9 @@ beforeAll(async () => {
   proxy = createServer((incoming, outgoing) => {
     const { method = "GET", url = "/", rawHeaders } = incoming;
     const headers = [...rawHeaders, "authorization", `Bearer ${apiKey}`];
-    const forwarded = send(`${baseUrl}${url}`, { method, headers, agent: false }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
+    const forwarded = send(`${baseUrl}${url}`, { method, headers, agent: false }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
     });
     incoming.pipe(forwarded);
   });

@@ -112,7 +112,7 @@ describe("an order to a model", () => {
     const { number } = await openCard(world, board);
     world.forge.control.faults.add({
       match: { method: "PUT", path: "/repositories/*/pulls/*/merge-async" },
-      fault: { kind: "answer", status: 405, body: { message: HOSTILE } },
+      fault: { kind: "response", status: 405, body: { message: HOSTILE } },
     });
     const refused = expectInert(
       await mcp.write("move_card", { number, statusId: board.stages["Done"], index: 0 }),

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { killedTogether, type KilledCall } from "../faults/support/kill-during.ts";
 import { startKillableWorld, type KillableWorld } from "../faults/support/killable-world.ts";
-import { eventually, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
+import { eventually, type ApiResponse, type MoveResponse } from "../support/api.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { callTool } from "../support/mcp/client.ts";
@@ -18,12 +18,12 @@ afterAll(() => world.stop());
 
 interface Story extends KilledCall {
   readonly number: number;
-  readonly act: () => Promise<ApiAnswer<MoveAnswer>>;
+  readonly act: () => Promise<ApiResponse<MoveResponse>>;
 }
 
 const moveOf = (board: TestBoard, number: number, { to }: ForgeWrite) => {
   const input = { number, statusId: board.stages[to], index: 0, requestId: randomUUID() };
-  return (signal?: AbortSignal) => callTool<MoveAnswer>(board.api, "move_card", input, signal);
+  return (signal?: AbortSignal) => callTool<MoveResponse>(board.api, "move_card", input, signal);
 };
 
 /** The branch, the pull request and the merge of the card, each once and recorded once. */
@@ -57,10 +57,10 @@ describe.each(FORGE_WRITES)("move_card while $doing", (write) => {
     "has one effect if the process is killed %s it and the call is repeated",
     async (effect) => {
       const { board, number, act, ...story } = storyOf(effect);
-      expect(story.answer().body.task).toMatchObject({ number, statusId: board.stages[write.to] });
+      expect(story.response().body.task).toMatchObject({ number, statusId: board.stages[write.to] });
       const repeated = await act();
       expect(repeated.text).toMatch(/^This is the stored response/);
-      expect(repeated.body).toEqual(story.answer().body);
+      expect(repeated.body).toEqual(story.response().body);
       await expectDoneOnce(board, number, write);
     },
   );

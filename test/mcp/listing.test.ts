@@ -20,9 +20,9 @@ afterAll(() => world.stop());
 async function listedOnTheWire(role: "viewer" | "member" | "maintainer", query = ""): Promise<string> {
   const bodies: string[] = [];
   const recording: typeof fetch = async (...input) => {
-    const answer = await fetch(...input);
-    bodies.push(await answer.clone().text());
-    return answer;
+    const response = await fetch(...input);
+    bodies.push(await response.clone().text());
+    return response;
   };
   const mcp = await connectMcp(await board.as({ role }), { query, fetch: recording });
   await mcp.client.listTools();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { callTool } from "../support/mcp/client.ts";
 import { settled } from "../support/database/database-content.ts";
-import type { ApiAnswer } from "../support/api.ts";
+import type { ApiResponse } from "../support/api.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const OPERATIONS = 500;
@@ -126,7 +126,7 @@ function neutral({ owner }: TestBoard): (value: unknown) => unknown {
 }
 
 /** What a route and a tool return alike: whether it is refused, and the body. */
-const answerOf = ({ status, body }: ApiAnswer) => ({ refused: status < 400 ? null : status, body });
+const responseOf = ({ status, body }: ApiResponse) => ({ refused: status < 400 ? null : status, body });
 
 function bodyOfTool(tool: Operation["tool"], body: Readonly<Record<string, unknown>>): unknown {
   if ("statusCode" in body) return body;
@@ -168,8 +168,8 @@ it(`${OPERATIONS} random operations have the same effects and refusals as tools 
       ...(isWrite && { requestId }),
     });
     const route = await byRoutes.api.call(method, path, body, { key: `differential-${requestId}` });
-    const expected = neutralRoute(answerOf(route));
-    const found = neutralTool(answerOf({ ...tool, body: bodyOfTool(each.tool, tool.body) }));
+    const expected = neutralRoute(responseOf(route));
+    const found = neutralTool(responseOf({ ...tool, body: bodyOfTool(each.tool, tool.body) }));
     expect([at, each, found]).toEqual([at, each, expected]);
     const isReplay = tool.text.startsWith("This is the stored response");
     expect([at, isReplay]).toEqual([at, route.headers.get("idempotent-replay") === "true"]);

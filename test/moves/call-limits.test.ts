@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { DEFAULT_LIMITS, type CallLimits } from "../../src/http/call-limiter.ts";
-import { eventually, makeApi, type ApiAnswer } from "../support/api.ts";
+import { eventually, makeApi, type ApiResponse } from "../support/api.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-function expectTooMany({ status, body, headers }: ApiAnswer, message: RegExp): void {
+function expectTooMany({ status, body, headers }: ApiResponse, message: RegExp): void {
   expect([status, body]).toEqual([
     429,
     { message: expect.stringMatching(message), error: "Too Many Requests", statusCode: 429 },
@@ -29,14 +29,14 @@ function expectTooMany({ status, body, headers }: ApiAnswer, message: RegExp): v
   expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
 }
 /** Repeats a call until it returns a status. */
-const until = (status: number, call: () => Promise<ApiAnswer>): Promise<ApiAnswer> =>
-  eventually(call, (answer) => answer.status === status);
+const until = (status: number, call: () => Promise<ApiResponse>): Promise<ApiResponse> =>
+  eventually(call, (response) => response.status === status);
 
 describe("a credential", () => {
   it("with too many concurrent calls gets 429, other credentials do not", async () => {
     const [busy, other] = [await board.as({}), await board.as({})];
     const key = "refused-for-too-many";
-    const created: Promise<ApiAnswer>[] = [];
+    const created: Promise<ApiResponse>[] = [];
     const { db } = world.service.deps;
     await whileLocked(
       db,
@@ -105,7 +105,7 @@ describe("the stored responses of a credential's writes", () => {
 describe("invalid API keys", () => {
   it("get 401 a few times, then 429, while a valid key from the same address works", async () => {
     const valid = await board.as({});
-    const guess = () => makeApi(valid.baseUrl, makeCredentialKey().apiKey).get("/v1/me");
+    const guess = () => makeApi(valid.baseUrl, makeCredentialKey().text).get("/v1/me");
     expect((await guess()).status).toBe(401);
     expectTooMany(await until(429, guess), /invalid API key or session/);
     expect((await valid.get("/v1/me")).status).toBe(200);
@@ -117,7 +117,7 @@ describe("invalid API keys", () => {
     const other = await startSecondService(world, LIMITS);
     try {
       const valid = await board.as({});
-      const { apiKey } = makeCredentialKey();
+      const { text: apiKey } = makeCredentialKey();
       const [here, there] = [makeApi(valid.baseUrl, apiKey), makeApi(other.baseUrl, apiKey)];
       await until(429, () => here.get("/v1/me"));
       expect((await there.get("/v1/me")).status).toBe(401);

@@ -397,7 +397,7 @@ describe("a move during a change of access", () => {
     const { number } = await openCard(world, board);
     const { installation } = onForge(world, board);
     const match = { installationId: installation.id };
-    const refuse = () => world.forge.control.faults.add({ match, fault: { kind: "answer", status: 401 } });
+    const refuse = () => world.forge.control.faults.add({ match, fault: { kind: "response", status: 401 } });
     await world.forge.waitUntilIdle();
     world.forge.control.calls.reset();
     afterInspection(refuse);

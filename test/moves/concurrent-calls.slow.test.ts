@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
-import { makeApi, type Api, type ApiAnswer } from "../support/api.ts";
+import { makeApi, type Api, type ApiResponse } from "../support/api.ts";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
@@ -28,12 +28,12 @@ const rounds = (count: number): number[] => Array.from({ length: count }, (_, at
 /** Makes `count` concurrent calls, half of them at each of two processes. */
 const callBoth = <Body>(
   count: number,
-  call: (api: Api, at: number) => Promise<ApiAnswer<Body>>,
-): Promise<ApiAnswer<Body>[]> => Promise.all(rounds(count).map((at) => call(apis[at % 2 ? 1 : 0], at)));
+  call: (api: Api, at: number) => Promise<ApiResponse<Body>>,
+): Promise<ApiResponse<Body>[]> => Promise.all(rounds(count).map((at) => call(apis[at % 2 ? 1 : 0], at)));
 
 /** Every refused call got 409 with Retry-After. */
-function expectConflicts(answers: readonly ApiAnswer[]): void {
-  for (const { status, headers } of answers) {
+function expectConflicts(responses: readonly ApiResponse[]): void {
+  for (const { status, headers } of responses) {
     expect(status).toBe(409);
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   }
@@ -43,9 +43,9 @@ function expectConflicts(answers: readonly ApiAnswer[]): void {
 it("ten concurrent moves of a card with different keys create one branch, for each of a hundred cards", async () => {
   for (const _ of rounds(100)) {
     const { number } = await board.api.card();
-    const answers = await callBoth(10, (api) => api.move(number, board.stages["In progress"]));
-    expectConflicts(answers.filter(({ status }) => status !== 200));
-    expect(answers.some(({ status }) => status === 200)).toBe(true);
+    const responses = await callBoth(10, (api) => api.move(number, board.stages["In progress"]));
+    expectConflicts(responses.filter(({ status }) => status !== 200));
+    expect(responses.some(({ status }) => status === 200)).toBe(true);
     const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
     expect(kinds).toEqual(["created", "branch_created", "status_changed"]);
   }
@@ -59,10 +59,10 @@ it("two concurrent moves of a card into different stages run one after the other
   const targets = [board.stages["To do"], board.stages["In progress"]];
   for (const _ of rounds(100)) {
     const { number } = await board.api.card();
-    const answers = await callBoth(2, (api, at) => api.move(number, targets[at] ?? ""));
-    expectConflicts(answers.filter(({ status }) => status !== 200));
+    const responses = await callBoth(2, (api, at) => api.move(number, targets[at] ?? ""));
+    expectConflicts(responses.filter(({ status }) => status !== 200));
     const moved = (await board.api.timeline(number)).filter(({ kind }) => kind === "status_changed");
-    const done = answers.flatMap(({ status, body }) => (status === 200 ? [body.task.statusId] : []));
+    const done = responses.flatMap(({ status, body }) => (status === 200 ? [body.task.statusId] : []));
     expect(moved).toHaveLength(done.length);
     expect(new Set(moved.map(({ data }) => data["to"]))).toEqual(new Set(done));
     expect((await board.api.readCard(number)).statusId).toBe(moved.at(-1)?.data["to"]);
@@ -73,10 +73,12 @@ it("two concurrent moves of a card into different stages run one after the other
 it("fifty concurrent calls with one key execute it once and get one response, for each of a hundred keys", async () => {
   for (const round of rounds(100)) {
     const key = `racing-${randomUUID()}`;
-    const answers = await callBoth(50, (api) => api.post("/v1/cards", { title: `Round ${round}` }, { key }));
+    const responses = await callBoth(50, (api) =>
+      api.post("/v1/cards", { title: `Round ${round}` }, { key }),
+    );
     const [created, others] = [
-      answers.filter(({ status }) => status === 201),
-      answers.filter(({ status }) => status !== 201),
+      responses.filter(({ status }) => status === 201),
+      responses.filter(({ status }) => status !== 201),
     ];
     expectConflicts(others);
     expect(new Set(created.map(({ text }) => text)).size).toBe(1);

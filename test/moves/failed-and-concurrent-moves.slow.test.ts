@@ -47,7 +47,7 @@ describe("a move while GitHub fails", () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const key = `outage-${randomUUID()}`;
-    world.forge.control.faults.add({ fault: { kind: "answer", status: 503, effect: "before" } });
+    world.forge.control.faults.add({ fault: { kind: "response", status: 503, effect: "before" } });
     const refused = await board.api.move(number, board.stages["In progress"], 0, { key });
     expect(refused.status).toBe(503);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -66,7 +66,7 @@ describe("a move while GitHub fails", () => {
       const match = path === "/graphql" ? { operation: "markPullRequestReadyForReview" } : { method, path };
       world.forge.control.faults.add({
         match,
-        fault: { kind: "answer", status: 502, effect: "after" },
+        fault: { kind: "response", status: 502, effect: "after" },
         times: 1,
       });
     }
@@ -128,14 +128,14 @@ describe("a move that was resumed after its caller disconnected", () => {
     const { faults } = world.forge.control;
     faults.add({
       match: { method: "PUT", path },
-      fault: { kind: "answer", status: 502, effect: "after" },
+      fault: { kind: "response", status: 502, effect: "after" },
       times: 1,
     });
     // GitHub responds until the merge and to nothing after it.
     const stop = world.forge.control.observe({
       onCall: (call) => {
         if (call.path.endsWith("/merge-async"))
-          faults.add({ fault: { kind: "answer", status: 503, effect: "before" } });
+          faults.add({ fault: { kind: "response", status: 503, effect: "before" } });
       },
     });
     expect((await board.api.move(number, board.stages.Done, 0, { key })).status).toBe(503);
@@ -158,12 +158,12 @@ describe("concurrent calls", () => {
   it("ten moves of one card into one stage merge it once; the others get 409 with Retry-After or 200", async () => {
     const board = await world.board();
     const number = await cardIn(board, ["web"]);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => board.api.move(number, board.stages.Done)),
     );
-    const promoting = answers.filter(({ status, body }) => status === 200 && body.promoted.length > 0);
+    const promoting = responses.filter(({ status, body }) => status === 200 && body.promoted.length > 0);
     expect(promoting).toHaveLength(1);
-    for (const { status, headers } of answers.filter((answer) => answer.status !== 200)) {
+    for (const { status, headers } of responses.filter((response) => response.status !== 200)) {
       expect(status).toBe(409);
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     }
@@ -177,13 +177,13 @@ describe("concurrent calls", () => {
     const board = await world.board();
     const { number } = await board.api.card();
     const key = `racing-${randomUUID()}`;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => board.api.move(number, board.stages["In progress"], 0, { key })),
     );
-    const others = answers.map(({ status }) => status).filter((status) => status !== 200);
+    const others = responses.map(({ status }) => status).filter((status) => status !== 200);
     expect(others.length).toBeLessThan(50);
     expect(new Set([...others, 409])).toEqual(new Set([409]));
-    expect(new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1);
+    expect(new Set(responses.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1);
     const events = await board.api.timeline(number);
     expect(events.filter(({ kind }) => kind === "branch_created")).toHaveLength(1);
   });
@@ -237,11 +237,11 @@ describe("a merge in several repositories", () => {
     const web = world.forge.repository(`${board.owner}/web`).id;
     world.forge.control.faults.add({
       match: { method: "PUT", path: `/repositories/${web}/pulls/*/merge-async` },
-      fault: { kind: "answer", status: 404, body: { message: "Not Found" } },
+      fault: { kind: "response", status: 404, body: { message: "Not Found" } },
     });
     world.forge.control.faults.add({
       match: { method: "PUT", path: `/repositories/${web}/pulls/*/merge` },
-      fault: { kind: "answer", status: 405, body: { message } },
+      fault: { kind: "response", status: 405, body: { message } },
       times: 1,
     });
     const refused = await board.api.move(number, board.stages.Done);

@@ -114,13 +114,13 @@ describe("PUT /v1/projects/{id}/flow while cards move", () => {
         await putFlow(board, { ...flow, stages: flow.stages.toSpliced(1, 0, newStage("Extra")) });
         continue;
       }
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         board.api.move(number, extra),
         board.api.post("/v1/cards", { title: "New", statusId: extra, repositoryIds: [] }),
         putFlow(board, flow),
         board.api.move(number, board.stages["To do"]),
       ]);
-      for (const { status } of answers) expect([200, 201, 400, 409]).toContain(status);
+      for (const { status } of responses) expect([200, 201, 400, 409]).toContain(status);
       const known = new Set((await readFlow(board)).stages.map(({ id }) => id));
       const cards = await world.service.deps
         .db("cards")

@@ -102,8 +102,8 @@ async function sendWebhooksWithoutCard(board: TestBoard): Promise<void> {
   for (const name of names(board)) {
     const sha = await headOf(board, name, "main");
     const act = async (method: string, path: string, body: object): Promise<void> => {
-      const answer = await board.person("ada", method, `/repos/${board.owner}/${name}${path}`, body);
-      if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
+      const response = await board.person("ada", method, `/repos/${board.owner}/${name}${path}`, body);
+      if (response.status >= 300) throw new Error(JSON.stringify(response.body));
     };
     await act("POST", "/git/refs", { ref: "refs/heads/aside", sha });
     await act("POST", "/git/refs", { ref: "refs/tags/aside", sha });

@@ -131,7 +131,7 @@ describe("a hotfix", () => {
     const { board } = await twoTargets(world);
     const { number, id } = await hotfix(board);
     for (const path of ["/repositories/*/git/refs", "/repositories/*/pulls"]) {
-      const fault = { kind: "answer", status: 502, effect: "after" } as const;
+      const fault = { kind: "response", status: 502, effect: "after" } as const;
       world.forge.control.faults.add({ match: { method: "POST", path }, fault, times: 1 });
     }
     await board.api.move(number, board.stages.Done);
@@ -176,7 +176,7 @@ describe("a hotfix", () => {
     const { faults } = world.forge.control;
     const refusing = faults.add({
       match: { method: "POST", path: "/repositories/*/pulls" },
-      fault: { kind: "answer", status: 403, body: { message } },
+      fault: { kind: "response", status: 403, body: { message } },
     });
     await board.api.move(number, board.stages.Done);
     const refused = await itemWhen(board.api, "backmerge_open");
@@ -219,7 +219,7 @@ describe("a hotfix", () => {
     const branchName = `backmerge/${number}-develop`;
     const refusing = world.forge.control.faults.add({
       match: { method: "POST", path: "/repositories/*/pulls" },
-      fault: { kind: "answer", status: 403, body: { message: "Resource not accessible by integration" } },
+      fault: { kind: "response", status: 403, body: { message: "Resource not accessible by integration" } },
     });
     await board.api.move(number, board.stages.Done);
     await itemWhen(board.api, "backmerge_open");

@@ -23,7 +23,7 @@ function loseCreation(): void {
     fault: { kind: "reset", effect: "after" },
     times: 1,
   });
-  faults.add({ match: { path: "/repositories/*/git/**" }, fault: { kind: "answer", status: 502 } });
+  faults.add({ match: { path: "/repositories/*/git/**" }, fault: { kind: "response", status: 502 } });
 }
 
 async function branchesOf(board: TestBoard): Promise<string[]> {

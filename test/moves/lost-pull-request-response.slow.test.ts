@@ -30,7 +30,7 @@ async function cardToPush(): Promise<{ board: TestBoard; number: number; push: (
 }
 
 /** The response to the next opening is lost, and reads of pull requests have `readFault`. */
-function loseOpening(readFault: { kind: "hold" } | { kind: "answer"; status: number }): number {
+function loseOpening(readFault: { kind: "hold" } | { kind: "response"; status: number }): number {
   const { faults } = world.forge.control;
   const match = { method: "POST", path: PULLS };
   faults.add({ match, fault: { kind: "reset", effect: "after" }, times: 1 });
@@ -81,7 +81,7 @@ it("a move whose pull request was closed unseen is refused as closed", async () 
 
 it("a retried job does not open a second pull request", async () => {
   const { board, number, push } = await cardToPush();
-  loseOpening({ kind: "answer", status: 502 });
+  loseOpening({ kind: "response", status: 502 });
   await push();
   await closeOpened(board);
   const jobs = () =>
@@ -103,7 +103,11 @@ describe("while reads do not show the opened pull request", () => {
     await world.forge.waitUntilIdle();
     const { control } = world.forge;
     const installationId = control.installations().find(({ account }) => account === board.owner)?.id;
-    control.staleReads({ seconds: 600, after: { method: "POST", path: PULLS }, reads: { installationId } });
+    control.setStaleReads({
+      seconds: 600,
+      after: { method: "POST", path: PULLS },
+      reads: { installationId },
+    });
     return { board, number, push: () => pushTo(board, branch, "a.txt") };
   }
 
@@ -131,7 +135,7 @@ describe("while reads do not show the opened pull request", () => {
     expect(unavailable.status).toBe(503);
     expect(Number(unavailable.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await board.api.readCard(number)).blocked).toBeNull();
-    world.forge.control.staleReads(null);
+    world.forge.control.setStaleReads(null);
     expect(await eventually(review, ({ status }) => status !== 503)).toMatchObject({
       status: 409,
       body: { message: expect.stringContaining("#1 was closed without merging") },
@@ -149,7 +153,7 @@ describe("while reads do not show the opened pull request", () => {
     await board.api.cardWhen(number, isState("closed"));
     world.forge.control.faults.remove(held);
     expect(await moving).toMatchObject({ status: 503 });
-    world.forge.control.staleReads(null);
+    world.forge.control.setStaleReads(null);
     expect((await eventually(review, ({ status }) => status !== 503)).status).toBe(409);
     await expectOneClosed(board, number);
   });
@@ -161,7 +165,7 @@ describe("while reads do not show the opened pull request", () => {
     const finish = () => board.api.move(number, board.stages.Done);
     expect((await finish()).status).toBe(503);
     expect(world.forge.control.calls.read().routes["POST /repos/{owner}/{repo}/pulls"]).toBe(1);
-    world.forge.control.staleReads(null);
+    world.forge.control.setStaleReads(null);
     expect(await eventually(finish, ({ status }) => status !== 503)).toMatchObject({
       status: 200,
       body: { promoted: [{ prNumber: 1 }] },
@@ -173,7 +177,7 @@ describe("while reads do not show the opened pull request", () => {
     const { board, number, push } = await cardWithStaleReads();
     await pushWithoutWebhook(push);
     world.forge.control.webhooks.clear();
-    await world.forge.control.freezeReads();
+    await world.forge.control.takeSnapshot();
     const { branchName: head } = (await board.api.readCard(number)).repositories[0] ?? {};
     const pull = { title: "By hand", head, base: "main" };
     await board.person("ada", "POST", `/repos/${board.owner}/web/pulls`, pull);
@@ -185,7 +189,7 @@ describe("while reads do not show the opened pull request", () => {
     const jobs = () => board.db("graphile_worker.jobs").where({ task_identifier: CATCH_UP_CARD });
     await eventually(jobs, (left) => left.some(({ run_at }) => run_at > new Date()));
     expect(await pullsOf(board)).toHaveLength(1);
-    world.forge.control.staleReads(null);
+    world.forge.control.setStaleReads(null);
     await runDeferredJobs(world);
     await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prNumber === 2);
     expect(await pullsOf(board)).toMatchObject([

@@ -52,11 +52,11 @@ async function waitingMove() {
   const match = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
   const { faults } = world.forge.control;
   const held = faults.add({ match, fault: { kind: "hold", effect: "after" }, times: 1 });
-  const answer = toDone();
+  const response = toDone();
   await eventually(() => Promise.resolve(isQueued()), Boolean);
   return async () => {
     faults.remove(held);
-    expect((await answer).status).toBe(202);
+    expect((await response).status).toBe(202);
   };
 }
 
@@ -107,8 +107,8 @@ describe("a pull request that the merge queue removed", () => {
 
   it("is refused although reads lag behind its webhook", async () => {
     await toDone();
-    world.forge.control.staleReads({ seconds: 2 });
-    await world.forge.control.freezeReads();
+    world.forge.control.setStaleReads({ seconds: 2 });
+    await world.forge.control.takeSnapshot();
     await dequeue("CI_FAILURE");
     expect(await blocked()).toMatchObject({ reasons: [{ details: { reason: "CI_FAILURE" } }] });
   });

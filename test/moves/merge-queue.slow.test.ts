@@ -24,9 +24,9 @@ beforeEach(async () => {
 // Fault: C10
 describe("a move into a branch with a merge queue", () => {
   it("returns 202, and the card moves automatically after the queue merged it", async () => {
-    const answer = await board.api.move(number, board.stages.Done);
-    expect(answer.status).toBe(202);
-    expect(answer.body).toMatchObject({
+    const response = await board.api.move(number, board.stages.Done);
+    expect(response.status).toBe(202);
+    expect(response.body).toMatchObject({
       task: { number, statusId: board.stages["In progress"], blocked: null },
       promoted: [],
       queued: [{ fullName: `${board.owner}/web`, prNumber: 1, targetBranch: "main" }],
@@ -68,11 +68,11 @@ describe("a move into a branch with a merge queue", () => {
   });
 
   it("queues the pull request once, however often the caller repeats it", async () => {
-    const answers = [
+    const responses = [
       await board.api.move(number, board.stages.Done),
       await board.api.move(number, board.stages.Done),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+    expect(responses.map(({ status }) => status)).toEqual([202, 202]);
     expect((await board.api.move(number, board.stages["To do"])).status).toBe(409);
     await world.forge.webUi.mergeQueued(`${board.owner}/web`, 1);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
@@ -121,7 +121,7 @@ describe("a move into a branch with a merge queue", () => {
   it("is refused after a lost webhook on a server without asynchronous merges", async () => {
     const match = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
     const body = { message: "Not Found" };
-    world.forge.control.faults.add({ match, fault: { kind: "answer", status: 404, body } });
+    world.forge.control.faults.add({ match, fault: { kind: "response", status: 404, body } });
     expect((await board.api.move(number, board.stages.Done)).status).toBe(202);
     await resumeMovesAfter(world, board);
     expect((await board.api.readCard(number)).blocked).toBeNull();

@@ -150,7 +150,7 @@ it("a missing branch that GitHub did not name is any branch of the flow", async 
   await untilRechecked(world);
   world.forge.control.faults.add({
     match: { method: "PUT", path: "/repositories/*/pulls/*/merge*" },
-    fault: { kind: "answer", status: 422, body: { message: "Reference does not exist" } },
+    fault: { kind: "response", status: 422, body: { message: "Reference does not exist" } },
     times: 1,
   });
   expect((await board.api.move(number, board.stages.Done)).body.blocked).toMatchObject({

@@ -28,8 +28,8 @@ describe("a move whose Git work is done", () => {
   ])("places its card at %s", async (_, index, position) => {
     const { api, stages } = board;
     const { number } = await api.card();
-    const answer = await api.move(number, stages["In progress"], index);
-    expect(answer).toMatchObject({ status: 200, body: { task: { number, blocked: null }, promoted: [] } });
+    const response = await api.move(number, stages["In progress"], index);
+    expect(response).toMatchObject({ status: 200, body: { task: { number, blocked: null }, promoted: [] } });
     expect(await api.readCard(number)).toMatchObject({ statusId: stages["In progress"], position });
     await api.delete(`/v1/cards/${number}`);
   });

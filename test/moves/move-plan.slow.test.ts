@@ -189,7 +189,7 @@ describe("GET /v1/cards/{number}/move-plan", () => {
   it("returns 503 with Retry-After while GitHub is unavailable", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
-    world.forge.control.faults.add({ fault: { kind: "answer", status: 503 } });
+    world.forge.control.faults.add({ fault: { kind: "response", status: 503 } });
     const { status, headers } = await planOf(board, number, board.stages["In progress"]);
     expect(status).toBe(503);
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);

@@ -105,11 +105,11 @@ describe("the start of a move with Git", () => {
     const { api, stages } = board;
     const card = await api.card();
     const key = `key-${randomUUID()}`;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => api.move(card.number, stages["In progress"], 0, { key })),
     );
     const outcomes = new Set(
-      answers.map(({ status, headers }) => `${status} ${headers.get("retry-after") ?? ""}`),
+      responses.map(({ status, headers }) => `${status} ${headers.get("retry-after") ?? ""}`),
     );
     expect(["200 ", "409 1"]).toEqual(expect.arrayContaining([...outcomes]));
     expect(await operationsOf(card)).toMatchObject([{ state: "done" }]);

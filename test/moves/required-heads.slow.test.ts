@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
-import { eventually, type ApiAnswer, type MoveAnswer } from "../support/api.ts";
+import { eventually, type ApiResponse, type MoveResponse } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { cardInReview, headOf } from "../support/stories/merged-card.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
@@ -21,7 +21,7 @@ afterAll(() => world.stop());
 
 const MERGES = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
 
-const merge = (number: number, headShas: unknown): Promise<ApiAnswer<MoveAnswer & { message: string }>> =>
+const merge = (number: number, headShas: unknown): Promise<ApiResponse<MoveResponse & { message: string }>> =>
   board.api.post(`/v1/cards/${number}/move`, { statusId: board.stages.Done, index: 0, headShas });
 
 async function inReview() {
@@ -58,7 +58,7 @@ describe("a move with headShas", () => {
   it("is refused by the job that resumes it after a push", async () => {
     const { number, push, head } = await inReview();
     const reviewed = await head();
-    world.forge.control.faults.add({ match: MERGES, fault: { kind: "answer", status: 503 } });
+    world.forge.control.faults.add({ match: MERGES, fault: { kind: "response", status: 503 } });
     expect((await merge(number, { [web]: reviewed })).status).toBe(503);
     await push();
     const main = await headOf(board, "web", "main");
@@ -82,7 +82,7 @@ describe("a move with headShas", () => {
     ["a short SHA", (owner) => ({ [`${owner}/web`]: "abc1234" }), "40 lower-case hex digits"],
     ["no SHA", (owner) => ({ [`${owner}/web`]: null }), "/web"],
     ["a list", () => ["a".repeat(40)], "body.headShas"],
-  ])("answers 400 to %s", async (_, headShasOf, message) => {
+  ])("returns 400 for %s", async (_, headShasOf, message) => {
     const { number } = await board.api.card({ repositoryIds: [board.repositories["web"]] });
     const refused = await merge(number, headShasOf(board.owner));
     expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) } });

@@ -102,6 +102,8 @@ describe("a move from the backlog past other stages", () => {
     for (let tries = 1; tries <= 2; tries++) {
       const refused = await board.api.move(number, board.stages.Done);
       expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "nothing_to_merge" } } });
+      const words = tries === 1 ? "has no commits in" : "adds no commits to the branch that it started from";
+      expect(refused.text).toContain(words);
     }
     expect(await tipOf(board, `card/${number}-say-hello`)).toBe(await tipOf(board, "develop"));
     await allProcessed(world);
@@ -127,7 +129,7 @@ describe("a move from the backlog past other stages", () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
     for (const match of [CREATE_BRANCH, { method: "GET", path: "/repositories/*/git/ref/**" }]) {
-      world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502, effect: "after" } });
+      world.forge.control.faults.add({ match, fault: { kind: "response", status: 502, effect: "after" } });
     }
     expect((await board.api.move(number, board.stages["In review"])).status).toBe(503);
     expect((await board.api.readCard(number)).blocked).toBeNull();

@@ -31,14 +31,14 @@ describe("moves while reads lag behind writes", () => {
   it("lose no branch, create no second one, and keep the stage", async () => {
     const board = await world.board();
     const { number } = await board.api.card({ title: "Say hello" });
-    world.forge.control.staleReads({ seconds: 40 });
+    world.forge.control.setStaleReads({ seconds: 40 });
     expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
     expect(await branchOf(board, number)).toBe(`card/${number}-say-hello`);
     // Reads do not show the branch yet, but GitHub refuses to create it again.
     await board.api.move(number, board.stages["To do"]);
     const again = await board.api.move(number, board.stages["In progress"]);
     expect([200, 409, 503]).toContain(again.status);
-    world.forge.control.staleReads(null);
+    world.forge.control.setStaleReads(null);
     await allProcessed(world);
     expect((await board.api.move(number, board.stages["In progress"])).status).toBe(200);
     const kinds = await kindsOf(board, number);
@@ -50,10 +50,10 @@ describe("moves while reads lag behind writes", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     await board.api.move(number, board.stages["In progress"]);
-    world.forge.control.staleReads({ seconds: 40 });
+    world.forge.control.setStaleReads({ seconds: 40 });
     // Reads may not show the merge in time: then the card follows after the webhook.
     expect([200, 202]).toContain((await board.api.move(number, board.stages.Done)).status);
-    world.forge.control.staleReads(null);
+    world.forge.control.setStaleReads(null);
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
     await board.api.move(number, board.stages["In review"]);
     const again = await board.api.move(number, board.stages.Done);

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually, type ApiAnswer } from "../support/api.ts";
+import { eventually, type ApiResponse } from "../support/api.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { cardInReview } from "../support/stories/merged-card.ts";
 import { headOf, readFeed } from "../support/stories/event-stream.ts";
-import { freeze, makeRelease, promote, type PromotionAnswer } from "../support/stories/releases.ts";
+import { freeze, makeRelease, promote, type PromotionResponse } from "../support/stories/releases.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -18,8 +18,8 @@ afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
 const MERGES = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
-type Answer = ApiAnswer<PromotionAnswer & { readonly message: string }>;
-const cancel = (operationId: unknown, api = board.api): Promise<Answer> =>
+type Response = ApiResponse<PromotionResponse & { readonly message: string }>;
+const cancel = (operationId: unknown, api = board.api): Promise<Response> =>
   api.post(`/v1/operations/${String(operationId)}/cancel`);
 
 const actionOf = async (releaseId: string): Promise<string> => {
@@ -27,9 +27,9 @@ const actionOf = async (releaseId: string): Promise<string> => {
   return action.id as string;
 };
 
-const untilNothingPends = async (operationId: string): Promise<PromotionAnswer> => {
+const untilNothingPends = async (operationId: string): Promise<PromotionResponse> => {
   const { body } = await eventually(
-    () => board.api.get<PromotionAnswer>(`/v1/operations/${operationId}`),
+    () => board.api.get<PromotionResponse>(`/v1/operations/${operationId}`),
     ({ body: outcome }) => outcome.pending.length === 0,
   );
   return body;
@@ -103,7 +103,7 @@ describe("POST /v1/operations/{operationId}/cancel", () => {
   it("skips the other cards during an outage, and the begun move finishes after it", async () => {
     const { id, numbers } = await releaseInReview();
     const [first, ...others] = numbers;
-    world.forge.control.faults.add({ match: MERGES, fault: { kind: "answer", status: 503 } });
+    world.forge.control.faults.add({ match: MERGES, fault: { kind: "response", status: 503 } });
     const { body } = await promote(board.api, id, { statusId: board.stages.Done });
     expect(body.pending).toEqual(numbers);
     const operationId = String(body.operationId);
@@ -112,7 +112,7 @@ describe("POST /v1/operations/{operationId}/cancel", () => {
     expect((await promote(board.api, id, { statusId: board.stages.Done })).status).toBe(409);
     const skipped = cancelledOf(others);
     const { body: meanwhile } = await eventually(
-      () => board.api.get<PromotionAnswer>(`/v1/operations/${operationId}`),
+      () => board.api.get<PromotionResponse>(`/v1/operations/${operationId}`),
       ({ body: outcome }) => outcome.skipped.length > 0,
     );
     expect(meanwhile).toMatchObject({ promoted: [], skipped, pending: [first] });

@@ -33,7 +33,7 @@ it("the temporary branch of a finished pick is deleted, that of a running pick i
   const { faults } = world.forge.control;
   faults.add({
     match: { operation: "UpdateRefs" },
-    fault: { kind: "answer", status: 502, effect: "before" },
+    fault: { kind: "response", status: 502, effect: "before" },
   });
   expect((await pick(board.api, id, number)).status).toBe(409);
   faults.clear();
@@ -48,7 +48,7 @@ it("the temporary branch of a finished pick is deleted, that of a running pick i
   await board.db("release_actions").where({ id: action.id }).update({ state: "refused" });
   faults.add({
     match: { operation: "UpdateRefs" },
-    fault: { kind: "answer", status: 403, effect: "before" },
+    fault: { kind: "response", status: 403, effect: "before" },
   });
   await sweepPickBranches(world.service.deps);
   expect(await temporaryBranches(board)).toMatchObject([ours, theirs]);

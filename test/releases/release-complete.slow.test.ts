@@ -2,8 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { eventually } from "../support/api.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { settled } from "../support/database/database-content.ts";
 import { flowPath, readFlow } from "../support/flows.ts";
+import { clearedWhen, itemWhen } from "../support/inbox.ts";
 import { cardInReview, fileOn, headOf, mergedCard } from "../support/stories/merged-card.ts";
 import {
   complete,
@@ -18,7 +20,8 @@ import {
 import { holdWebhooks, protect, push, releaseWebhooks } from "../support/stories/repairing.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { trunkWhenLanded } from "../support/stories/trunk.ts";
-import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
+import { twoTargets } from "../support/stories/two-targets.ts";
+import { branchOf, pullPath, writeFile } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -44,7 +47,7 @@ const version = (own: TestBoard, repository: string, tagName: unknown) => ({
 const failCommonTagCall = (effect: "before" | "after" = "before") =>
   world.forge.control.faults.add({
     match: { operation: "CreateTags" },
-    fault: { kind: "answer", status: 502, effect },
+    fault: { kind: "response", status: 502, effect },
   });
 
 /** Commits to a card's branch and merges it. */
@@ -74,11 +77,11 @@ describe("POST /v1/releases/{id}/complete", () => {
     expect((await complete(member, id, versions)).status).toBe(403);
     const mains = { web: await headOf(board, "web", "main"), api: await headOf(board, "api", "main") };
     world.forge.control.calls.reset();
-    const answer = await complete(board.api, id, versions);
+    const response = await complete(board.api, id, versions);
     expect(world.forge.control.calls.read()).toMatchObject({ total: 4, writes: 3 });
     const notes = await published(board, "web", "v1.0.0");
     const apiNotes = await published(board, "api", "api/v1");
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 200,
       body: {
         status: "completed",
@@ -117,7 +120,7 @@ describe("POST /v1/releases/{id}/complete", () => {
     const id = await makeRelease(board.api, "Over", [number]);
     expect((await complete(board.api, id, [])).body.status).toBe("completed");
     const before = await readRelease(board.api, id);
-    for (const answer of [
+    for (const response of [
       await setCards(board.api, id, []),
       await freeze(board.api, id),
       await unfreeze(board.api, id),
@@ -126,7 +129,7 @@ describe("POST /v1/releases/{id}/complete", () => {
       await board.api.post(`/v1/releases/${id}/promote`, { statusId: board.stages.Done }),
       await board.api.delete(`/v1/releases/${id}`),
     ]) {
-      expect([answer.status, (answer.body as { message: string }).message]).toEqual([
+      expect([response.status, (response.body as { message: string }).message]).toEqual([
         409,
         "The release Over is completed and cannot be changed.",
       ]);
@@ -146,8 +149,8 @@ describe("POST /v1/releases/{id}/complete", () => {
     await freeze(own.api, id);
     await world.forge.commit(`${own.owner}/web`, "main", { "later.txt": "later\n" });
     const head = await world.forge.commit(`${own.owner}/web`, "release/2-0", { "version.txt": "2\n" });
-    const answer = await complete(own.api, id, [version(own, "web", "v2.0")]);
-    expect(answer.body.tags).toMatchObject([{ sha: head }]);
+    const response = await complete(own.api, id, [version(own, "web", "v2.0")]);
+    expect(response.body.tags).toMatchObject([{ sha: head }]);
     expect(await tagOf(own, "web", "v2.0")).toBe(head);
     expect(await headOf(own, "web", "release/2-0")).toBe(head);
   });
@@ -168,7 +171,10 @@ describe("POST /v1/releases/{id}/complete", () => {
     await trunkWhenLanded(own.api, 4);
     expect((await pick(own.api, id, picked.number)).status).toBe(200);
     const preview = await own.api.get(`/v1/releases/${id}/preview`);
-    expect(preview.body).toMatchObject({ missingCards: [open, late.number] });
+    expect(preview.body).toMatchObject({
+      missingCards: [open, late.number],
+      unmergedCards: [open],
+    });
     expect((await complete(own.api, id, [version(own, "web", "v3.0")])).status).toBe(200);
     expect((await published(own, "web", "v3.0")).body.split("\n")).toEqual([
       `- Card ${early}: early (#1)`,
@@ -188,6 +194,53 @@ describe("POST /v1/releases/{id}/complete", () => {
     expect(await fileOn(own, "web", "v3.0", "picked.txt")).not.toBeNull();
   });
 
+  it("marks a card as missing that was merged only into another target", async () => {
+    const { board: own, staging } = await twoTargets(world);
+    const [past, through] = await Promise.all(
+      ["past", "through"].map((title) => own.api.card({ title, statusId: own.stages["In progress"] })),
+    );
+    for (const { number, title } of [past, through].filter((card) => card !== undefined)) {
+      await writeFile(own, "web", await branchOf(own, number), `${title}.txt`, "x\n");
+      const stages = title === "through" ? [staging, own.stages.Done] : [own.stages.Done];
+      for (const stage of stages) expect((await own.api.move(number, stage)).status).toBe(200);
+    }
+    await allProcessed(world);
+    const numbers = [past, through].map((card) => card?.number ?? 0);
+    const id = await makeRelease(own.api, "only", numbers);
+    expect((await freeze(own.api, id)).status).toBe(200);
+    expect(await fileOn(own, "web", "release/only", "past.txt")).toBeNull();
+    expect(await fileOn(own, "web", "release/only", "through.txt")).not.toBeNull();
+    const { body } = await own.api.get(`/v1/releases/${id}/preview`);
+    expect(body["missingCards"]).toEqual([past?.number]);
+  });
+
+  it("marks a hotfix as missing until its back-merge is merged before the freeze", async () => {
+    const { board: own } = await twoTargets(world);
+    const { number } = await own.api.card({ title: "fix", hotfix: true });
+    await mergeCard(own, number, "fix.txt");
+    const { data } = await itemWhen(own.api, "backmerge_open");
+    const missingIn = async (name: string): Promise<unknown> => {
+      const id = await makeRelease(own.api, name, [number]);
+      expect((await freeze(own.api, id)).status).toBe(200);
+      const { body } = await own.api.get(`/v1/releases/${id}/preview`);
+      expect((await fileOn(own, "web", `release/${name}`, "fix.txt")) === null).toBe(
+        (body["missingCards"] as number[]).length > 0,
+      );
+      expect((await unfreeze(own.api, id)).status).toBe(200);
+      expect((await own.api.delete(`/v1/releases/${id}`)).status).toBe(204);
+      return body["missingCards"];
+    };
+    const outside = await makeRelease(own.api, "without it");
+    const cardsOutside = async () =>
+      (await own.api.get(`/v1/releases/${outside}/preview`)).body["cardsOutside"];
+    expect(await missingIn("before")).toEqual([number]);
+    expect(await cardsOutside()).toEqual([]);
+    await own.person("ada", "PUT", `${pullPath(own, Number(data["prNumber"]))}/merge`);
+    await clearedWhen(own.api, "backmerge_open");
+    expect(await missingIn("after")).toEqual([]);
+    expect(await cardsOutside()).toEqual([{ number, title: "fix" }]);
+  });
+
   it("tags the target of the last merge stage if the release is not frozen", async () => {
     const own = await world.board();
     const main = await headOf(own, "web", "main");
@@ -202,8 +255,8 @@ describe("POST /v1/releases/{id}/complete", () => {
     );
     expect((await own.api.put(flowPath(own), { ...flow, stages })).status).toBe(200);
     const id = await makeRelease(own.api, "Live");
-    const answer = await complete(own.api, id, [version(own, "web", "v1")]);
-    expect(answer.body.tags).toMatchObject([{ sha: live }]);
+    const response = await complete(own.api, id, [version(own, "web", "v1")]);
+    expect(response.body.tags).toMatchObject([{ sha: live }]);
   });
 });
 
@@ -263,8 +316,8 @@ describe("the versions of POST /v1/releases/{id}/complete", () => {
     const refs = `/repos/${own.owner}/web/git/refs`;
     await own.person("ada", "POST", refs, { ref: "refs/tags/v1", sha: main });
     const id = await makeRelease(own.api, "Adopted");
-    const answer = await complete(own.api, id, [version(own, "web", "v1")]);
-    expect(answer).toMatchObject({ status: 200, body: { tags: [{ tagName: "v1", sha: main }] } });
+    const response = await complete(own.api, id, [version(own, "web", "v1")]);
+    expect(response).toMatchObject({ status: 200, body: { tags: [{ tagName: "v1", sha: main }] } });
   });
 
   it("that were tagged before a refusal keep their tags, and the next call tags the rest", async () => {
@@ -276,7 +329,7 @@ describe("the versions of POST /v1/releases/{id}/complete", () => {
     const match = { method: "POST", path: "/repositories/*/git/refs" };
     const body = { message: "Repository rule violations found", documentation_url: "https://docs.example" };
     faults.add({ match, fault: { kind: "none" }, times: 1 });
-    faults.add({ match, fault: { kind: "answer", status: 422, body }, times: 1 });
+    faults.add({ match, fault: { kind: "response", status: 422, body }, times: 1 });
     const sha = await headOf(own, "api", "main");
     const refused = await complete(own.api, id, versions);
     expect([refused.status, refused.body.message]).toEqual([
@@ -447,8 +500,8 @@ describe("the completion in one repository", () => {
     const { own, completed } = await releaseWithKnownTrunk();
     const main = await headOf(own, "web", "main");
     const { faults } = world.forge.control;
-    faults.add({ match: { operation: "UpdateRefs" }, fault: { kind: "answer", status: 502, effect } });
-    faults.add({ match: { operation: "Repository" }, fault: { kind: "answer", status: 502 } });
+    faults.add({ match: { operation: "UpdateRefs" }, fault: { kind: "response", status: 502, effect } });
+    faults.add({ match: { operation: "Ref" }, fault: { kind: "response", status: 502 } });
     const key = "one-tag-while-it-is-away";
     expect((await completed(key)).status).toBe(503);
     expect(await tagOf(own, "web", "v1")).toBe(isThere ? main : null);
@@ -474,7 +527,7 @@ describe("the completion during an outage of GitHub", () => {
     const { faults } = world.forge.control;
     failCommonTagCall();
     if (passing > 0) faults.add({ match: { method: "POST", path }, fault: { kind: "none" }, times: passing });
-    faults.add({ match: { method: "POST", path }, fault: { kind: "answer", status: 502 }, times: 3 });
+    faults.add({ match: { method: "POST", path }, fault: { kind: "response", status: 502 }, times: 3 });
     const key = "complete-while-it-is-away";
     const mains = [await headOf(own, "api", "main"), await headOf(own, "web", "main")];
     const away = await complete(own.api, id, versions, { key });
@@ -498,21 +551,21 @@ describe("the completion while reads lag", () => {
       const id = await makeRelease(own.api, "Lagging");
       const versions = names.map((name) => version(own, name, "v1"));
       const { control } = world.forge;
-      const fault = { kind: "answer", status: 502, effect: "after" } as const;
+      const fault = { kind: "response", status: 502, effect: "after" } as const;
       for (const operation of ["UpdateRefs", "CreateTags"])
         control.faults.add({ match: { operation }, fault, times: 1 });
       for (const path of ["/repositories/*/git/refs", "/repositories/*/releases"])
         control.faults.add({ match: { method: "POST", path }, fault, times: names.length });
       // Longer than the test takes on a slow machine.
-      const lagging = { seconds: 600 };
+      const settings = { seconds: 600 };
       const completed = () => complete(own.api, id, versions, { key: "complete-while-reads-lag" });
-      control.staleReads(lagging);
+      control.setStaleReads(settings);
       // Reads show the tags now; then they do not show the GitHub releases yet.
       expect((await completed()).status).toBe(503);
-      control.staleReads(null);
-      control.staleReads(lagging);
+      control.setStaleReads(null);
+      control.setStaleReads(settings);
       expect((await completed()).status).toBe(503);
-      control.staleReads(null);
+      control.setStaleReads(null);
       const done = await eventually(completed, ({ status }) => status !== 503);
       expect(done).toMatchObject({ status: 200, body: { status: "completed" } });
       for (const name of names) {

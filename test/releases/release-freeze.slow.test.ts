@@ -148,7 +148,7 @@ describe("POST /v1/releases/{id}/freeze", () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const id = await makeRelease(own.api, "Away");
     const match = { method: "POST", path: "/repositories/*/git/refs" };
-    world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 }, times: 3 });
+    world.forge.control.faults.add({ match, fault: { kind: "response", status: 502 }, times: 3 });
     const key = "freeze-while-it-is-away";
     const away = await freeze(own.api, id, { key });
     expect([away.status, Number(away.headers.get("retry-after")) > 0]).toEqual([503, true]);
@@ -164,12 +164,31 @@ describe("POST /v1/releases/{id}/freeze", () => {
     expect((await headsOf(own, "release/away"))[1]).not.toBe(api);
   });
 
+  it("is refused if a foreign branch took the name while GitHub was away", async () => {
+    const own = await world.board();
+    const id = await makeRelease(own.api, "Taken");
+    const match = { method: "POST", path: "/repositories/*/git/refs" };
+    world.forge.control.faults.add({ match, fault: { kind: "response", status: 502 }, times: 3 });
+    const key = "freeze-while-it-is-away";
+    expect((await freeze(own.api, id, { key })).status).toBe(503);
+    const foreign = await world.forge.commit(`${own.owner}/web`, "release/taken", { "foreign.txt": "x\n" });
+    world.forge.control.faults.clear();
+    const refused = await eventually(
+      () => freeze(own.api, id, { key }),
+      ({ status }) => status !== 503,
+    );
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain("has a branch release/taken already, at another commit");
+    expect(await headOf(own, "web", "release/taken")).toBe(foreign);
+    expect((await readRelease(own.api, id)).frozenAt).toBeNull();
+  });
+
   // Fault: C2
   it("finds a branch whose creation had a lost response", async () => {
     const own = await world.board();
     const id = await makeRelease(own.api, "Lost");
     const match = { method: "POST", path: "/repositories/*/git/refs" };
-    const fault = { kind: "answer", status: 502, effect: "after" } as const;
+    const fault = { kind: "response", status: 502, effect: "after" } as const;
     world.forge.control.faults.add({ match, fault, times: 1 });
     expect((await freeze(own.api, id)).status).toBe(200);
     world.forge.control.faults.clear();

@@ -39,8 +39,8 @@ describe("POST /v1/releases/{id}/pick", () => {
     const mains = await headsOf(board, "main");
     const before = await headsOf(board, "release/1-0");
     const member = await board.as({ role: "member" });
-    const answer = await pick(member, id, number);
-    expect(answer).toMatchObject({ status: 200, body: { id, taskCount: 1, frozenAt: expect.any(String) } });
+    const response = await pick(member, id, number);
+    expect(response).toMatchObject({ status: 200, body: { id, taskCount: 1, frozenAt: expect.any(String) } });
     expect(await fileOn(board, "web", "release/1-0", "hello.txt")).toBe("hello\n");
     expect(await fileOn(board, "api", "release/1-0", "greet.txt")).toBe("greet\n");
     const [message, ...others] = await aheadOfMain(board, "web", "release/1-0");
@@ -219,8 +219,8 @@ describe("POST /v1/releases/{id}/pick", () => {
       body: { message: "There is no card 4711 on this board." },
     });
     for (const wrong of [0, "7"]) {
-      const answer = await board.api.post(`/v1/releases/${id}/pick`, { taskNumber: wrong });
-      expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "body.taskNumber" }] } });
+      const response = await board.api.post(`/v1/releases/${id}/pick`, { taskNumber: wrong });
+      expect(response).toMatchObject({ status: 400, body: { issues: [{ path: "body.taskNumber" }] } });
     }
     const viewer = await board.as({ role: "viewer" });
     expect((await pick(viewer, id, number)).status).toBe(403);

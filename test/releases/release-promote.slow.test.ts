@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { makeRelease, promote, type PromotionAnswer } from "../support/stories/releases.ts";
+import { makeRelease, promote, type PromotionResponse } from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
@@ -28,7 +28,7 @@ describe("a promotion of many cards with a limit of 80 writes a minute", () => {
     expect(promoted.length).toBeGreaterThan(0);
     expect(pending.length).toBeGreaterThan(0);
     const ended = await eventually(
-      async () => (await board.api.get<PromotionAnswer>(`/v1/operations/${operationId}`)).body,
+      async () => (await board.api.get<PromotionResponse>(`/v1/operations/${operationId}`)).body,
       (outcome) => outcome.pending.length === 0,
       900_000,
     );
@@ -39,7 +39,7 @@ describe("a promotion of many cards with a limit of 80 writes a minute", () => {
     const branches = await Promise.all(
       ["1", "2", "3"].map((page) => board.person("ada", "GET", path + page)),
     );
-    expect(branches.flatMap((answer) => answer.body as unknown as unknown[])).toHaveLength(CARDS + 1);
+    expect(branches.flatMap((response) => response.body as unknown as unknown[])).toHaveLength(CARDS + 1);
     const again = await promote(board.api, id, body, { key });
     expect([again.headers.get("idempotent-replay"), again.text]).toEqual(["true", first.text]);
   }, 1_200_000);

@@ -6,7 +6,7 @@ import {
   promote,
   readRelease,
   setCards,
-  type PromotionAnswer,
+  type PromotionResponse,
 } from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
@@ -36,9 +36,9 @@ describe("POST /v1/releases/{id}/promote", () => {
     const { number: done } = await own.api.card({ title: "There already", repositoryIds: [] });
     await own.api.move(done, own.stages.Done);
     const id = await makeRelease(own.api, "1.4", [merged.number, draft, plain, done]);
-    const answer = await promote(own.api, id, { statusId: own.stages.Done });
+    const response = await promote(own.api, id, { statusId: own.stages.Done });
     const fullName = `${own.owner}/web`;
-    expect(answer.body).toEqual({
+    expect(response.body).toEqual({
       promoted: [
         {
           number: merged.number,
@@ -130,11 +130,11 @@ describe("POST /v1/releases/{id}/promote", () => {
     const { number: second } = await own.api.card();
     const id = await makeRelease(own.api, "Outage", [plain, first, second]);
     const match = { method: "POST", path: "/repositories/*/git/refs" };
-    world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
+    world.forge.control.faults.add({ match, fault: { kind: "response", status: 502 } });
     const statusId = own.stages["In progress"];
-    const answer = await promote(own.api, id, { statusId });
-    const { operationId } = answer.body;
-    expect(answer).toMatchObject({
+    const response = await promote(own.api, id, { statusId });
+    const { operationId } = response.body;
+    expect(response).toMatchObject({
       status: 200,
       body: { promoted: [{ number: plain }], refused: [], pending: [first, second] },
     });
@@ -146,7 +146,7 @@ describe("POST /v1/releases/{id}/promote", () => {
     expect((await own.api.delete(`/v1/releases/${id}`)).status).toBe(409);
     world.forge.control.faults.clear();
     const ended = await eventually(
-      async () => (await own.api.get<PromotionAnswer>(path)).body,
+      async () => (await own.api.get<PromotionResponse>(path)).body,
       ({ pending }) => pending.length === 0,
     );
     expect(ended.promoted.map(({ number }) => number)).toEqual([plain, first, second]);
@@ -165,9 +165,9 @@ describe("POST /v1/releases/{id}/promote", () => {
     world.forge.control.faults.add({ match, fault: { kind: "delay", ms: 1_500 }, times: 1 });
     const moving = own.api.move(number, own.stages["In progress"]);
     await untilMoving(own);
-    const answer = await promote(own.api, id, { statusId: own.stages["To do"] });
+    const response = await promote(own.api, id, { statusId: own.stages["To do"] });
     expect((await moving).status).toBe(200);
-    expect(answer.body.promoted).toEqual([{ number, statusId: own.stages["To do"], promoted: [] }]);
+    expect(response.body.promoted).toEqual([{ number, statusId: own.stages["To do"], promoted: [] }]);
     world.forge.control.faults.clear();
   });
 

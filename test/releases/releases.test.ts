@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { flowPath, readFlow } from "../support/flows.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
-import { makeRelease, readRelease, setCards, type ReleaseAnswer } from "../support/stories/releases.ts";
+import { makeRelease, readRelease, setCards, type ReleaseResponse } from "../support/stories/releases.ts";
+import { cardInReview, mergedCard } from "../support/stories/merged-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -12,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const numbersOf = ({ cards }: ReleaseAnswer): number[] => cards.map(({ number }) => number);
-const list = async (query = ""): Promise<ReleaseAnswer[]> =>
-  (await board.api.get<ReleaseAnswer[]>(`/v1/releases${query}`)).body;
+const numbersOf = ({ cards }: ReleaseResponse): number[] => cards.map(({ number }) => number);
+const list = async (query = ""): Promise<ReleaseResponse[]> =>
+  (await board.api.get<ReleaseResponse[]>(`/v1/releases${query}`)).body;
 
 describe("a release", () => {
   it("is created by a member, open and empty, in the project of the query", async () => {
     const api = await board.as({ role: "member" });
-    const created = await api.post<ReleaseAnswer>(`/v1/releases?projectId=${board.projectId}`, {
+    const created = await api.post<ReleaseResponse>(`/v1/releases?projectId=${board.projectId}`, {
       name: " 1.4 ",
     });
     expect(created.status).toBe(201);
@@ -71,9 +72,9 @@ describe("a release", () => {
     const own = await world.board();
     const ids: string[] = [];
     for (const name of ["1", "2", "3"]) ids.unshift(await makeRelease(own.api, name));
-    const first = await own.api.get<ReleaseAnswer[]>("/v1/releases?limit=2");
+    const first = await own.api.get<ReleaseResponse[]>("/v1/releases?limit=2");
     const next = /<([^>]+)>/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
-    const rest = await own.api.get<ReleaseAnswer[]>(next);
+    const rest = await own.api.get<ReleaseResponse[]>(next);
     expect([...first.body, ...rest.body].map(({ id }) => id)).toEqual(ids);
   });
 
@@ -92,13 +93,13 @@ describe("a release", () => {
     const other = await world.board();
     const foreign = await makeRelease(other.api, "Theirs");
     for (const id of [foreign, UNKNOWN_ID]) {
-      const answers = [
+      const responses = [
         await board.api.get(`/v1/releases/${id}`),
         await setCards(board.api, id, []),
         await board.api.delete(`/v1/releases/${id}`),
       ];
-      for (const answer of answers) {
-        expect(answer).toMatchObject({
+      for (const response of responses) {
+        expect(response).toMatchObject({
           status: 404,
           body: { message: "There is no release with this id on this board." },
         });
@@ -115,7 +116,7 @@ describe("a release", () => {
     expect((await own.api.get("/v1/releases")).status).toBe(400);
     expect((await own.api.post("/v1/releases", { name: "x" })).status).toBe(400);
     const projectId = String(second.body["id"]);
-    const created = await own.api.post<ReleaseAnswer>(`/v1/releases?projectId=${projectId}`, { name: "x" });
+    const created = await own.api.post<ReleaseResponse>(`/v1/releases?projectId=${projectId}`, { name: "x" });
     expect(created.status).toBe(201);
     expect((await own.api.get(`/v1/releases?projectId=${own.projectId}`)).body).toEqual([]);
     const { number } = await own.api.card({ projectId: own.projectId });
@@ -225,10 +226,10 @@ describe("the scope of a release", () => {
     for (let created = 0; created < 5; created++) numbers.push((await board.api.card()).number);
     const releases: string[] = [];
     for (let nth = 0; nth < 6; nth++) releases.push(await makeRelease(board.api, `Race ${nth}`));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       releases.map((id, at) => setCards(board.api, id, at % 2 === 0 ? numbers : numbers.toReversed())),
     );
-    const statuses = answers.map(({ status }) => status);
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.toSorted((a, b) => a - b)).toEqual([204, 409, 409, 409, 409, 409]);
     const scopes = await Promise.all(releases.map((id) => readRelease(board.api, id)));
     expect(scopes.flatMap(numbersOf)).toEqual(numbers);
@@ -277,6 +278,8 @@ describe("the preview of a release", () => {
         },
       ],
       missingCards: [number],
+      unmergedCards: [number],
+      cardsOutside: [],
     });
     expect(world.forge.control.calls.read().total).toBe(0);
     expect((await own.api.post(`/v1/releases/${id}/freeze`)).status).toBe(200);
@@ -290,7 +293,33 @@ describe("the preview of a release", () => {
         },
       ],
       missingCards: [number],
+      unmergedCards: [number],
+      cardsOutside: [],
     });
+  });
+
+  it("names the cards outside the release whose merged work a freeze would include", async () => {
+    const own = await world.board();
+    const merged = (title: string) => mergedCard(world, own, { web: { [`${title}.txt`]: "x\n" } }, title);
+    const [first, planned, loose] = [await merged("first"), await merged("planned"), await merged("loose")];
+    const unmerged = await cardInReview(world, own, { web: { "open.txt": "x\n" } });
+    const id = await makeRelease(own.api, "1.0", [first]);
+    await makeRelease(own.api, "2.0", [planned, unmerged]);
+    const outside = async (release: string) => {
+      const { body } = await own.api.get(`/v1/releases/${release}/preview`);
+      return body["cardsOutside"];
+    };
+    expect(await outside(id)).toEqual([
+      { number: loose, title: "loose" },
+      { number: planned, title: "planned" },
+    ]);
+    const versions = [{ repositoryId: own.repositories["web"], tagName: "v1.0" }];
+    expect((await own.api.post(`/v1/releases/${id}/complete`, { versions })).status).toBe(200);
+    const next = await makeRelease(own.api, "1.1");
+    // The completed release has announced its card.
+    expect(await outside(next)).toMatchObject([{ number: loose }, { number: planned }]);
+    expect((await own.api.post(`/v1/releases/${next}/freeze`)).status).toBe(200);
+    expect(await outside(next)).toEqual([]);
   });
 
   it("names no missing cards without repositories, and neither does the completed release", async () => {
@@ -301,6 +330,8 @@ describe("the preview of a release", () => {
     expect((await own.api.get(`/v1/releases/${id}/preview`)).body).toEqual({
       repositories: [],
       missingCards: [],
+      unmergedCards: [],
+      cardsOutside: [],
     });
     expect((await own.api.post(`/v1/releases/${id}/complete`, { versions: [] })).status).toBe(200);
     expect(await readRelease(own.api, id)).toMatchObject({ missingCount: 0, cards: [{ isMissing: false }] });

@@ -93,7 +93,7 @@ it("a move that is resumed after the revocation merges nothing and blocks its ca
   const member = await board.as({ role: "member" });
   const number = await cardInReview(world, board, { web: { "resumed.txt": "work\n" } });
   const main = await headOf(board, "web", "main");
-  world.forge.control.faults.add({ match: MERGES, fault: { kind: "answer", status: 503 } });
+  world.forge.control.faults.add({ match: MERGES, fault: { kind: "response", status: 503 } });
   expect((await member.move(number, board.stages.Done)).status).toBe(503);
   world.forge.control.faults.clear();
   await revoke(member);
@@ -113,7 +113,7 @@ it("a move that is resumed after the revocation merges nothing and blocks its ca
 it("another caller can finish the unfinished move of a revoked one", async () => {
   const member = await board.as({ role: "member" });
   const number = await cardInReview(world, board, { web: { "taken-over.txt": "work\n" } });
-  world.forge.control.faults.add({ match: MERGES, fault: { kind: "answer", status: 503 } });
+  world.forge.control.faults.add({ match: MERGES, fault: { kind: "response", status: 503 } });
   expect((await member.move(number, board.stages.Done)).status).toBe(503);
   await revoke(member);
   world.forge.control.faults.clear();
@@ -122,15 +122,15 @@ it("another caller can finish the unfinished move of a revoked one", async () =>
 
 it("a step whose response is lost is not sent again after the revocation", async () => {
   const member = await board.as({ role: "member" });
-  const { number } = await board.api.card({ title: "Lost answer" });
+  const { number } = await board.api.card({ title: "Lost response" });
   await board.api.move(number, board.stages["In progress"]);
   const branch = await branchOf(board, number);
   // In the backlog, no rule opens the pull request.
   await board.api.move(number, board.stages.Backlog);
-  await pushTo(board, branch, "lost-answer.txt");
+  await pushTo(board, branch, "lost-response.txt");
   await allProcessed(world);
   const OPENS = { method: "POST", path: "/repositories/*/pulls" };
-  const fault = { kind: "answer", status: 502, effect: "before" } as const;
+  const fault = { kind: "response", status: 502, effect: "before" } as const;
   const rule = world.forge.control.faults.add({ match: OPENS, fault, times: 1 });
   let revoking: Promise<boolean> | undefined;
   let sent = 0;

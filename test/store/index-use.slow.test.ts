@@ -106,7 +106,7 @@ const calls: Readonly<Record<string, (api: Api, turn: number) => Promise<{ reado
   "the releases": (api) => api.get("/v1/releases"),
   "the labels": (api) => api.get("/v1/labels"),
   "the pages": (api) => api.get("/v1/docs"),
-  "a wrong API key": ({ baseUrl }) => makeApi(baseUrl, makeCredentialKey().apiKey).get("/v1/me"),
+  "a wrong API key": ({ baseUrl }) => makeApi(baseUrl, makeCredentialKey().text).get("/v1/me"),
   "a repeated idempotency key": (api) => api.post("/v1/labels", { name: "bug", color: "red" }),
 };
 const stage = (at: number): string => board.stages[at]?.id ?? "";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { connect, isDatabaseUnavailable, rows } from "../../src/store/db/connect.ts";
 import { openJobPool } from "../../src/store/db/jobs.ts";
-import { hostUrls } from "../../src/store/db/primary.ts";
+import { clientClass, hostUrls } from "../../src/store/db/primary.ts";
 import { eventually } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
 import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
@@ -53,17 +53,17 @@ it("a pool connects to a host that responds, and to another one when that is gon
   const db = connect({ connectionString: url, onError: () => undefined });
   cleanUps.push(() => db.destroy());
   const ask = () => rows<{ one: number }>(db, "select 1 as one");
-  const answers = () =>
+  const responses = () =>
     ask().then(
       () => true,
       () => false,
     );
   expect(await ask()).toEqual([{ one: 1 }]);
   first.cut();
-  expect(await eventually(answers, Boolean)).toBe(true);
+  expect(await eventually(responses, Boolean)).toBe(true);
   first.restore();
   second.cut();
-  expect(await eventually(answers, Boolean)).toBe(true);
+  expect(await eventually(responses, Boolean)).toBe(true);
 });
 
 it("connections through several hosts to one primary do not close each other", async () => {
@@ -92,7 +92,12 @@ it("without a primary, the error says why and counts as an unavailable database"
 
 it("the job worker's pool finds another host, too", async () => {
   const { url, first } = await severalHosts();
-  const pool = openJobPool(url, 2, () => undefined);
+  const pool = openJobPool({
+    connectionString: url,
+    Client: clientClass(url),
+    max: 2,
+    onError: () => undefined,
+  });
   cleanUps.push(() => pool.end());
   expect((await pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   first.cut();

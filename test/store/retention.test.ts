@@ -189,7 +189,7 @@ it("attempts to deliver to webhooks go after two weeks", async () => {
     event_id: eventId,
     kind: "blocked",
     status: 204,
-    answer: "",
+    response: "",
     ms: 1,
     at: ago(days),
   });

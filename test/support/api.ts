@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { checkDocumented } from "./documented.ts";
 import { checkAppendOnly } from "./stories/duplicate-events.ts";
 
-export interface ApiAnswer<Body = unknown> {
+export interface ApiResponse<Body = unknown> {
   readonly status: number;
   readonly body: Body;
   readonly text: string;
@@ -20,29 +20,29 @@ export interface CallOptions {
 export interface Api {
   readonly apiKey: string;
   readonly baseUrl: string;
-  get<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<ApiAnswer<Body>>;
+  get<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<ApiResponse<Body>>;
   post<Body = Record<string, unknown>>(
     path: string,
     body?: unknown,
     options?: CallOptions,
-  ): Promise<ApiAnswer<Body>>;
+  ): Promise<ApiResponse<Body>>;
   patch<Body = Record<string, unknown>>(
     path: string,
     body: unknown,
     options?: CallOptions,
-  ): Promise<ApiAnswer<Body>>;
+  ): Promise<ApiResponse<Body>>;
   put<Body = Record<string, unknown>>(
     path: string,
     body: unknown,
     options?: CallOptions,
-  ): Promise<ApiAnswer<Body>>;
-  delete<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<ApiAnswer<Body>>;
+  ): Promise<ApiResponse<Body>>;
+  delete<Body = Record<string, unknown>>(path: string, options?: CallOptions): Promise<ApiResponse<Body>>;
   call<Body = Record<string, unknown>>(
     method: string,
     path: string,
     body?: unknown,
     options?: CallOptions,
-  ): Promise<ApiAnswer<Body>>;
+  ): Promise<ApiResponse<Body>>;
   /** Creates a card and returns it. */
   card(fields?: Readonly<Record<string, unknown>>): Promise<ApiCard>;
   move(
@@ -50,7 +50,7 @@ export interface Api {
     statusId: string,
     index?: number,
     options?: CallOptions,
-  ): Promise<ApiAnswer<MoveAnswer>>;
+  ): Promise<ApiResponse<MoveResponse>>;
   readCard(number: number): Promise<ApiCard>;
   timeline(number: number): Promise<TimelineEvent[]>;
   /** Reads a card until the condition holds, for at most ten seconds. */
@@ -84,7 +84,7 @@ export interface ApiCard {
   }[];
 }
 
-export interface MoveAnswer {
+export interface MoveResponse {
   readonly message?: string;
   readonly error?: string;
   readonly statusCode?: number;
@@ -145,7 +145,7 @@ export function makeApi(baseUrl: string, apiKey: string, access: Access = byKey(
     path: string,
     body: unknown,
     { key, headers }: CallOptions = {},
-  ): Promise<ApiAnswer<Body>> => {
+  ): Promise<ApiResponse<Body>> => {
     const sent: Record<string, string> = { ...access.headers, ...headers };
     if (method !== "GET" && key !== null) sent["idempotency-key"] = key ?? `test-${randomUUID()}`;
     if (body !== undefined && !("content-type" in sent)) sent["content-type"] = "application/json";
@@ -157,17 +157,17 @@ export function makeApi(baseUrl: string, apiKey: string, access: Access = byKey(
     const text = await response.text();
     const contentType = response.headers.get("content-type") ?? "";
     const isJson = contentType.startsWith("application/json");
-    const answer: unknown = isJson ? JSON.parse(text) : contentType.includes("ndjson") ? text : undefined;
-    checkDocumented(method, path, response.status, answer);
+    const parsed: unknown = isJson ? JSON.parse(text) : contentType.includes("ndjson") ? text : undefined;
+    checkDocumented(method, path, response.status, parsed);
     if (WHOLE_TIMELINE.test(path) && response.ok)
-      checkAppendOnly(`${apiKey} ${path}`, answer as TimelineEvent[]);
+      checkAppendOnly(`${apiKey} ${path}`, parsed as TimelineEvent[]);
     const { status, ok } = response;
     const sentKey = sent["idempotency-key"];
     if (ok && sentKey !== undefined) {
       const isReplay = response.headers.get("idempotent-replay") === "true";
       successes.push({ apiKey, key: sentKey, path, status, text, isReplay });
     }
-    return { status, body: answer as Body, text, headers: response.headers };
+    return { status, body: parsed as Body, text, headers: response.headers };
   };
   const api: Api = {
     apiKey,
@@ -205,15 +205,15 @@ export function makeApi(baseUrl: string, apiKey: string, access: Access = byKey(
 /** Repeats a call until the condition holds; fails with the last result after a minute. */
 export async function eventually<T>(
   ask: () => Promise<T>,
-  isWanted: (answer: T) => boolean,
+  isWanted: (response: T) => boolean,
   patienceMs = TIMEOUT_MS,
 ): Promise<T> {
   const until = Date.now() + patienceMs;
   for (;;) {
-    const answer = await ask();
-    if (isWanted(answer)) return answer;
+    const response = await ask();
+    if (isWanted(response)) return response;
     if (Date.now() > until)
-      throw new Error(`the condition does not hold in time: ${JSON.stringify(answer, null, 2)}`);
+      throw new Error(`the condition does not hold in time: ${JSON.stringify(response, null, 2)}`);
     await sleep(25);
   }
 }

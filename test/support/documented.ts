@@ -18,7 +18,7 @@ const known = routes.map(({ definition }) => ({
   pattern: new RegExp(`^${definition.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
 }));
 
-interface DocumentedAnswer {
+interface DocumentedResponse {
   /** The method and the path template, such as `GET /v1/cards/{number}`. */
   readonly operation: string;
   /** Null if the response has no body. */
@@ -26,7 +26,11 @@ interface DocumentedAnswer {
 }
 
 /** The description of this response in the document; undefined for an unknown call. */
-export function documentedAnswer(method: string, path: string, status: number): DocumentedAnswer | undefined {
+export function documentedResponse(
+  method: string,
+  path: string,
+  status: number,
+): DocumentedResponse | undefined {
   const [pathname = ""] = path.split("?");
   const route = known.find(
     ({ definition, pattern }) => definition.method === method.toLowerCase() && pattern.test(pathname),
@@ -42,9 +46,9 @@ const validators = new Map<string, ValidateFunction>();
 
 /** Compiled at its first use, because that takes longer than a hundred checks. */
 function validatorOf({ path, method, responses }: RouteDefinition, status: number): ValidateFunction {
-  const answer = status in responses ? String(status) : "default";
+  const result = status in responses ? String(status) : "default";
   const contentType = responses[status]?.contentType ?? "application/json";
-  const place = ["paths", path, method, "responses", answer, "content", contentType, "schema"];
+  const place = ["paths", path, method, "responses", result, "content", contentType, "schema"];
   const pointer = place.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")));
   const address = `${NAME}#/${pointer.join("/")}`;
   const compiled = validators.get(address) ?? ajv.compile({ $ref: address });
@@ -59,7 +63,7 @@ export function checkDocumented(
   status: number,
   body: unknown,
 ): string | undefined {
-  const documented = documentedAnswer(method, path, status);
+  const documented = documentedResponse(method, path, status);
   if (!documented) return undefined;
   const { operation, validate } = documented;
   const fail = (why: string): never => {

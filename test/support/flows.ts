@@ -1,4 +1,4 @@
-import type { ApiAnswer } from "./api.ts";
+import type { ApiResponse } from "./api.ts";
 import type { TestBoard } from "./world.ts";
 
 export interface Stage {
@@ -21,7 +21,7 @@ export interface Flow {
 export const flowPath = ({ projectId }: TestBoard): string => `/v1/projects/${projectId}/flow`;
 export const readFlow = async (board: TestBoard): Promise<Flow> =>
   (await board.api.get<Flow>(flowPath(board))).body;
-export const putFlow = (board: TestBoard, flow: unknown): Promise<ApiAnswer<Flow & { message: string }>> =>
+export const putFlow = (board: TestBoard, flow: unknown): Promise<ApiResponse<Flow & { message: string }>> =>
   board.api.put(flowPath(board), flow);
 /** A new stage. */
 export const newStage = (name: string, type = "none"): Stage => ({
@@ -42,8 +42,8 @@ export const withStage = (flow: Flow, name: string, changes: Partial<Stage>): Fl
 });
 /** Sets the gates of one stage of a board's flow. */
 export async function setGates(board: TestBoard, name: string, gates: Stage["gates"] = {}): Promise<void> {
-  const answer = await putFlow(board, withStage(await readFlow(board), name, { gates }));
-  if (answer.status !== 200) throw new Error(`the gates are not set: ${answer.text}`);
+  const response = await putFlow(board, withStage(await readFlow(board), name, { gates }));
+  if (response.status !== 200) throw new Error(`the gates are not set: ${response.text}`);
 }
 export const readColumns = async (board: Pick<TestBoard, "api">) =>
   (

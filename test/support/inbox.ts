@@ -25,9 +25,9 @@ export const reportedError = (title: string) => ({
 /** The inbox of the board's only project, or of the given one. */
 export async function readInbox(api: Api, projectId?: string): Promise<InboxItem[]> {
   const path = projectId === undefined ? "/v1/inbox" : `/v1/inbox?projectId=${projectId}`;
-  const answer = await api.get<InboxItem[]>(path);
-  if (answer.status !== 200) throw new Error(`reading the inbox failed: ${answer.text}`);
-  return answer.body;
+  const response = await api.get<InboxItem[]>(path);
+  if (response.status !== 200) throw new Error(`reading the inbox failed: ${response.text}`);
+  return response.body;
 }
 
 /** The items of a kind. */

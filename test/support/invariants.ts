@@ -6,7 +6,7 @@ import { outcomesOf } from "../../sandbox/forge/queries/commit-outcomes.ts";
 import type { PullRequestRow } from "../../sandbox/forge/rows.ts";
 import type { RunningForge } from "../../sandbox/forge/start-forge.ts";
 import type { Db } from "../../src/store/db/connect.ts";
-import { acknowledgedFaults, unequalAnswers } from "./answers.ts";
+import { acknowledgedFaults, unequalResponses } from "./responses.ts";
 import { eventually, successes, type ApiCard, type TimelineEvent } from "./api.ts";
 import { flowPath } from "./flows.ts";
 import { readInbox, type InboxItem } from "./inbox.ts";
@@ -110,7 +110,7 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
   tell("I7", await positionFaults(board));
   tell(
     "I3",
-    unequalAnswers(successes, ({ apiKey, key }) => `${apiKey.slice(0, 12)} ${key}`),
+    unequalResponses(successes, ({ apiKey, key }) => `${apiKey.slice(0, 12)} ${key}`),
   );
   return found;
 }

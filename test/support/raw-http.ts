@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
 /** Sends these bytes and returns the whole response after the service closes the connection. */
-export function sendRaw(baseUrl: string, lines: readonly string[], body = ""): Promise<RawAnswer> {
+export function sendRaw(baseUrl: string, lines: readonly string[], body = ""): Promise<RawResponse> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => {
@@ -10,12 +10,12 @@ export function sendRaw(baseUrl: string, lines: readonly string[], body = ""): P
     const chunks: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => chunks.push(chunk));
     socket.on("error", reject);
-    socket.on("close", () => resolve(answerOf(Buffer.concat(chunks).toString())));
+    socket.on("close", () => resolve(responseOf(Buffer.concat(chunks).toString())));
   });
 }
 
 /** Sends the start of a request and more bytes every 0.1 s; returns the response. */
-export function trickle(baseUrl: string, beginning: string, drop: string): Promise<RawAnswer> {
+export function trickle(baseUrl: string, beginning: string, drop: string): Promise<RawResponse> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => void socket.write(beginning));
@@ -26,7 +26,7 @@ export function trickle(baseUrl: string, beginning: string, drop: string): Promi
     socket.on("error", () => undefined);
     socket.on("close", () => {
       clearInterval(sending);
-      resolve(answerOf(Buffer.concat(chunks).toString()));
+      resolve(responseOf(Buffer.concat(chunks).toString()));
     });
   });
 }
@@ -47,13 +47,13 @@ export function readNothing(baseUrl: string, request: string): Promise<void> {
   });
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly head: string;
   readonly body: unknown;
 }
 
-function answerOf(text: string): RawAnswer {
+function responseOf(text: string): RawResponse {
   const [head = "", body = ""] = text.split("\r\n\r\n", 2);
   return { status: Number(head.split(" ")[1]), head, body: body === "" ? undefined : JSON.parse(body) };
 }

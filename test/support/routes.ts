@@ -9,7 +9,7 @@ export interface SampleCall {
   readonly name: string;
   readonly method: string;
   readonly path: string;
-  readonly about: "account" | "board";
+  readonly about: "credential" | "board";
   readonly role: string;
   /** Whether its response is streamed. */
   readonly isStream: boolean;

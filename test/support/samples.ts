@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { upsertInboxItem } from "../../src/store/inbox/stored-items.ts";
-import { eventually, type Api, type ApiAnswer, type CallOptions } from "./api.ts";
+import { eventually, type Api, type ApiResponse, type CallOptions } from "./api.ts";
 import { readFlow } from "./flows.ts";
 import { readInbox, reportedError } from "./inbox.ts";
 import type { TestBoard } from "./world.ts";
@@ -16,9 +16,9 @@ export interface Sample {
 type MakeSample = (board: TestBoard, caller: Api) => Sample | Promise<Sample>;
 
 const made = async (api: Api, path: string, fields: object): Promise<string> => {
-  const answer = await api.post<{ id: string }>(path, fields);
-  if (answer.status !== 201) throw new Error(`POST ${path} failed: ${answer.text}`);
-  return answer.body.id;
+  const response = await api.post<{ id: string }>(path, fields);
+  if (response.status !== 201) throw new Error(`POST ${path} failed: ${response.text}`);
+  return response.body.id;
 };
 const unique = (word: string): string => `${word} ${randomUUID().slice(0, 8)}`;
 const label = ({ api }: TestBoard): Promise<string> => made(api, "/v1/labels", { name: unique("label") });
@@ -80,7 +80,7 @@ const armedCardOf = async (board: TestBoard): Promise<number> => {
     index: 0,
     actor_id: await member(board),
     is_human: false,
-    agreed: "{}",
+    armed_with: "{}",
     waiting_for: "[]",
     expires_at: board.db.raw("now() + interval '1 day'"),
   });
@@ -336,7 +336,7 @@ export function callSample(
   sample: Sample,
   api: Api,
   options: CallOptions = {},
-): Promise<ApiAnswer<Record<string, unknown>>> {
+): Promise<ApiResponse<Record<string, unknown>>> {
   const [method = "", template = ""] = name.split(" ");
   const path = template.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
     encodeURIComponent(String(sample.path?.[parameter] ?? "")),

@@ -21,13 +21,13 @@ function check(message: string): { code: number | null; printed: string } {
 
 describe("the commit-msg hook", () => {
   it.each([
-    "Store the answer in the transaction that does the work",
+    "Store the response in the transaction that does the work",
     `Store ${"x".repeat(66)}`,
     "Add a retry\n\nThe body may say anything, end with a period, and have lines of any length.\n",
     "\n# Please enter the commit message.\nRename a look to an inspection\n# On branch main\n",
-    'Revert "Store the answer of a write in the same transaction as the work that it reports"',
+    'Revert "Store the response of a write in the same transaction as the work that it reports"',
     "Merge branch 'a-branch-whose-name-makes-the-subject-longer-than-72-characters' into main",
-    "fixup! store the answer.",
+    "fixup! store the response.",
     "",
     "# Only comments: git ends the commit.\n# ------------------------ >8 ------------------------\ndiff --git a/x b/x\n",
   ])("accepts %j", (message) => {
@@ -35,13 +35,13 @@ describe("the commit-msg hook", () => {
   });
 
   it.each([
-    ["store the answer", "it must start with an upper-case letter"],
-    ["Stored the answer", '"Stored" is not in the list of verbs'],
-    ["The answer is stored", '"The" is not in the list of verbs'],
-    ["Store: the answer", '"Store:" is not in the list of verbs'],
-    ["Store the answer.", "it must not end with a period"],
+    ["store the response", "it must start with an upper-case letter"],
+    ["Stored the response", '"Stored" is not in the list of verbs'],
+    ["The response is stored", '"The" is not in the list of verbs'],
+    ["Store: the response", '"Store:" is not in the list of verbs'],
+    ["Store the response.", "it must not end with a period"],
     [`Store ${"x".repeat(67)}`, "it has 73 characters, at most 72 are allowed"],
-    ["# A comment\n\nstore the answer\n\nStore the answer\n", "it must start with an upper-case letter"],
+    ["# A comment\n\nstore the response\n\nStore the response\n", "it must start with an upper-case letter"],
   ])("rejects %j: %s", (message, reason) => {
     const { code, printed } = check(message);
     expect(code).toBe(1);

@@ -214,7 +214,7 @@ describe("a configured App and database", () => {
     ["BOARD_CALLS_AT_ONCE", "boardCallsAtOnce"],
     ["BOARD_CALLS_WAITING", "boardCallsWaiting"],
     ["FAILED_KEYS_PER_MINUTE", "failedKeysPerMinute"],
-    ["STORED_ANSWERS_MB", "storedMegabytesPerDay"],
+    ["STORED_RESPONSES_MB", "storedMegabytesPerDay"],
   ] as const)("%s may be set to its default", (name, limit) => {
     expect(problemsOf({ ...real, [name]: String(DEFAULT_LIMITS[limit]) })).toEqual([]);
   });

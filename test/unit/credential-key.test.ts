@@ -29,7 +29,7 @@ const partsOf = (apiKey: string) => {
 
 describe("an API key", () => {
   it("is tlk_<clientId>_<secret><checksum> in letters and digits, with a secret of 256 bits", () => {
-    const { apiKey, clientId } = makeCredentialKey();
+    const { text: apiKey, clientId } = makeCredentialKey();
     expect(apiKey).toMatch(/^tlk_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);
     expect(partsOf(apiKey).clientId).toBe(clientId);
   });
@@ -37,34 +37,34 @@ describe("an API key", () => {
   it("ends in the checksum of GitHub's tokens", () => {
     expect(checksum("zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ")).toBe("0mLq17");
     for (let round = 0; round < 50; round++) {
-      const { clientId, secret, sum } = partsOf(makeCredentialKey().apiKey);
+      const { clientId, secret, sum } = partsOf(makeCredentialKey().text);
       expect(sum).toBe(checksum(`${clientId}_${secret}`));
     }
   });
 
   it("is parsed into client id and secret", () => {
-    const { apiKey } = makeCredentialKey();
+    const { text: apiKey } = makeCredentialKey();
     const { clientId, secret } = partsOf(apiKey);
     expect(parseCredentialKey(apiKey)).toEqual({ clientId, secret });
   });
 
   it("is stored as the SHA-256 of its secret, which matches no other secret", () => {
-    const { apiKey, secretHash } = makeCredentialKey();
+    const { text: apiKey, secretHash } = makeCredentialKey();
     const { secret } = partsOf(apiKey);
     expect(secretHash).toEqual(createHash("sha256").update(secret).digest());
     expect(isSecret(secret, [secretHash])).toBe(true);
-    expect(isSecret(partsOf(makeCredentialKey().apiKey).secret, [secretHash])).toBe(false);
+    expect(isSecret(partsOf(makeCredentialKey().text).secret, [secretHash])).toBe(false);
     expect(isSecret("", [secretHash])).toBe(false);
   });
 
   it("is unique", () => {
     const keys = Array.from({ length: 200 }, makeCredentialKey);
-    expect(new Set(keys.map(({ apiKey }) => apiKey)).size).toBe(200);
+    expect(new Set(keys.map(({ text }) => text)).size).toBe(200);
     expect(new Set(keys.map(({ clientId }) => clientId)).size).toBe(200);
   });
 
   it("with one wrong character is invalid", () => {
-    const { apiKey } = makeCredentialKey();
+    const { text: apiKey } = makeCredentialKey();
     fc.assert(
       fc.property(fc.nat(apiKey.length - 1), fc.constantFrom(...BASE62.split("")), (place, character) => {
         const typo = apiKey.slice(0, place) + character + apiKey.slice(place + 1);
@@ -75,7 +75,7 @@ describe("an API key", () => {
   });
 
   it("with two neighboring characters exchanged is invalid", () => {
-    const { apiKey } = makeCredentialKey();
+    const { text: apiKey } = makeCredentialKey();
     const typos = apiKey
       .slice(1)
       .split("")
@@ -86,7 +86,7 @@ describe("an API key", () => {
     expect(typos.filter((typo) => typo !== apiKey && parseCredentialKey(typo) !== null)).toEqual([]);
   });
 
-  const { apiKey } = makeCredentialKey();
+  const { text: apiKey } = makeCredentialKey();
   it.each([
     ["nothing", ""],
     ["its prefix alone", "tlk_"],

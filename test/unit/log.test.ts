@@ -32,7 +32,7 @@ const pem = (type: "pkcs1" | "pkcs8"): string =>
 
 /** Each secret with the part that must not appear. */
 const secrets: [name: string, secret: string, core: string][] = [
-  ["an API key", ...twice(makeCredentialKey().apiKey, 17)],
+  ["an API key", ...twice(makeCredentialKey().text, 17)],
   ["the secret of a monitor", ...twice(`tlm_${"aB3".repeat(14)}x`, 4)],
   ["a classic installation token", ...twice(`ghs_${"aB3".repeat(12)}`, 4)],
   [

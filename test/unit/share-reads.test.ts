@@ -1,7 +1,7 @@
 import { expect, it } from "@jest/globals";
 import { createReadSharing } from "../../src/store/db/share-reads.ts";
 
-/** A value with a slow read that ends when `answer` is called, and a count of the reads. */
+/** A value with a slow read that ends when `respond` is called, and a count of the reads. */
 function slowValue() {
   let value = 0;
   const open: (() => void)[] = [];
@@ -14,7 +14,7 @@ function slowValue() {
       const now = value;
       return new Promise((resolve) => open.push(() => resolve(now)));
     },
-    async answer(): Promise<void> {
+    async respond(): Promise<void> {
       open.shift()?.();
       // The next read starts in the microtask queue.
       await new Promise((resolve) => setImmediate(resolve));
@@ -31,14 +31,14 @@ it("callers during a read share the next read and get the value of that time", a
   const second = read();
   const third = read();
   expect(source.reads).toBe(1);
-  await source.answer();
+  await source.respond();
   expect(await first).toBe(0);
   expect(source.reads).toBe(2);
   source.set(2);
   const fourth = read();
-  await source.answer();
+  await source.respond();
   expect(await Promise.all([second, third])).toEqual([1, 1]);
-  await source.answer();
+  await source.respond();
   expect(await fourth).toBe(2);
   expect(source.reads).toBe(3);
 });
@@ -48,8 +48,8 @@ it("reads of different keys do not wait for each other", async () => {
   const share = createReadSharing();
   const reads = [share("a", () => source.read()), share("b", () => source.read())];
   expect(source.reads).toBe(2);
-  await source.answer();
-  await source.answer();
+  await source.respond();
+  await source.respond();
   await Promise.all(reads);
 });
 

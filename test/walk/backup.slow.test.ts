@@ -15,7 +15,7 @@ import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.t
 import { chooseAccount, type Account } from "../../sandbox/postgres/account.ts";
 import { findBinaries } from "../../sandbox/postgres/binaries.ts";
 import { connect, type Db } from "../../src/store/db/connect.ts";
-import { progressOf } from "../../src/store/forge/deliveries.ts";
+import { jobProgressOf } from "../../src/store/ops/job-progress.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { eventually, type Api } from "../support/api.ts";
 import { freePorts } from "../support/free-ports.ts";
@@ -164,7 +164,7 @@ async function withDatabase<T>(databaseUrl: string, work: (db: Db) => Promise<T>
 async function readLog(db: Db): Promise<void> {
   await scheduleRepairs(db);
   await eventually(
-    () => progressOf(db, "delivery_log"),
+    () => jobProgressOf(db, "delivery_log"),
     (until) => until !== null,
   );
 }

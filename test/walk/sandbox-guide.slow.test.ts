@@ -29,10 +29,10 @@ it("the control API accepts only the token that npm start writes to sandbox.json
   const { url, token } = sandbox.file.forge.control;
   expect(sandbox.printed()).toContain(url);
   expect((await stat(join(dir, ".trunkline/sandbox.json"))).mode & 0o777).toBe(0o600);
-  const answers = [token, `${token.slice(1)}x`].map((bearer) =>
+  const responses = [token, `${token.slice(1)}x`].map((bearer) =>
     fetch(`${url}/faults`, { headers: { authorization: `Bearer ${bearer}` } }),
   );
-  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 401]);
+  expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([200, 401]);
 });
 
 it("the examples of docs/sandbox.md print what the document shows", async () => {

@@ -48,7 +48,7 @@ function refuse(board: TestBoard, status: number): void {
   const { installation } = onForge(world, board);
   const { faults } = world.forge.control;
   const fault = {
-    kind: "answer",
+    kind: "response",
     status,
     body: { message: "This installation has been suspended" },
   } as const;
@@ -128,7 +128,7 @@ it("a reconciliation without a response from GitHub finds the changes later", as
   const card = await missedPush(board);
   world.forge.control.faults.add({
     match: { installationId: onForge(world, board).installation.id, path: "/graphql" },
-    fault: { kind: "answer", status: 502 },
+    fault: { kind: "response", status: 502 },
   });
   await repaired(1);
 
@@ -180,7 +180,7 @@ it.each(["Inspect", "LandedHistory"])(
     const sha = await missedLanding(board);
     const { installation } = onForge(world, board);
     const match = { installationId: installation.id, operation };
-    world.forge.control.faults.add({ match, fault: { kind: "answer", status: 502 } });
+    world.forge.control.faults.add({ match, fault: { kind: "response", status: 502 } });
     await followAllTrunks(world.service.deps);
     await scheduled(FOLLOW_ALL_TRUNKS, 1);
     await expectLandingLater(board, sha);

@@ -20,7 +20,7 @@ afterAll(() => world.stop());
 interface Sender {
   readonly socket: Socket;
   /** The response of the service so far. */
-  readonly answer: () => string;
+  readonly response: () => string;
 }
 
 /** Sends headers that announce a body of 25 MiB. */
@@ -31,15 +31,15 @@ function announce(headers: readonly string[]): Sender {
   socket.write(
     [`POST ${WEBHOOK_PATH} HTTP/1.1`, `Host: ${hostname}`, length, ...headers, "", ""].join("\r\n"),
   );
-  let answer = "";
-  socket.on("data", (chunk) => (answer += String(chunk)));
+  let response = "";
+  socket.on("data", (chunk) => (response += String(chunk)));
   socket.on("error", () => undefined);
-  return { socket, answer: () => answer };
+  return { socket, response: () => response };
 }
 
-const answered = ({ answer }: Sender): Promise<string> =>
+const answered = ({ response }: Sender): Promise<string> =>
   eventually(
-    () => Promise.resolve(answer()),
+    () => Promise.resolve(response()),
     (text) => text !== "",
   );
 const closed = ({ socket }: Sender): Promise<unknown> =>
@@ -65,10 +65,10 @@ describe("a large request", () => {
     const part = Buffer.alloc(15 * MIB, " ");
     for (const { socket } of senders) socket.write(part);
     const refused = await eventually(
-      () => Promise.resolve(senders.filter(({ answer }) => answer() !== "")),
+      () => Promise.resolve(senders.filter(({ response }) => response() !== "")),
       ({ length }) => length > 0,
     );
-    expect(refused[0]?.answer()).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 1/i);
+    expect(refused[0]?.response()).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 1/i);
     for (const { socket } of senders) socket.destroy();
     await eventually(
       () => deliver(world, "ping", { zen: "Half measures are as bad as nothing at all.", hook_id: 1 }),

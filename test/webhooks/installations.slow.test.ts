@@ -147,9 +147,9 @@ describe("an account that GitHub refuses", () => {
       const { faults } = world.forge.control;
       faults.add({
         match: { path: `/app/installations/${installation.id}/access_tokens` },
-        fault: { kind: "answer", status, body: { message: "Go away" } },
+        fault: { kind: "response", status, body: { message: "Go away" } },
       });
-      faults.add({ match: { installationId: installation.id }, fault: { kind: "answer", status: 401 } });
+      faults.add({ match: { installationId: installation.id }, fault: { kind: "response", status: 401 } });
       expect((await board.api.move(number, board.stages["Done"])).status).toBe(answered);
       const [item] = await brokenIn(board);
       expect(item?.detail).toContain(words);
@@ -263,7 +263,7 @@ describe("accounts", () => {
     await world.forge.waitUntilIdle();
     world.forge.control.faults.add({
       match: { path: "/installation/repositories", installationId: onForge(world, poor).installation.id },
-      fault: { kind: "answer", status: 500 },
+      fault: { kind: "response", status: 500 },
     });
     await expect(syncInstallations(world.service.deps)).rejects.toThrow("GitHub did not respond");
     expect(await brokenIn(sound)).toHaveLength(1);

@@ -1,6 +1,6 @@
 /** Deliveries that never arrived are found in GitHub's delivery log. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { saveProgress } from "../../src/store/forge/deliveries.ts";
+import { saveJobProgress } from "../../src/store/ops/job-progress.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
 import { recoverMissedDeliveries } from "../../src/webhooks/recover-missed-deliveries.ts";
 import { allProcessed, cardWithStatuses, deliver, storedDeliveryWhen } from "../support/forge/deliveries.ts";
@@ -109,7 +109,7 @@ describe("a delivery that never arrived", () => {
       match: { path: ONE },
       skip: 1,
       times: 3,
-      fault: { kind: "answer", status: 502 },
+      fault: { kind: "response", status: 502 },
     });
     await expect(recoverMissedDeliveries(world.service.deps)).rejects.toThrow("GitHub did not respond");
     await repaired();
@@ -139,7 +139,7 @@ describe("GitHub's log", () => {
     const { db } = world.service.deps;
     const readUntil = async (time: Date): Promise<void> => {
       await db("job_progress").delete();
-      await saveProgress(db, "delivery_log", time.toISOString());
+      await saveJobProgress(db, "delivery_log", time.toISOString());
     };
     world.forge.requests.reset();
     await readUntil(new Date(Date.now() + 3_600_000));

@@ -47,7 +47,7 @@ const inbox = async (of = board): Promise<readonly InboxItem[]> => readInbox(of.
 
 const plain = (changes: object = {}): object => ({
   fingerprint: "checkout-500",
-  title: "Checkout answers 500",
+  title: "Checkout returns 500",
   url: "https://errors.example.com/groups/1",
   ...changes,
 });
@@ -99,7 +99,7 @@ describe("a report", () => {
       {
         id: expect.any(String),
         kind: "error_reported",
-        detail: "Checkout answers 500",
+        detail: "Checkout returns 500",
         projectId: board.projectId,
         card: null,
         repository: null,
@@ -109,7 +109,7 @@ describe("a report", () => {
           monitorId: monitor.id,
           monitorName: "Production",
           fingerprint: "checkout-500",
-          title: "Checkout answers 500",
+          title: "Checkout returns 500",
           url: "https://errors.example.com/groups/1",
         },
       },
@@ -122,8 +122,8 @@ describe("a report", () => {
     await boardWithMonitor();
     await send(plain());
     const [first] = await inbox();
-    await send(plain({ title: "Checkout answers 502" }));
-    expect(await inbox()).toMatchObject([{ id: first?.id, detail: "Checkout answers 502" }]);
+    await send(plain({ title: "Checkout returns 502" }));
+    expect(await inbox()).toMatchObject([{ id: first?.id, detail: "Checkout returns 502" }]);
     await send(plain({ fingerprint: "login-500" }));
     const other = await createMonitor(world.service.deps, { projectId: board.projectId, name: "Staging" });
     const body = JSON.stringify(plain());
@@ -133,12 +133,12 @@ describe("a report", () => {
 
   it("that is sent concurrently creates one item", async () => {
     await boardWithMonitor();
-    const answers = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 12 }, (_, at) => send(at % 2 ? alert() : plain())),
     );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+    expect(results.map(({ status }) => status)).toEqual(results.map(() => 202));
     expect((await inbox()).map(({ detail }) => detail).toSorted()).toEqual([
-      "Checkout answers 500",
+      "Checkout returns 500",
       "ReferenceError: blooopy is not defined",
     ]);
   });
@@ -196,8 +196,8 @@ describe("Sentry's webhook", () => {
     ["a comment", { action: "created", data: { comment: "x" } }, "comment"],
   ])("of %s is accepted and changes nothing", async (_, report, resource) => {
     await boardWithMonitor();
-    const answer = await send(report, { "sentry-hook-resource": resource });
-    expect(answer).toEqual({ status: 202, body: { accepted: false } });
+    const result = await send(report, { "sentry-hook-resource": resource });
+    expect(result).toEqual({ status: 202, body: { accepted: false } });
     expect(await inbox()).toEqual([]);
   });
 
@@ -305,23 +305,23 @@ describe("a monitor", () => {
     await db("monitors").where({ id: monitor.id }).update({ secret: canary });
     const text = JSON.stringify(plain());
     const headers = { "sentry-hook-signature": signed(text, canary) };
-    const answers = [
+    const results = [
       await send(text, headers),
       await send(text, { "sentry-hook-signature": "wrong" }),
       await send("{", { "sentry-hook-signature": signed("{", canary) }),
     ];
     for (const table of ["inbox_items", "monitors"]) {
       await db.raw(`alter table ${table} rename to elsewhere`);
-      answers.push(await send(text, headers));
+      results.push(await send(text, headers));
       await db.raw(`alter table elsewhere rename to ${table}`);
     }
-    expect(answers.map(({ status }) => status)).toEqual([202, 401, 400, 500, 500]);
-    const shown = JSON.stringify([answers, await inbox()]);
+    expect(results.map(({ status }) => status)).toEqual([202, 401, 400, 500, 500]);
+    const shown = JSON.stringify([results, await inbox()]);
     for (const secret of [canary, signed(text, canary)]) {
       expect(shown).not.toContain(secret);
       expect(world.logged()).not.toContain(secret);
     }
-    expect(world.logged()).not.toContain("Checkout answers 500");
+    expect(world.logged()).not.toContain("Checkout returns 500");
   });
 
   it("does not fetch the URL of a report", async () => {

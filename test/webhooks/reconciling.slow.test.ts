@@ -176,14 +176,14 @@ describe("a deletion of a comment without a webhook", () => {
     const pull = await pullOf(board, number);
     const { deps } = world.service;
     const inspect: typeof deps.forge.inspect = async (...args) => {
-      const answers = await deps.forge.inspect(...args);
-      if (!args[0].some(({ repository }) => repository.fullName === `${board.owner}/web`)) return answers;
+      const responses = await deps.forge.inspect(...args);
+      if (!args[0].some(({ repository }) => repository.fullName === `${board.owner}/web`)) return responses;
       await commentOnPull(board, pull, "Just now");
       await allProcessed(world);
       // Simulates a response after a minute.
       const at = new Date(Date.now() - 60_000);
       await deps.db("timeline_items").where({ body: "Just now" }).update({ at, event_at: at });
-      return answers;
+      return responses;
     };
     await reconcile({ ...deps, forge: { ...deps.forge, inspect } }, { minAgeMs: 0, pauseMs: 0 });
     expect(await bodies(board, number)).toEqual(["Just now"]);

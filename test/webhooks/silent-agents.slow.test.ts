@@ -105,7 +105,7 @@ describe("an agent that works on a card's branch", () => {
 
   it.each<[string, () => Promise<unknown>]>([
     ["pushes", () => work()],
-    ["answers", () => commentAs(board, copilot, 1, "Because.")],
+    ["responds", () => commentAs(board, copilot, 1, "Because.")],
   ])("reacts if it %s, and stops reacting when it is silent again", async (_, react) => {
     await worked();
     await ask(1, "Why is that?");

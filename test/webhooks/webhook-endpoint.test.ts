@@ -103,9 +103,9 @@ describe("a delivery", () => {
     ["JSON cut short", '{"zen":"', 400],
     ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
   ])("of %s with a valid signature is 4xx and not stored", async (_, body, expected) => {
-    const { guid, status, body: answer } = await deliver(world, "ping", body);
+    const { guid, status, body: response } = await deliver(world, "ping", body);
     expect(status).toBe(expected);
-    expect(answer["statusCode"]).toBe(expected);
+    expect(response["statusCode"]).toBe(expected);
     expect(await storedDelivery(world, guid)).toBeUndefined();
   });
 
@@ -145,8 +145,8 @@ describe("a delivery", () => {
       0,
       unstorable,
     );
-    const answers = await Promise.all(guids.map((guid) => deliver(world, "ping", ping, { guid })));
-    const refused = answers.filter(({ status }) => status !== 202);
+    const responses = await Promise.all(guids.map((guid) => deliver(world, "ping", ping, { guid })));
+    const refused = responses.filter(({ status }) => status !== 202);
     expect(refused).toEqual([expect.objectContaining({ guid: unstorable, status: 500 })]);
   });
 
@@ -156,11 +156,11 @@ describe("a delivery", () => {
     const { number, status } = await cardWithStatuses(world, board);
     const payload = status("failure");
     const guid = "00000000-aaaa-bbbb-cccc-000000000001";
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => deliver(world, "status", payload, { guid })),
     );
-    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 202));
-    expect(answers.filter(({ body }) => body["accepted"] === true)).toHaveLength(1);
+    expect(responses.map((response) => response.status)).toEqual(responses.map(() => 202));
+    expect(responses.filter(({ body }) => body["accepted"] === true)).toHaveLength(1);
     await board.api.eventWhen(number, ({ kind }) => kind === "checks_changed");
     expect(await deliver(world, "status", payload, { guid })).toMatchObject({
       status: 202,
@@ -176,15 +176,15 @@ describe("a delivery", () => {
   it("gets its response after it is stored", async () => {
     const { db } = world.service.deps;
     const answered: SentDelivery[] = [];
-    const answers: Promise<unknown>[] = [];
+    const responses: Promise<unknown>[] = [];
     const waiting = () =>
       db("pg_locks").where({ granted: false }).whereRaw("relation = 'deliveries'::regclass");
     await whileLocked(db, deliveriesTable, async () => {
-      answers.push(deliver(world, "ping", ping).then((answer) => answered.push(answer)));
+      responses.push(deliver(world, "ping", ping).then((response) => answered.push(response)));
       await eventually(waiting, ({ length }) => length > 0);
       expect(answered).toEqual([]);
     });
-    await Promise.all(answers);
+    await Promise.all(responses);
     expect(answered).toMatchObject([{ status: 202 }]);
     expect(await storedDelivery(world, answered[0]?.guid ?? "")).toBeDefined();
   });

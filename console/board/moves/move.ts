@@ -12,8 +12,8 @@ export interface MoveRequest {
   readonly usesGit: boolean;
   /** The idempotency key. A repetition of the same move has the same one. */
   readonly key: string;
-  /** The outcome, if it is known before the call: the plan of the move refuses it. */
-  readonly predictedOutcome?: MoveOutcome;
+  /** The outcome, if it is known before the call: the plan of the move could not be read. */
+  readonly outcomeBeforeCall?: MoveOutcome;
 }
 
 /** How a move ended. `shownIn` is the stage in which the card shows that; in another one it is stale. */
@@ -28,7 +28,7 @@ export type MoveOutcome =
       readonly state: "refused";
       readonly blocked: Blocked;
       readonly shownIn: string;
-      /** When the response arrived, in milliseconds. What is read later knows better. */
+      /** When the response arrived, in milliseconds. A later read takes precedence. */
       readonly at: number;
     }
   | {

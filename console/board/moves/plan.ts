@@ -26,7 +26,7 @@ export function freshPlan(
   return isFresh ? state.data : undefined;
 }
 
-/** The text of a plan for a stage while it is loading, and afterwards. */
+/** The plan of a move; undefined while it is read, or if that failed. */
 export interface Preview {
   readonly plan: MovePlan | undefined;
   readonly isFailed: boolean;
@@ -36,7 +36,7 @@ export interface Preview {
 export function usePlans(number: number | null, statusIds: readonly string[]): ReadonlyMap<string, Preview> {
   const { client, keys } = useWorkspace();
   const asked = number === null ? [] : statusIds;
-  const answers = useQueries({
+  const results = useQueries({
     queries: asked.map((statusId) => ({
       queryKey: keyOf(keys, number ?? 0, statusId),
       queryFn: () => readPlan(client, number ?? 0, statusId),
@@ -48,9 +48,9 @@ export function usePlans(number: number | null, statusIds: readonly string[]): R
   });
   return useMemo(
     () =>
-      new Map(asked.map((statusId, at) => [statusId, answers[at] ?? { plan: undefined, isFailed: false }])),
+      new Map(asked.map((statusId, at) => [statusId, results[at] ?? { plan: undefined, isFailed: false }])),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- `asked` is new each time
-    [asked.join(), answers],
+    [asked.join(), results],
   );
 }
 
@@ -64,11 +64,14 @@ export function reasonsOf({ reasons, requiredRole, heldRole }: MovePlan): readon
   return [`Only a ${requiredRole} may move cards to this stage, and you are a ${heldRole}.`];
 }
 
-/** Whether the move changes a shared branch. A plan that is not certain may still come to that. */
-export const mayMerge = ({ steps, certainty }: MovePlan): boolean =>
-  certainty === "unknown" || steps.some(({ action }) => action === "merge");
+/**
+ * Whether the user has to confirm a move to a stage that merges: it changes a shared branch, or may do so by the time it
+ * is sent, because its plan is not certain or what refuses it may be gone.
+ */
+export const needsConfirmation = (plan: MovePlan): boolean =>
+  isRefused(plan) || plan.certainty === "unknown" || plan.steps.some(({ action }) => action === "merge");
 
-/** A step as a sentence without its subject, for example `merge #12 into main`. */
+/** A step as a sentence without its subject, for example `merge pull request #12 into main`. */
 export function stepText({ action, branchName, targetBranch, prNumber }: MovePlanStep): string {
   const request = prNumber === null ? "the new pull request" : `pull request #${prNumber}`;
   switch (action) {

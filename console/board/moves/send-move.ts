@@ -1,5 +1,5 @@
 import type { Client } from "../../api/client.ts";
-import { ApiProblem, messageOf, NoAnswer } from "../../api/problem.ts";
+import { ApiProblem, messageOf, NoResponse } from "../../api/problem.ts";
 import type { CardSnapshot } from "../../api/reads.ts";
 import type { Card } from "../../api/schema.d.ts";
 import { effectsBetween, type MoveOutcome, type MoveRequest } from "./move.ts";
@@ -56,7 +56,7 @@ export function outcomeOf(error: unknown, shownIn: string): MoveOutcome {
   if (error instanceof ApiProblem && error.body.blocked)
     return { state: "refused", blocked: error.body.blocked, shownIn, at: Date.now() };
   const canRetry =
-    error instanceof NoAnswer ||
+    error instanceof NoResponse ||
     (error instanceof ApiProblem && (error.status >= 500 || error.retryAfter !== null));
   return { state: "failed", message: messageOf(error), canRetry, shownIn };
 }

@@ -1,4 +1,4 @@
-import { findTask, placeTask, type BoardSnapshot } from "../../api/patch-board.ts";
+import { findCard, placeCard, type BoardSnapshot } from "../../api/patch-board.ts";
 import type { MoveStates } from "./move.ts";
 
 /**
@@ -9,17 +9,17 @@ export function showMoves(board: BoardSnapshot, states: MoveStates): BoardSnapsh
   let shown = board;
   for (const { request, outcome } of states.values()) {
     if (outcome !== null) continue;
-    const found = findTask(shown, request.number);
+    const found = findCard(shown, request.number);
     const isThere = shown.columns.some(({ statusId }) => statusId === request.to.statusId);
     // A draft stays in the backlog, with a notice, while its branch is created.
     if (request.usesGit && !isThere) continue;
-    if (found) shown = placeTask(shown, found.task, request.to.statusId, { above: request.to.above });
+    if (found) shown = placeCard(shown, found.task, request.to.statusId, { above: request.to.above });
   }
   return shown;
 }
 
 /** The card above another one in its column; null at the top. */
 export function cardAbove(board: BoardSnapshot, number: number): number | null {
-  const found = findTask(board, number);
+  const found = findCard(board, number);
   return found?.column.tasks[found.index - 1]?.number ?? null;
 }

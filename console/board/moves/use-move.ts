@@ -1,6 +1,6 @@
 import { useMutation, useMutationState, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
-import { findTask, placeTask, putCard, type BoardSnapshot } from "../../api/patch-board.ts";
+import { findCard, placeCard, putCard, type BoardSnapshot } from "../../api/patch-board.ts";
 import type { Card } from "../../api/schema.d.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import type { MoveOutcome, MoveRequest, MoveState, MoveStates } from "./move.ts";
@@ -23,21 +23,21 @@ export function useMove(projectId: string): (request: MoveRequest) => Promise<Mo
     networkMode: "always",
     gcTime: Number.POSITIVE_INFINITY,
     mutationFn: async (request) => {
-      if (request.predictedOutcome) return request.predictedOutcome;
+      if (request.outcomeBeforeCall) return request.outcomeBeforeCall;
       const { number, to } = request;
       const before = taskIn(read(), number);
       const outcome = await sendMove(client, request, (card) =>
         patch((board) => (card.feedSeq >= board.feedSeq ? putCard(board, card as Card) : board)),
       );
-      // A card that the feed has changed in the meantime is where the feed puts it.
       if (outcome.state === "moved") {
         queries.setQueryData<readonly Card[]>(
           keys.backlog(projectId),
           (drafts) => drafts && moveDraft(drafts, request),
         );
       }
+      // A card that the feed has changed in the meantime is where the feed puts it.
       if (outcome.state === "moved" && before && before === taskIn(read(), number)) {
-        patch((board) => placeTask(board, before, to.statusId, { above: to.above }));
+        patch((board) => placeCard(board, before, to.statusId, { above: to.above }));
       }
       if (outcome.state !== "moved") {
         void queries.invalidateQueries({ queryKey: keys.refusals(projectId) });
@@ -49,7 +49,7 @@ export function useMove(projectId: string): (request: MoveRequest) => Promise<Mo
   return mutateAsync;
 }
 
-const taskIn = (board: BoardSnapshot | undefined, number: number) => board && findTask(board, number)?.task;
+const taskIn = (board: BoardSnapshot | undefined, number: number) => board && findCard(board, number)?.task;
 
 /** The newest move of each card that was moved from this page. */
 export function useMoveStates(): MoveStates {

@@ -1,14 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { findTask, type BoardSnapshot } from "../../api/patch-board.ts";
+import { findCard, type BoardSnapshot } from "../../api/patch-board.ts";
 import type { Flow, MovePlan } from "../../api/schema.d.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { useAnnounce } from "../../components/announcer.tsx";
 import { useToast } from "../../components/toast.tsx";
 import { noticeOf, sentenceOf, type MoveOutcome, type MoveRequest } from "./move.ts";
-import { freshPlan, isRefused, mayMerge, readPlan, reasonsOf } from "./plan.ts";
+import { freshPlan, needsConfirmation, readPlan } from "./plan.ts";
 import { outcomeOf } from "./send-move.ts";
 import { cardAbove } from "./show-moves.ts";
+import { skippedMerges } from "./skipped-merges.ts";
 import { useMove } from "./use-move.ts";
 
 type Stage = Flow["stages"][number];
@@ -17,6 +18,8 @@ type Stage = Flow["stages"][number];
 export interface MergeConfirmation {
   readonly request: MoveRequest;
   readonly plan: MovePlan;
+  /** The branches that the move leaves out, each as a sentence. */
+  readonly skipped: readonly string[];
 }
 
 interface Options {
@@ -29,7 +32,7 @@ interface Options {
 
 /**
  * Moves cards for drag, menu, keyboard and undo. Before a move into a stage that merges, it reads the plan, and asks for
- * confirmation if a step merges.
+ * confirmation if the move may merge.
  */
 export function useRequestMove({ projectId, readBoard, stages, focusCard }: Options) {
   const { client, keys } = useWorkspace();
@@ -48,8 +51,8 @@ export function useRequestMove({ projectId, readBoard, stages, focusCard }: Opti
       mutationKey: keys.moves,
       predicate: ({ state }) => (state.variables as MoveRequest).number === number,
     }) > 0;
-  const sendMove = async (request: MoveRequest): Promise<void> => {
-    if (request.usesGit && !request.predictedOutcome)
+  const sendAndAnnounce = async (request: MoveRequest): Promise<void> => {
+    if (request.usesGit && !request.outcomeBeforeCall)
       announce(`Moving card #${request.number} to ${request.stageName} …`);
     const sent = send(request);
     focusCard(request.number);
@@ -69,7 +72,7 @@ export function useRequestMove({ projectId, readBoard, stages, focusCard }: Opti
     label: "Undo",
     run: () => move(number, from.statusId, from.above, to),
   });
-  /** The plan of a move that may merge, or the outcome that it predicts. Any other move itself says why it is refused. */
+  /** The plan of a move to a stage that merges, or the outcome if it cannot be read. Other moves are sent without one. */
   const planFor = async (request: MoveRequest, stage: Stage): Promise<MovePlan | MoveOutcome | null> => {
     const { number, from, to } = request;
     if (from.statusId === to.statusId) return null;
@@ -77,10 +80,7 @@ export function useRequestMove({ projectId, readBoard, stages, focusCard }: Opti
     setPlanningCard(number);
     try {
       const known = freshPlan(queries, keys, number, to.statusId);
-      const plan = known ?? (await readPlan(client, number, to.statusId));
-      if (!isRefused(plan)) return plan;
-      const message = reasonsOf(plan).join(" ");
-      return { state: "failed", message, canRetry: false, shownIn: from.statusId };
+      return known ?? (await readPlan(client, number, to.statusId));
     } catch (error) {
       return outcomeOf(error, from.statusId);
     } finally {
@@ -107,22 +107,27 @@ export function useRequestMove({ projectId, readBoard, stages, focusCard }: Opti
     planning.current.add(number);
     try {
       const plan = await planFor(request, stage);
-      if (plan && "state" in plan) return await sendMove({ ...request, predictedOutcome: plan });
-      if (plan && stage.rule.type === "merge" && mayMerge(plan)) return setQuestion({ request, plan });
-      await sendMove(request);
+      if (plan && "state" in plan) return await sendAndAnnounce({ ...request, outcomeBeforeCall: plan });
+      if (plan && needsConfirmation(plan)) return setQuestion(withSkipped(request, plan));
+      await sendAndAnnounce(request);
     } finally {
       planning.current.delete(number);
     }
   };
+  const withSkipped = (request: MoveRequest, plan: MovePlan): MergeConfirmation => ({
+    request,
+    plan,
+    skipped: skippedMerges(stages, request.from.statusId, request.to.statusId),
+  });
   const retry = (request: MoveRequest): void => {
     const stage = stages.find(({ id }) => id === request.to.statusId);
-    const { predictedOutcome: _, ...again } = request;
+    const { outcomeBeforeCall: _, ...again } = request;
     if (stage && !isPending(request.number)) void planAndSend(again, stage);
   };
   const confirmMove = (isConfirmed: boolean): void => {
     setQuestion(null);
     if (!question) return;
-    if (isConfirmed && !isPending(question.request.number)) void sendMove(question.request);
+    if (isConfirmed && !isPending(question.request.number)) void sendAndAnnounce(question.request);
     else focusCard(question.request.number);
   };
   return { move, retry, question, confirmMove, planningCard };
@@ -138,7 +143,7 @@ interface Wanted {
 /** The request of a move; null if the card is there already. */
 function describeMove(board: BoardSnapshot, wanted: Wanted): MoveRequest | null {
   const { number, stage, above } = wanted;
-  const found = findTask(board, number);
+  const found = findCard(board, number);
   const shown = found && { statusId: found.column.statusId, above: cardAbove(board, number) };
   const from = wanted.from ?? shown;
   if (!from) return null;

@@ -79,9 +79,13 @@ function TextForm({ card, edit }: Pick<Props, "card" | "edit">) {
       onSave={save}
       onCancel={end.cancel}
       hint={
-        <span className="form-keys" aria-hidden="true">
-          <kbd>Ctrl</kbd> <kbd>Enter</kbd> saves, <kbd>Esc</kbd> cancels
-        </span>
+        conflicts.length > 0 ? (
+          "Choose which text to keep before you save."
+        ) : (
+          <span className="form-keys" aria-hidden="true">
+            <kbd>Ctrl</kbd> <kbd>Enter</kbd> saves, <kbd>Esc</kbd> cancels
+          </span>
+        )
       }
     >
       <Field

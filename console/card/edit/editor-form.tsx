@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { useAnnounce } from "../../components/announcer.tsx";
 import { Button } from "../../components/button.tsx";
 import { useToast } from "../../components/toast.tsx";
@@ -20,34 +20,42 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** The form of an editor: Ctrl and Enter saves, Escape cancels. */
-export const EditorForm = ({ action = "Save", isSaving, problem, onSave, onCancel, ...rest }: Props) => (
-  <form
-    className={rest.className}
-    aria-label={rest.label}
-    onKeyDown={editorKeys({ onSave: () => void onSave(), onCancel })}
-    onSubmit={(event) => {
-      event.preventDefault();
-      void onSave();
-    }}
-  >
-    {rest.children}
-    {problem !== null && (
-      <p className="form-problem" role="alert">
-        {problem}
-      </p>
-    )}
-    <div className="form-actions">
-      <Button kind="primary" type="submit" isBusy={isSaving}>
-        {isSaving ? "Saving…" : action}
-      </Button>
-      <Button kind="quiet" onClick={onCancel}>
-        Cancel
-      </Button>
-      {rest.hint}
-    </div>
-  </form>
-);
+/** The form of an editor: Ctrl and Enter saves, Escape cancels. Why a save failed is scrolled into view. */
+export function EditorForm({ action = "Save", isSaving, problem, onSave, onCancel, ...rest }: Props) {
+  const alert = useRef<HTMLParagraphElement>(null);
+  const [attempts, setAttempts] = useState(0);
+  useEffect(() => {
+    alert.current?.scrollIntoView({ block: "center" });
+  }, [problem, attempts]);
+  const save = (): void => void onSave().finally(() => setAttempts((count) => count + 1));
+  return (
+    <form
+      className={rest.className}
+      aria-label={rest.label}
+      onKeyDown={editorKeys({ onSave: save, onCancel })}
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      {rest.children}
+      {problem !== null && (
+        <p className="form-problem" role="alert" ref={alert}>
+          {problem}
+        </p>
+      )}
+      <div className="form-actions">
+        <Button kind="primary" type="submit" isBusy={isSaving}>
+          {isSaving ? "Saving…" : action}
+        </Button>
+        <Button kind="quiet" onClick={onCancel}>
+          Cancel
+        </Button>
+        {rest.hint}
+      </div>
+    </form>
+  );
+}
 
 interface Edit {
   readonly isDirty: boolean;

@@ -3,10 +3,12 @@ import { useRead } from "../../api/reads.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { StateBadge } from "../../releases/state-badge.tsx";
+import { useAddress } from "../../shell/use-project.ts";
 
 /** The releases that a card is in, each with a link; nothing if there are none. Live. */
 export function ReleasesProperty({ number }: { readonly number: number }) {
-  const { base, keys } = useWorkspace();
+  const { keys } = useWorkspace();
+  const addressOf = useAddress();
   const { data: releases = [] } = useRead(
     keys.releasesOfCard(number),
     "GET /console/v1/cards/{number}/releases",
@@ -20,7 +22,7 @@ export function ReleasesProperty({ number }: { readonly number: number }) {
         <ul>
           {releases.map((release) => (
             <li key={release.id} className="property-shown property-labels">
-              <Link href={`${base}/releases/${release.id}`}>
+              <Link href={addressOf(`/releases/${release.id}`)}>
                 <bdi>{release.name}</bdi>
               </Link>
               <StateBadge release={release} />

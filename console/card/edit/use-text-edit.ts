@@ -33,7 +33,7 @@ export interface TextEdit<Name extends string> {
   readonly problem: string | null;
   open(): void;
   change(field: Name, text: string): void;
-  /** Saves over the other text, or continues with it. */
+  /** Keeps the user's text, which the next save writes, or takes the other one. */
   resolve(field: Name, keeps: "mine" | "theirs"): void;
   save(): Promise<SaveOutcome>;
   /** Ends the edit. The function returned brings it back. */

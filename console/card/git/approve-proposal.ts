@@ -10,8 +10,8 @@ interface Approved {
 }
 
 /**
- * Approves an agent's proposal as the person who is signed in. A repeated call does only what is missing, so each has its own
- * key.
+ * Approves an agent's proposal as the person who is signed in. A repeated call does only what is
+ * missing, so every call sends a new idempotency key.
  */
 export async function approveProposal(client: Client, number: number, order: Order): Promise<Approved> {
   const response = await client.call(`/console/v1/cards/${number}/approve`, {

@@ -1,4 +1,4 @@
-/** An answer of GitHub that is read when the card is opened; neither part is there while it is read. */
+/** Data of GitHub, read when the card is opened. Until the response, `data` and `error` are empty. */
 export interface LiveRead<T> {
   readonly data: readonly T[] | undefined;
   readonly error: Error | null;

@@ -9,6 +9,7 @@ import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { NoRepository, useRepositoriesOf } from "../../shell/no-repository.tsx";
+import { Checkout } from "./checkout.tsx";
 import { Checks } from "./checks.tsx";
 import { ExternalLink, gitHubPages, shortSha } from "./external-link.tsx";
 import type { LiveRead } from "./live-read.ts";
@@ -147,6 +148,9 @@ function Repository({ repository, head, checks, reviews, pullRef }: RepositoryPr
           </span>
         )}
       </p>
+      {branchName !== null && prState !== "merged" && (
+        <Checkout fullName={fullName} branchName={branchName} />
+      )}
       {isOpen(repository) && (
         <>
           <Checks read={checks} repository={fullName} />

@@ -1,12 +1,12 @@
 import type { Ref } from "react";
 import { Link } from "wouter";
 import type { Blocked } from "../../api/schema.d.ts";
-import { useWorkspace } from "../../api/workspace.tsx";
 import { Refusal } from "../../card-chip/refusal.tsx";
 import { Button } from "../../components/button.tsx";
 import { Ago } from "../../text/time.tsx";
 import { adviceOn } from "./advice.ts";
 import type { Stage } from "./plan.tsx";
+import { useAddress } from "../../shell/use-project.ts";
 
 interface Props {
   readonly blocked: Blocked;
@@ -19,7 +19,7 @@ interface Props {
 
 /** Why the last move was refused, and what to do next. */
 export const BlockedPanel = ({ blocked, stage, isBusy, onRetry, panelRef }: Props) => {
-  const { base } = useWorkspace();
+  const addressOf = useAddress();
   const advice = adviceOn(blocked.reasons);
   return (
     <section className="blocked-panel" aria-label="The last move was refused" tabIndex={-1} ref={panelRef}>
@@ -41,7 +41,7 @@ export const BlockedPanel = ({ blocked, stage, isBusy, onRetry, panelRef }: Prop
               Try the move again
             </Button>
           )}
-          <Link href={`${base}/inbox`}>Open the inbox</Link>
+          <Link href={addressOf("/inbox")}>Open the inbox</Link>
           <span className="blocked-at">
             refused <Ago at={blocked.at} />
           </span>

@@ -6,6 +6,7 @@ import { hasRole } from "../../api/session.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { SECOND_PERSON } from "../../board/gates.ts";
 import { readPlan } from "../../board/moves/plan.ts";
+import { skippedMerges } from "../../board/moves/skipped-merges.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -37,7 +38,7 @@ export function NextMove({ card, stages, move, isExpanded, onExpandedChange }: P
     if (isExpanded && !wasExpanded.current) list.current?.querySelector("button")?.focus();
     wasExpanded.current = isExpanded;
   }, [isExpanded]);
-  const each = { card, move };
+  const each = { card, move, stages };
   return (
     <section className="panel next-move" aria-labelledby="next-move">
       <h2 id="next-move">Next move</h2>
@@ -77,12 +78,12 @@ export function NextMove({ card, stages, move, isExpanded, onExpandedChange }: P
   );
 }
 
-interface StageProps extends Pick<Props, "card" | "move"> {
+interface StageProps extends Pick<Props, "card" | "move" | "stages"> {
   readonly stage: Stage;
   readonly isNext?: boolean;
 }
 
-function StagePlan({ card, stage, move, isNext = false }: StageProps) {
+function StagePlan({ card, stage, stages, move, isNext = false }: StageProps) {
   const { board, client, keys } = useWorkspace();
   // The key of the board's plans: both screens share what GitHub said.
   const {
@@ -109,7 +110,12 @@ function StagePlan({ card, stage, move, isNext = false }: StageProps) {
         <Gates stage={stage} />
       </div>
       {plan ? (
-        <Plan plan={plan} verdictId={verdictId} />
+        <Plan
+          plan={plan}
+          stage={stage}
+          skipped={skippedMerges(stages, card.statusId, stage.id)}
+          verdictId={verdictId}
+        />
       ) : error ? (
         <p className="plan-certainty" data-against>
           {messageOf(error)}{" "}

@@ -4,7 +4,8 @@ import { messageOf } from "../../api/problem.ts";
 import type { CardSnapshot } from "../../api/reads.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { noticeOf, sentenceOf, type MoveRequest } from "../../board/moves/move.ts";
-import { freshPlan, isRefused, mayMerge, readPlan } from "../../board/moves/plan.ts";
+import { freshPlan, needsConfirmation, readPlan } from "../../board/moves/plan.ts";
+import { skippedMerges } from "../../board/moves/skipped-merges.ts";
 import { useMove, useMoveStates } from "../../board/moves/use-move.ts";
 import type { MergeConfirmation } from "../../board/moves/use-request-move.ts";
 import { useAnnounce } from "../../components/announcer.tsx";
@@ -14,7 +15,7 @@ import type { Stage } from "./plan.tsx";
 export interface CardMove {
   /** The stage that the card is on its way to, also if the move began on the board. */
   readonly pendingId: string | null;
-  /** Why the last attempt has no outcome: no response, or GitHub is away. A refusal is on the card. */
+  /** Why the last attempt has no outcome: no response, or GitHub does not respond. A refusal is on the card. */
   readonly problem: string | null;
   /** A move that merges, and waits for the confirmation of the user. */
   readonly question: MergeConfirmation | null;
@@ -25,7 +26,7 @@ export interface CardMove {
 }
 
 /** Moves the open card to the top of a stage, after a question where the move merges. Outcomes are announced. */
-export function useCardMove(card: CardSnapshot): CardMove {
+export function useCardMove(card: CardSnapshot, stages: readonly Stage[]): CardMove {
   const { client, keys } = useWorkspace();
   const queries = useQueryClient();
   const announce = useAnnounce();
@@ -59,7 +60,8 @@ export function useCardMove(card: CardSnapshot): CardMove {
     try {
       const known = freshPlan(queries, keys, card.number, stage.id);
       const plan = known ?? (await readPlan(client, card.number, stage.id));
-      if (!isRefused(plan) && mayMerge(plan)) setQuestion({ request, plan });
+      if (needsConfirmation(plan))
+        setQuestion({ request, plan, skipped: skippedMerges(stages, card.statusId, stage.id) });
       else await run(request);
     } catch (error) {
       announce(messageOf(error));

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { TimelineEvent } from "../../api/schema.d.ts";
+import { counted } from "../../text/counted.ts";
 import { ExternalLink, gitHubPages, shortSha } from "../git/external-link.tsx";
 
 /** What the words of events need: the names of stages, and where GitHub is. */
@@ -25,6 +26,8 @@ export function EventWords({ event, names }: Props): ReactNode {
       {shortSha(sha)}
     </ExternalLink>
   );
+  // GitHub names the App for what Trunkline did, and the actor is who moved the card.
+  const through = event.actor.login === null && " through Trunkline";
   switch (kind) {
     case "created":
       return "created the card";
@@ -60,12 +63,17 @@ export function EventWords({ event, names }: Props): ReactNode {
     case "pull_request_opened":
       return (
         <>
-          opened {data.isDraft ? "draft " : ""}
+          opened the {data.isDraft ? "draft " : ""}
           {pull(data.prNumber)} into <Branch name={data.targetBranch} />
+          {through}
         </>
       );
     case "pull_request_ready":
-      return <>marked {pull(data.prNumber)} as ready for review</>;
+      return (
+        <>
+          marked {pull(data.prNumber)} as ready for review{through}
+        </>
+      );
     case "pull_request_closed":
       return <>closed {pull(data.prNumber)} without merging it</>;
     case "pull_request_reopened":
@@ -74,6 +82,7 @@ export function EventWords({ event, names }: Props): ReactNode {
       return (
         <>
           merged {pull(data.prNumber)} into <Branch name={data.targetBranch} />
+          {through}
         </>
       );
     case "promotion_refused":
@@ -116,7 +125,7 @@ export function EventWords({ event, names }: Props): ReactNode {
     case "release_picked":
       return (
         <>
-          picked {countOf(data.commits.length, "commit")} for the release <bdi>{data.releaseName}</bdi>
+          picked {counted(data.commits.length, "commit")} for the release <bdi>{data.releaseName}</bdi>
         </>
       );
     case "release_completed":
@@ -190,7 +199,7 @@ type PushData = Extract<TimelineEvent, { kind: "pushed" }>["data"];
 const Push = ({ data, commit }: { data: PushData; commit: (sha: string) => ReactNode }) => (
   <>
     {data.forced ? "force-pushed" : "pushed"}{" "}
-    {data.commits.length > 0 ? countOf(data.commits.length, "commit") : commit(data.after)} to{" "}
+    {data.commits.length > 0 ? counted(data.commits.length, "commit") : commit(data.after)} to{" "}
     <Branch name={data.branchName} />
     {data.commits.length > 0 && (
       <ul className="event-commits">
@@ -227,8 +236,6 @@ const REVIEWS = {
   dismissed: "dismissed a review of",
   pending: "began a review of",
 } as const;
-
-const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 const listOf = (words: readonly string[]): string =>
   new Intl.ListFormat("en", { type: "conjunction" }).format(words);

@@ -10,7 +10,7 @@ import { ActorName, nameOf } from "./actor.tsx";
 import { Comment } from "./comment.tsx";
 import { Composer } from "./composer.tsx";
 import { EventWords, type Names } from "./event-words.tsx";
-import { groupTimeline, type EventGroup } from "./group-timeline.ts";
+import { createdIn, groupTimeline, type EventGroup } from "./group-timeline.ts";
 import "./timeline.css";
 
 interface Props {
@@ -38,7 +38,7 @@ export function Timeline({ number, items, error, onRetry, stageName, mayComment,
       {!items && (error ? <ErrorState error={error} onRetry={onRetry} /> : <Loading what="the timeline" />)}
       {hidden > 0 && (
         <Button className="timeline-more" onClick={() => setShowsAll(true)}>
-          Show {hidden} earlier entries
+          Show {hidden === 1 ? "1 earlier entry" : `${hidden} earlier entries`}
         </Button>
       )}
       {items && (
@@ -59,30 +59,41 @@ export function Timeline({ number, items, error, onRetry, stageName, mayComment,
   );
 }
 
-const Group = ({ group: { actor, events }, names }: { group: EventGroup; names: Names }) => (
-  <li className="timeline-entry">
-    <Avatar name={nameOf(actor)} kind={actor.user.kind} isDecorative />
-    <div className="timeline-group">
-      <ActorName actor={actor} />
-      <ul>
-        {events.map((event) => (
-          <li key={event.id} className="timeline-event" data-kind={event.kind}>
-            <Icon name={iconOf(event)} />
-            <div>
-              <EventWords event={event} names={names} />
-              <span className="timeline-place">
-                {event.repositoryFullName !== null && (
-                  <span className="mono">{event.repositoryFullName}</span>
+function Group({ group: { actor, events }, names }: { group: EventGroup; names: Names }) {
+  const firstStage = createdIn(events);
+  // The creation names the stage, so the move is left out.
+  const shown = firstStage === null ? events : events.toSpliced(1, 1);
+  return (
+    <li className="timeline-entry">
+      <Avatar name={nameOf(actor)} kind={actor.user.kind} isDecorative />
+      <div className="timeline-group">
+        <ActorName actor={actor} />
+        <ul>
+          {shown.map((event) => (
+            <li key={event.id} className="timeline-event" data-kind={event.kind}>
+              <Icon name={iconOf(event)} />
+              <div>
+                <EventWords event={event} names={names} />
+                {event.kind === "created" && firstStage !== null && (
+                  <>
+                    {" "}
+                    in <b>{names.stage(firstStage)}</b>
+                  </>
                 )}
-                <Ago at={event.at} />
-              </span>
-            </div>
-          </li>
-        ))}
-      </ul>
-    </div>
-  </li>
-);
+                <span className="timeline-place">
+                  {event.repositoryFullName !== null && (
+                    <span className="mono">{event.repositoryFullName}</span>
+                  )}
+                  <Ago at={event.at} />
+                </span>
+              </div>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </li>
+  );
+}
 
 const ICONS: readonly (readonly [RegExp, IconName])[] = [
   [/merged|backmerge|accepted|picked/, "merge"],

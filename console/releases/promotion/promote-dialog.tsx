@@ -1,11 +1,15 @@
 import { useState } from "react";
 import type { Flow, ReleaseDetails } from "../../api/schema.d.ts";
-import { hasRole, type Role } from "../../api/session.ts";
+import { hasRole } from "../../api/session.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { ConfirmDialog } from "../confirm-dialog.tsx";
 import { cardsOf } from "../../text/counted.ts";
 import { ruleWords } from "../../text/rule.ts";
+import { toggled } from "../toggled.ts";
+import { isBefore, laterStages, nextStage, skippedBy, whyNotPromoted, type Stage } from "./stages.ts";
+
+type Card = ReleaseDetails["cards"][number];
 
 interface Props {
   readonly release: ReleaseDetails;
@@ -21,17 +25,21 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
   const stages = laterStages(release, flow);
   const [chosenId, setStageId] = useState<string | null>(null);
   const stageId = chosenId ?? nextStage(release, flow, board.role)?.id ?? "";
+  // Cards before the stage are chosen unless they are in `left`, the other ones if they are in `back`.
   const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
+  const [back, setBack] = useState<ReadonlySet<number>>(new Set());
   const stage = stages.find(({ id }) => id === stageId);
-  const numbers = release.cards.map(({ number }) => number).filter((number) => !left.has(number));
-  const toggle = (number: number): void =>
-    setLeft((before) =>
-      before.has(number)
-        ? new Set([...before].filter((each) => each !== number))
-        : new Set([...before, number]),
-    );
+  const isChosen = (card: Card): boolean =>
+    isBefore(card, flow, stageId) ? !left.has(card.number) : back.has(card.number);
+  const toggle = (card: Card): void =>
+    (isBefore(card, flow, stageId) ? setLeft : setBack)((before) => toggled(before, card.number));
+  const numbers = release.cards.filter(isChosen).map(({ number }) => number);
+  const choose = (id: string | null): void => {
+    setStageId(id);
+    setBack(new Set());
+  };
   const close = (): void => {
-    setStageId(null);
+    choose(null);
     onClose();
   };
   return (
@@ -41,7 +49,7 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
       title={`Promote ${release.name}`}
       confirm={`Promote ${cardsOf(numbers.length)}${stage ? ` to ${stage.name}` : ""}`}
       isBusy={false}
-      lacking={lackingIn(stages, stage, numbers)}
+      lacking={whyNotPromoted(release, flow) ?? lackingIn(stage, numbers)}
       error={null}
       onConfirm={() => {
         onPromote(stageId, numbers);
@@ -49,8 +57,7 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
       }}
     >
       <p>
-        The cards move one after the other. A card that GitHub refuses stays in its stage, and the others
-        move.
+        The cards move one after the other. A card that is refused stays in its stage, and the others move.
       </p>
       {stages.length > 0 && (
         <fieldset className="release-choice">
@@ -64,7 +71,7 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
                   name="stage"
                   checked={each.id === stageId}
                   disabled={!isAllowed}
-                  onChange={() => setStageId(each.id)}
+                  onChange={() => choose(each.id)}
                 />
                 <span className="release-option-text">
                   <bdi>{each.name}</bdi>{" "}
@@ -80,15 +87,20 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
       {stage?.rule.type === "merge" && (
         <p className="release-warning">A merge changes a shared branch and cannot be undone.</p>
       )}
+      {skippedBy(release, flow, stageId, numbers).map((each) => (
+        <p className="release-warning" key={each}>
+          {each}
+        </p>
+      ))}
       <fieldset className="release-choice">
         <legend>Cards</legend>
-        {release.cards.map(({ number, title, statusId }) => (
-          <label key={number} className="release-option">
-            <input type="checkbox" checked={!left.has(number)} onChange={() => toggle(number)} />
+        {release.cards.map((card) => (
+          <label key={card.number} className="release-option">
+            <input type="checkbox" checked={isChosen(card)} onChange={() => toggle(card)} />
             <span dir="auto">
-              <span className="release-card-number mono">#{number}</span> {title}
+              <span className="release-card-number mono">#{card.number}</span> {card.title}
             </span>
-            <StageOf flow={flow} statusId={statusId} targetId={stageId} />
+            <StageOf flow={flow} statusId={card.statusId} targetId={stageId} />
           </label>
         ))}
       </fieldset>
@@ -96,28 +108,7 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
   );
 }
 
-type Stage = Flow["stages"][number];
-
-/** The places in the flow that the cards of the release have. */
-const placesOf = ({ cards }: ReleaseDetails, { stages }: Flow): number[] =>
-  cards.map(({ statusId }) => stages.findIndex(({ id }) => id === statusId));
-
-/** The stages that at least one card of the release has before it. */
-const laterStages = (release: ReleaseDetails, flow: Flow): readonly Stage[] =>
-  flow.stages.slice(Math.max(0, Math.min(...placesOf(release, flow))) + 1);
-
-/** The first stage after those of all cards, if the user may move cards there. */
-function nextStage(release: ReleaseDetails, flow: Flow, role: Role): Stage | undefined {
-  const next = flow.stages[Math.max(0, ...placesOf(release, flow)) + 1];
-  return next && hasRole(role, next.minRole) ? next : undefined;
-}
-
-function lackingIn(
-  offered: readonly Stage[],
-  stage: Stage | undefined,
-  numbers: readonly number[],
-): string | null {
-  if (offered.length === 0) return "All cards are in the last stage, so there is nothing to promote.";
+function lackingIn(stage: Stage | undefined, numbers: readonly number[]): string | null {
   if (!stage) return "Choose a stage.";
   return numbers.length === 0 ? "Choose a card." : null;
 }

@@ -46,7 +46,6 @@ export function PromotionPanel({ promotion, stage, titleOf, mayCancel }: Props) 
             label="Progress of the promotion"
             value={total - (outcome?.pending.length ?? 0)}
             total={total}
-            unit="cards"
           />
           {isCancelled && <p className="release-hint">The card that is being moved now still finishes.</p>}
         </>

@@ -20,7 +20,7 @@ export interface Promotion {
 }
 
 /**
- * The promotion of a release. The call that starts it answers at its end, so its progress is read from the operation,
+ * The promotion of a release. The call that starts it responds at its end, so its progress is read from the operation,
  * also if it was started in another page.
  */
 export function usePromotion(id: string): Promotion & {
@@ -73,10 +73,25 @@ export function usePromotion(id: string): Promotion & {
   };
 }
 
+type SkipReason = PromotionOutcome["skipped"][number]["reason"];
+
+/** Why cards were not moved, after their number. */
+const SKIPPED: Readonly<Record<SkipReason, string>> = {
+  already_there: "already there",
+  being_moved: "being moved by somebody else",
+  cancelled: "cancelled",
+  deleted: "deleted",
+  not_permitted: "not permitted",
+  stage_removed: "not moved, as the stage was removed",
+};
+
+/** Says how many cards were moved, refused and left, for example `1 promoted, 1 already there`. */
 export function resultOf({ promoted, refused, skipped }: PromotionOutcome): string {
-  return [
-    `${promoted.length} promoted`,
-    ...(refused.length > 0 ? [`${refused.length} refused`] : []),
-    ...(skipped.length > 0 ? [`${skipped.length} not moved`] : []),
-  ].join(", ");
+  const counts = new Map([["promoted", promoted.length]]);
+  if (refused.length > 0) counts.set("refused", refused.length);
+  for (const { reason } of skipped) {
+    const words = SKIPPED[reason];
+    counts.set(words, (counts.get(words) ?? 0) + 1);
+  }
+  return [...counts].map(([words, count]) => `${count} ${words}`).join(", ");
 }

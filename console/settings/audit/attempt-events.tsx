@@ -4,6 +4,7 @@ import { ApiProblem, messageOf } from "../../api/problem.ts";
 import type { Attempt } from "../../api/schema.d.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { kindText } from "../webhooks/kinds.ts";
+import { changeWords } from "./change-words.ts";
 
 /** Events of one attempt that are shown. */
 const SHOWN = 50;
@@ -35,7 +36,7 @@ export function AttemptEvents({ attempt: { id, events } }: { readonly attempt: A
     );
   return (
     <ul className="attempt-events" aria-label="Events">
-      {(data ?? []).map(({ seq, kind, card }) => (
+      {(data ?? []).map(({ seq, kind, card, data: change }) => (
         <li key={seq}>
           <span className="mono">{seq}</span> {kindText(kind)}
           {card && (
@@ -46,9 +47,21 @@ export function AttemptEvents({ attempt: { id, events } }: { readonly attempt: A
               </Link>
             </>
           )}
+          <Changes texts={changeWords(change)} />
         </li>
       ))}
       {events.length > SHOWN && <li>and {events.length - SHOWN} more</li>}
     </ul>
   );
 }
+
+const Changes = ({ texts }: { readonly texts: readonly string[] }) =>
+  texts.length === 0 ? null : (
+    <ul className="attempt-changes">
+      {texts.map((text) => (
+        <li key={text} dir="auto">
+          {text}
+        </li>
+      ))}
+    </ul>
+  );

@@ -92,7 +92,7 @@ function Details({ attempt, onFilter }: Props) {
     <div className="attempt-details">
       <dl>
         <Fact name="Action">{action}</Fact>
-        <Fact name="Answer">
+        <Fact name="Response">
           {[outcome.status, outcome.problem, outcome.replay ? "repeated" : null].filter(Boolean).join(" ") ||
             null}
         </Fact>

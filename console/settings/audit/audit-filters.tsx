@@ -4,12 +4,21 @@ import { useWorkspace } from "../../api/workspace.tsx";
 import { Button } from "../../components/button.tsx";
 import { Choice } from "../../components/choice.tsx";
 import { Field } from "../../components/field.tsx";
+import { Select } from "../../components/select.tsx";
 import { addressTime, localTime, type useFilters } from "./filters.ts";
+import { ACTIONS } from "./sentences.ts";
 
 const OUTCOMES = [
   { id: "success", name: "Done" },
   { id: "failure", name: "Refused or failed" },
 ] as const;
+
+/** The actions; also the text of an address that names a part of one. */
+function actionChoices(action: string): readonly (readonly [action: string, words: string])[] {
+  const choices = [["", "Any"] as const, ...ACTIONS];
+  const isKnown = choices.some(([known]) => known === action);
+  return isKnown ? choices : [...choices, [action, `contains ${action}`]];
+}
 
 /** Which attempts are shown. Text is applied with Enter, or when the field is left. */
 export function AuditFilters({ filters, change, clear, isFiltered }: ReturnType<typeof useFilters>) {
@@ -18,11 +27,11 @@ export function AuditFilters({ filters, change, clear, isFiltered }: ReturnType<
   const { actor, credential, action, outcome, from, to } = filters;
   return (
     <div className="audit-filters" role="search" aria-label="Filter the audit log">
-      <Typed
+      <Select
         label="Action"
-        placeholder="in a path, such as /move"
         value={action}
-        onApply={(text) => change({ action: text })}
+        choices={actionChoices(action)}
+        onChoose={(chosen) => change({ action: chosen })}
       />
       <Typed
         label="Key or session"
@@ -40,6 +49,7 @@ export function AuditFilters({ filters, change, clear, isFiltered }: ReturnType<
         label="To"
         type="datetime-local"
         value={localTime(to)}
+        error={from !== "" && to !== "" && from >= to ? "Choose a time after From." : undefined}
         onChange={({ target }) => change({ to: addressTime(target.value) })}
       />
       <div className="audit-choices">
@@ -76,12 +86,14 @@ function Typed({ value, onApply, ...field }: TypedProps) {
   const [shown, setShown] = useState({ value, text: value });
   // The value of the address has changed: another filter was chosen.
   if (shown.value !== value) setShown({ value, text: value });
+  const isApplied = shown.text.trim() === value;
   const apply = (): void => {
-    if (shown.text.trim() !== value) onApply(shown.text.trim());
+    if (!isApplied) onApply(shown.text.trim());
   };
   return (
     <Field
       {...field}
+      {...(!isApplied && { hint: "Press Enter to apply." })}
       type="search"
       value={shown.text}
       maxLength={100}

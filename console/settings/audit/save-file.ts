@@ -1,4 +1,4 @@
-/** Lets the browser save a file. Large answers are on its disk, not in memory. */
+/** Lets the browser save a file. Large responses are on its disk, not in memory. */
 export function saveFile(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");

@@ -20,7 +20,7 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
   "PATCH /v1/cards/{number}/comments/{commentId}": ["edit", "edited", "a comment on {card}"],
   "POST /v1/cards/{number}/claim": ["claim", "claimed", "{card}"],
   "DELETE /v1/cards/{number}/claim": ["release", "released", "{card}"],
-  "POST /v1/claims/next": ["claim", "claimed", "{card}"],
+  "POST /v1/claims/next": ["claim", "claimed", "{card} as the next one"],
   "POST /console/v1/cards/{number}/approve": ["approve", "approved", "an agent's proposal for {card}"],
   "POST /v1/labels": ["create", "created", "{the label}"],
   "PATCH /v1/labels/{labelId}": ["change", "changed", "{the label}"],
@@ -55,8 +55,8 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
   "POST /v1/webhooks/{id}/replay": ["send", "sent", "events again to {the webhook}"],
   "PATCH /console/v1/members/{userId}": ["change", "changed", "the role of {the member}[ to {to}]"],
   "DELETE /console/v1/members/{userId}": ["remove", "removed", "{the member}"],
-  "POST /console/v1/invitations": ["create", "created", "an invitation"],
-  "DELETE /console/v1/invitations/{id}": ["revoke", "revoked", "an invitation"],
+  "POST /console/v1/invitations": ["invite", "invited", "{the account}"],
+  "DELETE /console/v1/invitations/{id}": ["revoke", "revoked", "the invitation of {the account}"],
   "POST /console/v1/agents": ["register", "registered", "{the agent}"],
   "PATCH /console/v1/agents/{userId}": ["change", "changed", "the owner of {the agent}"],
   "DELETE /console/v1/agents/{userId}": ["end", "ended", "the registration of {the agent}"],
@@ -66,6 +66,15 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
   "POST /console/v1/monitors": ["create", "created", "{the monitor}"],
   "DELETE /console/v1/monitors/{monitorId}": ["remove", "removed", "{the monitor}"],
 };
+
+/** Actions with their words for a filter, such as "moved a card", in the order of the words. */
+export const ACTIONS: readonly (readonly [action: string, words: string])[] = [
+  ...Object.entries(SENTENCES).map(([action, [, past, rest]]) => {
+    const words = partsOf(rest, { card: null, subject: null, to: null, refused: 0 });
+    return [action, `${past} ${words.filter((part) => typeof part === "string").join("")}`] as const;
+  }),
+  ["trunkline", "ran a command"] as const,
+].toSorted(([, one], [, other]) => one.localeCompare(other));
 
 /** A part of a sentence: words, or a name that somebody has typed. */
 export type Part =
@@ -109,5 +118,6 @@ function partsOf(rest: string, names: Attempt["names"]): Part[] {
 export function endOf({ action, outcome: { status, problem, replay } }: Attempt): string | null {
   if (problem === null) return replay ? "Repeated" : null;
   const isRefusal = status !== null && status < 500 && !action.startsWith("trunkline ");
-  return `${isRefusal ? "Refused" : "Failed"}: ${problem.replaceAll("_", " ")}`;
+  const ended = isRefusal ? "Refused" : "Failed";
+  return problem === "refused" ? ended : `${ended}: ${problem.replaceAll("_", " ")}`;
 }

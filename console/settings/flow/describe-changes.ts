@@ -1,7 +1,17 @@
 import type { StageCards } from "../../api/schema.d.ts";
-import { cardsOf } from "../../text/counted.ts";
+import { cardsOf, counted } from "../../text/counted.ts";
 import { ruleWords } from "../../text/rule.ts";
-import { isSame, orderOf, stageIn, type DraftStage, type FlowDraft, type FlowSettings } from "./draft.ts";
+import { faultsAt, type StageFaults } from "./check-draft.ts";
+import {
+  isSame,
+  orderOf,
+  stageIn,
+  targetsOf,
+  type DraftStage,
+  type FlowDraft,
+  type FlowSettings,
+} from "./draft.ts";
+import { newSkips } from "./skips.ts";
 import { isRestricted, whoMayEnter } from "./words.ts";
 
 /** Some cards: how many, and the numbers of the first ones. */
@@ -9,7 +19,7 @@ export type Counted = StageCards["cards"];
 
 /** What a change of the flow does, as a sentence. */
 export interface Effect {
-  /** `blocks`: the change is refused until the cards have moved. */
+  /** `blocks`: the service refuses the change, because of cards in the stage or an invalid value. */
   readonly kind: "blocks" | "warns" | "tells";
   readonly text: string;
   /** The cards that it concerns. */
@@ -37,15 +47,51 @@ export function describeChanges(before: FlowDraft, after: FlowDraft, standing: S
     ...after.stages.flatMap((stage, at) => {
       const was = stageIn(before, stage.key);
       const previous = after.stages[at - 1];
-      return was ? changes(was, stage, standing) : addition(stage, previous);
+      const faults = faultsAt(after.stages, at);
+      return [
+        ...Object.values(faults).map(block),
+        ...(was ? changes(was, stage, faults, standing) : addition(stage, previous, faults)),
+      ];
     }),
     ...order(before, after, standing),
+    ...newSkips(before.stages, after.stages).map(({ text }) => warn(text)),
     ...settings(before.settings, after.settings),
   ];
 }
 
+/** A branch that a repository does not have, as GitHub said. */
+export interface MissingBranch {
+  readonly branchName: string;
+  readonly repositoryId: string;
+  readonly fullName: string;
+}
+
+/** How many repositories a warning names. */
+const MAX_NAMES = 3;
+
+/** Warns about the targets of a flow that repositories lack. Other branches are ignored. */
+export const describeMissing = (flow: FlowDraft, missing: readonly MissingBranch[]): Effect[] =>
+  targetsOf(flow).flatMap((target) => {
+    const places = missing.filter(({ branchName }) => branchName === target);
+    return places.length === 0
+      ? []
+      : [
+          warn(
+            `The target branch ${target} does not exist in ${listOf(places)}. Moves that need it are refused until it is created.`,
+          ),
+        ];
+  });
+
+/** The names of the first repositories, and how many more there are. */
+function listOf(places: readonly MissingBranch[]): string {
+  const names = places.slice(0, MAX_NAMES).map(({ fullName }) => fullName);
+  const more = places.length - names.length;
+  return new Intl.ListFormat("en").format(more > 0 ? [...names, `${more} more`] : names);
+}
+
 const tell = (text: string, cards = NONE): Effect => ({ kind: "tells", text, cards });
 const warn = (text: string, cards = NONE): Effect => ({ kind: "warns", text, cards });
+const block = (text: string): Effect => ({ kind: "blocks", text, cards: NONE });
 
 function removal({ key, name }: DraftStage, { cardsIn, armedInto }: StageCounts): Effect[] {
   const cards = cardsIn(key);
@@ -71,18 +117,24 @@ const disarmed = (name: string, cards: Counted): Effect[] =>
         ),
       ];
 
-const addition = (stage: DraftStage, previous: DraftStage | undefined): Effect[] => [
+const addition = (stage: DraftStage, previous: DraftStage | undefined, { rule }: StageFaults): Effect[] => [
   tell(
-    `${stage.name || "The new stage"} is added${previous ? ` after ${previous.name}` : ""}. Entering it: ${ruleWords(stage.rule)}.`,
+    `${stage.name || "The new stage"} is added${previous ? ` after ${previous.name}` : ""}.${rule === undefined ? ` Entering it: ${ruleWords(stage.rule)}.` : ""}`,
   ),
   ...(isRestricted(stage) ? [tell(whoMayEnter(stage))] : []),
 ];
 
-function changes(was: DraftStage, is: DraftStage, { cardsIn, armedInto }: StageCounts): Effect[] {
+/** A value with a fault is not described: the fault is. */
+function changes(
+  was: DraftStage,
+  is: DraftStage,
+  faults: StageFaults,
+  { cardsIn, armedInto }: StageCounts,
+): Effect[] {
   const cards = cardsIn(is.key);
   const effects: Effect[] = [];
   if (was.name !== is.name) effects.push(tell(`${was.name} is renamed to ${is.name || "(no name)"}.`));
-  if (!isSame(was.rule, is.rule)) {
+  if (!isSame(was.rule, is.rule) && faults.rule === undefined) {
     const stay =
       cards.count > 0
         ? ` The ${cardsOf(cards.count)} in it ${cards.count === 1 ? "stays" : "stay"} as ${cards.count === 1 ? "it is" : "they are"}.`
@@ -92,11 +144,11 @@ function changes(was: DraftStage, is: DraftStage, { cardsIn, armedInto }: StageC
       ...disarmed(is.name, armedInto(is.key)),
     );
   }
-  return [...effects, ...entry(was, is, cards)];
+  return [...effects, ...entry(was, is, faults, cards)];
 }
 
 /** Who may enter, and whether there is room. */
-function entry(was: DraftStage, is: DraftStage, cards: Counted): Effect[] {
+function entry(was: DraftStage, is: DraftStage, faults: StageFaults, cards: Counted): Effect[] {
   const [before, after] = [was.gates, is.gates];
   const whoChanged =
     was.minRole !== is.minRole ||
@@ -104,7 +156,7 @@ function entry(was: DraftStage, is: DraftStage, cards: Counted): Effect[] {
     before.secondPerson !== after.secondPerson;
   const limit = after.wipLimit;
   const effects = whoChanged ? [tell(whoMayEnter(is))] : [];
-  if (before.wipLimit === limit) return effects;
+  if (before.wipLimit === limit || faults.wipLimit !== undefined) return effects;
   if (limit === null) return [...effects, tell(`${is.name} has no limit of cards any more.`)];
   const over = cards.count - limit;
   if (over < 0)
@@ -140,8 +192,8 @@ const SETTINGS: { readonly [Name in keyof FlowSettings]: (value: FlowSettings[Na
       ? "Failing or pending checks refuse a merge."
       : "Checks do not refuse a merge any more.",
   releases: (isOn) => (isOn ? "The project has releases." : "The project has no releases any more."),
-  staleAfterDays: (days) => `A card that waits longer than ${days} days appears in the inbox.`,
-  agentSilenceHours: (hours) => `An agent that is silent for ${hours} hours appears in the inbox.`,
+  staleAfterDays: (days) => `A card that waits longer than ${counted(days, "day")} appears in the inbox.`,
+  agentSilenceHours: (hours) => `An agent that is silent for ${counted(hours, "hour")} appears in the inbox.`,
 };
 
 const settings = (before: FlowSettings, after: FlowSettings): Effect[] =>

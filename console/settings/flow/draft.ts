@@ -25,7 +25,7 @@ export interface FlowDraft {
 
 const NO_GATES: Gates = { wipLimit: null, humanOnly: false, secondPerson: false };
 
-/** The same flow gives the same text as JSON, whatever answer it comes from. */
+/** The same flow gives the same text as JSON, whatever response it comes from. */
 export function draftOf({ stages, ...flow }: Flow): FlowDraft {
   const { releases, branchPattern, mergeMethod, checks, staleAfterDays, agentSilenceHours } = flow;
   return {
@@ -99,7 +99,7 @@ export function withStageOf(draft: FlowDraft, base: FlowDraft, key: string): Flo
   return { ...draft, stages: draft.stages.toSpliced(place, 0, stage) };
 }
 
-/** The place in `stages` behind the nearest stage that precedes `others[at]` and is in both. */
+/** The index in `stages` after the last stage that also precedes `others[at]`. */
 export function placeAfter(stages: readonly DraftStage[], others: readonly DraftStage[], at: number): number {
   const before = others.slice(0, at).map(({ key }) => key);
   return stages.findLastIndex(({ key }) => before.includes(key)) + 1;
@@ -107,6 +107,11 @@ export function placeAfter(stages: readonly DraftStage[], others: readonly Draft
 
 export const stageIn = ({ stages }: FlowDraft, key: string): DraftStage | undefined =>
   stages.find((stage) => stage.key === key);
+
+/** The branches that a flow names as targets, each once. Without a name, the target is the default branch. */
+export const targetsOf = ({ stages }: { readonly stages: readonly { readonly rule: Rule }[] }): string[] => [
+  ...new Set(stages.flatMap(({ rule }) => (rule.type === "merge" && rule.into !== null ? [rule.into] : []))),
+];
 
 /** The keys of the stages of `draft` that `other` has, too. */
 export const orderOf = (draft: FlowDraft, other: FlowDraft): string[] =>

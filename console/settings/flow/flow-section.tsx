@@ -9,7 +9,10 @@ import { EmptyState, ErrorState, Loading } from "../../components/states.tsx";
 import { NoRepository, useRepositoriesOf } from "../../shell/no-repository.tsx";
 import { useProject } from "../../shell/use-project.ts";
 import { SectionHead } from "../section-head.tsx";
-import { draftOf } from "./draft.ts";
+import { useMissingBranches } from "../repositories/use-missing-branches.ts";
+import { describeMissing } from "./describe-changes.ts";
+import { draftOf, targetsOf } from "./draft.ts";
+import { Effects } from "./effects.tsx";
 import { FlowDiagram } from "./flow-diagram.tsx";
 import { FlowEditor } from "./flow-editor.tsx";
 import { SettingsList } from "./settings-list.tsx";
@@ -46,6 +49,7 @@ function FlowPage({ project, flow }: { readonly project: Project; readonly flow:
     wasEditing.current = isEditing;
   }, [isEditing]);
   const shown = draftOf(flow);
+  const warnings = describeMissing(shown, useMissingBranches(project.id, targetsOf(shown)));
   const isLacking = useRepositoriesOf(project.id)?.length === 0;
   return (
     <>
@@ -66,7 +70,7 @@ function FlowPage({ project, flow }: { readonly project: Project; readonly flow:
         )}
       </SectionHead>
       {isLacking && (
-        <p className="settings-caution">
+        <p className="settings-caution flow-caution">
           <NoRepository />
         </p>
       )}
@@ -74,6 +78,7 @@ function FlowPage({ project, flow }: { readonly project: Project; readonly flow:
         <FlowEditor project={project} flow={edit} />
       ) : (
         <>
+          {warnings.length > 0 && <Effects effects={warnings} />}
           <FlowDiagram projectId={project.id} stages={shown.stages} />
           <SettingsList settings={shown.settings} />
         </>

@@ -1,5 +1,6 @@
 import { Field } from "../../components/field.tsx";
 import { Select } from "../../components/select.tsx";
+import { counted } from "../../text/counted.ts";
 import type { FlowSettings } from "./draft.ts";
 
 const METHODS = [
@@ -33,9 +34,9 @@ export const SettingsList = ({ settings }: { readonly settings: FlowSettings }) 
       <dt>Releases</dt>
       <dd>{settings.releases ? "Used" : "Not used"}</dd>
       <dt>A card counts as waiting too long after</dt>
-      <dd>{settings.staleAfterDays} days</dd>
+      <dd>{counted(settings.staleAfterDays, "day")}</dd>
       <dt>An agent counts as stopped after</dt>
-      <dd>{settings.agentSilenceHours} hours</dd>
+      <dd>{counted(settings.agentSilenceHours, "hour")}</dd>
     </dl>
   </section>
 );

@@ -3,23 +3,32 @@ import { Button } from "../../components/button.tsx";
 import { Field } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Select } from "../../components/select.tsx";
+import type { StageFaults } from "./check-draft.ts";
 import type { DraftStage } from "./draft.ts";
+import { laterNames, type Skip } from "./skips.ts";
+import "./stage-fields.css";
 import { useStageDrag } from "./use-stage-drag.ts";
-import { isRestricted, roleToEnter, ROLES, RULES } from "./words.ts";
+import { roleToEnter, ROLES, RULES } from "./words.ts";
 
 interface Props {
   readonly stage: DraftStage;
   readonly at: number;
   readonly count: number;
+  readonly faults: StageFaults;
   /** Why the service refused the stage. */
-  readonly faults: readonly string[];
+  readonly refusals: readonly string[];
+  /** The conditions of the stage that cards avoid by a move past it. */
+  readonly skips: readonly Skip[];
   readonly onChange: (changes: Partial<DraftStage>) => void;
   readonly onMove: (to: number) => void;
   readonly onRemove: () => void;
+  /** Sets a condition of the stage in the later stages, too. */
+  readonly onClose: (skip: Skip) => void;
 }
 
 /** The fields of a stage. The backlog has a name only: every new card enters it. */
-export function StageFields({ stage, at, count, faults, onChange, onMove, onRemove }: Props) {
+export function StageFields(props: Props) {
+  const { stage, at, count, faults, refusals, skips, onChange, onMove, onRemove, onClose } = props;
   const { key, name, rule, gates } = stage;
   const item = useRef<HTMLLIElement>(null);
   const handle = useRef<HTMLSpanElement>(null);
@@ -73,6 +82,7 @@ export function StageFields({ stage, at, count, faults, onChange, onMove, onRemo
               label="Entering it"
               value={rule.type}
               choices={RULES}
+              error={faults.rule}
               onChoose={(type) => onChange({ rule: { type, into: type === "merge" ? rule.into : null } })}
             />
             {rule.type === "merge" && (
@@ -93,18 +103,10 @@ export function StageFields({ stage, at, count, faults, onChange, onMove, onRemo
             <Field
               label="Card limit"
               type="number"
-              min={1}
-              max={10_000}
               placeholder="none"
               value={gates.wipLimit ?? ""}
-              onChange={(event) =>
-                onChange({
-                  gates: {
-                    ...gates,
-                    wipLimit: event.target.value === "" ? null : Math.trunc(event.target.valueAsNumber),
-                  },
-                })
-              }
+              error={faults.wipLimit}
+              onChange={(event) => onChange({ gates: { ...gates, wipLimit: limitIn(event.target) } })}
             />
           </div>
           <div className="flow-stage-gates">
@@ -115,27 +117,41 @@ export function StageFields({ stage, at, count, faults, onChange, onMove, onRemo
               onChange={(humanOnly) => onChange({ gates: { ...gates, humanOnly } })}
             />
             <Gate
-              text="Someone other than the author must move cards here"
+              text="A second person must move cards here"
               hint="Whoever wrote or pushed the commits of a card may not, nor the owner of an agent that did."
               isOn={gates.secondPerson}
               onChange={(secondPerson) => onChange({ gates: { ...gates, secondPerson } })}
             />
-            {at < count - 1 && isRestricted(stage) && (
-              <p className="field-hint">
-                Cards can skip this stage. Restrict who may enter the later stages, too.
-              </p>
-            )}
           </div>
+          {skips.map((skip) => (
+            <SkipWarning key={skip.whom} skip={skip} onClose={() => onClose(skip)} />
+          ))}
         </>
       )}
-      {faults.map((fault) => (
-        <p key={fault} className="flow-fault" role="alert">
-          {fault}
+      {refusals.map((refusal) => (
+        <p key={refusal} className="flow-fault" role="alert">
+          {refusal}
         </p>
       ))}
     </li>
   );
 }
+
+/** The number in a field, null if it is empty. What is not a number counts as 0, which no limit can be. */
+const limitIn = ({ value, valueAsNumber, validity }: HTMLInputElement): number | null => {
+  if (validity.badInput) return 0;
+  return value === "" ? null : Math.trunc(valueAsNumber);
+};
+
+/** Says that a condition does not hold for cards that are moved past its stage, and offers to change that. */
+const SkipWarning = ({ skip, onClose }: { readonly skip: Skip; readonly onClose: () => void }) => (
+  <div className="settings-caution flow-skip">
+    <p role="status" dir="auto">
+      {skip.text}
+    </p>
+    <Button onClick={onClose}>Also require it for {laterNames(skip)}</Button>
+  </div>
+);
 
 interface PlacesProps extends Pick<Props, "at" | "count" | "onMove" | "onRemove"> {
   readonly name: string;

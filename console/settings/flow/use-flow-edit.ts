@@ -5,6 +5,7 @@ import type { Flow, Project } from "../../api/schema.d.ts";
 import { useDraft } from "../../api/use-draft.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
+import { faultsOf } from "./check-draft.ts";
 import { bodyOf, draftOf, isSame, type FlowDraft } from "./draft.ts";
 import { mergeDrafts } from "./merge-drafts.ts";
 
@@ -14,7 +15,7 @@ interface Edit {
   readonly base: FlowDraft;
 }
 
-/** Why the service refused the flow; `stages` has the sentences by the index of the stage. */
+/** Why the flow is not saved. `stages` has the sentences of the service by the index of the stage. */
 export interface FlowProblem {
   readonly message: string;
   readonly stages: ReadonlyMap<number, readonly string[]>;
@@ -53,9 +54,9 @@ export function useFlowEdit({ id: projectId }: Project, flow: Flow): FlowEdit {
   const path = { projectId };
 
   const readNow = async () => {
-    const answered = await client.read("GET /v1/projects/{projectId}/flow", { path });
-    queries.setQueryData(keys.flow(projectId), answered.data);
-    return answered;
+    const received = await client.read("GET /v1/projects/{projectId}/flow", { path });
+    queries.setQueryData(keys.flow(projectId), received.data);
+    return received;
   };
   const trySave = async ({ mine, base }: Edit): Promise<"saved" | "conflict"> => {
     const { data: latest, etag } = await readNow();
@@ -81,7 +82,10 @@ export function useFlowEdit({ id: projectId }: Project, flow: Flow): FlowEdit {
       setProblem(null);
       if (!edit) keep({ mine: current, base: current });
     },
-    change: (mine) => edit && keep({ mine, base: edit.base }),
+    change: (mine) => {
+      setProblem(null);
+      if (edit) keep({ mine, base: edit.base });
+    },
     combine: () => {
       setProblem(null);
       if (edit) keep({ mine: mergeDrafts(edit.base, edit.mine, current), base: current });
@@ -91,6 +95,11 @@ export function useFlowEdit({ id: projectId }: Project, flow: Flow): FlowEdit {
       if (isSame(edit.mine, edit.base)) {
         stored.clear();
         return "unchanged";
+      }
+      const faults = faultsOf(edit.mine.stages);
+      if (faults.length > 0) {
+        setProblem({ message: faults.join(" "), stages: new Map() });
+        return "failed";
       }
       setIsSaving(true);
       setProblem(null);

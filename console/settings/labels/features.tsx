@@ -58,7 +58,9 @@ export function Features() {
             (await remove.run({ path: { featureId: id } }, `Feature ${name} deleted`)) !== undefined,
         }}
         consequence={(count) =>
-          count === 0 ? "No card belongs to it." : `${cardsOf(count)} remain, without a feature.`
+          count === 0
+            ? "No card belongs to it."
+            : `${cardsOf(count)} ${count === 1 ? "remains" : "remain"}, without a feature.`
         }
         note={(feature) => <Note feature={feature} />}
         actions={(feature, at) => mayEdit && <Places feature={feature} at={at} onChange={place.run} />}

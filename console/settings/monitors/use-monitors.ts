@@ -10,7 +10,7 @@ export interface Monitor {
   readonly createdAt: string;
 }
 
-/** The secret is in no other answer. */
+/** The secret is in no other response. */
 export type NewMonitor = Omit<Monitor, "createdAt"> & { readonly secret: string };
 
 const PATH = "/console/v1/monitors";
@@ -30,7 +30,7 @@ export function useMonitors() {
   });
 }
 
-/** Creates a monitor. An attempt without an answer is repeated under its key, so that there are not two monitors. */
+/** Creates a monitor. An attempt without a response is repeated under its key, so that there are not two monitors. */
 export function useCreateMonitor() {
   const { client } = useWorkspace();
   const queries = useQueryClient();

@@ -1,17 +1,21 @@
 import { useState } from "react";
+import { Link } from "wouter";
 import type { Agent } from "../../api/schema.d.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { Avatar } from "../../components/avatar.tsx";
 import { Badge } from "../../components/badge.tsx";
-import { Button } from "../../components/button.tsx";
+import { Button, buttonClass } from "../../components/button.tsx";
 import { Confirm } from "../../components/dialog/confirm.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Menu, MenuGroup, MenuItem } from "../../components/menu.tsx";
+import { useAddress } from "../../shell/use-project.ts";
+import { counted } from "../../text/counted.ts";
 import { Problem } from "../problem.tsx";
 import { useChange } from "../use-change.ts";
+import { isActive, isKeyOf, KEYS_PATH, keysOfAgent, newKeyOfAgent, useApiKeys } from "./agent-keys.ts";
 import { useOwners } from "./use-owners.ts";
 
-/** An agent with its owner, whom a menu changes. */
+/** An agent with its keys, and with its owner, whom a menu changes. */
 export function AgentRow({ agent }: { readonly agent: Agent }) {
   const { keys } = useWorkspace();
   const [isAsking, setIsAsking] = useState(false);
@@ -29,9 +33,11 @@ export function AgentRow({ agent }: { readonly agent: Agent }) {
           </strong>
           {!isRegistered && <Badge>well-known</Badge>}
         </span>
+        <KeyCount agent={agent} />
         <Problem error={error} />
       </div>
       <div className="settings-row-actions">
+        <IssueKey login={login} />
         <OwnerMenu login={login} owner={owner} isBusy={isBusy} onChoose={setOwner} />
         {isRegistered && (
           <Button kind="quiet" aria-label={`Remove ${login}`} onClick={() => setIsAsking(true)}>
@@ -41,6 +47,32 @@ export function AgentRow({ agent }: { readonly agent: Agent }) {
       </div>
       <RemoveAgent agent={agent} open={isAsking} onClose={() => setIsAsking(false)} />
     </li>
+  );
+}
+
+function KeyCount({ agent }: { readonly agent: Agent }) {
+  const addressOf = useAddress();
+  const { data } = useApiKeys();
+  if (!data) return null;
+  const count = data.filter((key) => isActive(key) && isKeyOf(agent, key)).length;
+  return (
+    <p className="settings-faint">
+      {count === 0 ? (
+        "No active API key"
+      ) : (
+        <Link href={addressOf(KEYS_PATH, keysOfAgent(agent.login))}>{counted(count, "active API key")}</Link>
+      )}
+    </p>
+  );
+}
+
+/** Opens the form for a key with the agent chosen. */
+export function IssueKey({ login }: { readonly login: string }) {
+  const addressOf = useAddress();
+  return (
+    <Link href={addressOf(KEYS_PATH, newKeyOfAgent(login))} className={buttonClass()}>
+      Issue a key<span className="visually-hidden"> for {login}</span>
+    </Link>
   );
 }
 

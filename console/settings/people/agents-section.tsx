@@ -1,16 +1,15 @@
-import { useRead } from "../../api/reads.ts";
 import { hasRole } from "../../api/session.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { SectionHead } from "../section-head.tsx";
+import { useAgents } from "./agent-keys.ts";
 import { AgentRow } from "./agent-row.tsx";
-import { LIST_OPTIONS } from "./list-options.ts";
 import { NewAgentForm } from "./new-agent-form.tsx";
 import { Waiting } from "./waiting.tsx";
 import "./people.css";
 
 const ABOUT =
-  "An agent is a GitHub account that works on cards. Register it here with its owner, then issue a key for it under API keys. Where a stage needs a second person, the commits of an agent count as those of its owner.";
+  "An agent is a GitHub account that works on cards. Register it here with its owner, then issue a key for it: the keys of an agent have its login as their name. Where a stage needs a second person, the commits of an agent count as those of its owner.";
 
 /** The agents of the board and their owners. */
 export default function AgentsSection() {
@@ -34,8 +33,7 @@ export default function AgentsSection() {
 }
 
 function Agents() {
-  const { keys } = useWorkspace();
-  const { data, error, refetch } = useRead(keys.people("agents"), "GET /console/v1/agents", {}, LIST_OPTIONS);
+  const { data, error, refetch } = useAgents();
   return (
     <section className="settings-part" aria-labelledby="agents">
       <h2 id="agents">On this board</h2>

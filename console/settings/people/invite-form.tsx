@@ -10,7 +10,7 @@ import { Select } from "../../components/select.tsx";
 import { Problem } from "../problem.tsx";
 import { useChange } from "../use-change.ts";
 import { LoginField, loginIn } from "./login-field.tsx";
-import { ROLE_CHOICES } from "./roles.ts";
+import { allowsOf, ROLE_CHOICES } from "./roles.ts";
 
 /** Invites a GitHub account, then shows the link to send to that person. */
 export function InviteForm() {
@@ -22,10 +22,10 @@ export function InviteForm() {
   const wanted = loginIn(login);
   const send = async (): Promise<void> => {
     if (wanted === "") return;
-    const answered = await run({ body: { login: wanted, role } }, `${wanted} is invited`);
-    if (!answered) return;
+    const received = await run({ body: { login: wanted, role } }, `${wanted} is invited`);
+    if (!received) return;
     clear();
-    setInvited(answered.data);
+    setInvited(received.data);
   };
   return (
     <section className="settings-part">
@@ -40,7 +40,7 @@ export function InviteForm() {
         <h2 id="invite">Invite somebody</h2>
         <div className="settings-fields">
           <LoginField label="GitHub login" value={login} error={error} onChange={setLogin} />
-          <Select label="Role" value={role} choices={ROLE_CHOICES} onChoose={setRole} />
+          <Select label="Role" hint={allowsOf(role)} value={role} choices={ROLE_CHOICES} onChoose={setRole} />
         </div>
         {issueOf(error, "login") === undefined && <Problem error={error} />}
         <div className="form-actions">

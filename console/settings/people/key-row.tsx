@@ -1,11 +1,14 @@
 import { useState } from "react";
+import { Link } from "wouter";
 import type { ApiKey, IssuedApiKey } from "../../api/schema.d.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Confirm } from "../../components/dialog/confirm.tsx";
+import { useAddress } from "../../shell/use-project.ts";
 import { Ago } from "../../text/time.tsx";
 import { useChange } from "../use-change.ts";
+import { isKeyOf, isPast, useAgents } from "./agent-keys.ts";
 import { RotateQuestion } from "./rotate-question.tsx";
 
 interface Props {
@@ -67,13 +70,12 @@ export function KeyRow({ apiKey, onRotated }: Props) {
   );
 }
 
-const isPast = (at: string | null): boolean => at !== null && Date.parse(at) <= Date.now();
-
 function Facts({ apiKey }: { readonly apiKey: ApiKey }) {
   const { clientId, owner, createdAt, expiresAt, previousUntil, lastUsedAt, revokedAt } = apiKey;
   return (
     <p className="settings-faint key-facts">
       <span className="mono">{clientId}</span>
+      <OfAgent apiKey={apiKey} />
       <span>
         {owner ? (
           <>
@@ -116,6 +118,22 @@ function Facts({ apiKey }: { readonly apiKey: ApiKey }) {
         </span>
       )}
     </p>
+  );
+}
+
+function OfAgent({ apiKey }: { readonly apiKey: ApiKey }) {
+  const addressOf = useAddress();
+  const { data: agents = [] } = useAgents();
+  const agent = agents.find((each) => isKeyOf(each, apiKey));
+  return (
+    agent && (
+      <span>
+        of the agent{" "}
+        <Link href={addressOf("/settings/agents")}>
+          <bdi>{agent.login}</bdi>
+        </Link>
+      </span>
+    )
   );
 }
 

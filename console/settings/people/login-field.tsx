@@ -4,6 +4,7 @@ import { Field } from "../../components/field.tsx";
 interface Props {
   readonly label: string;
   readonly hint?: string;
+  readonly placeholder?: string;
   readonly value: string;
   /** Of the last attempt. */
   readonly error: unknown;

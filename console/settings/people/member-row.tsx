@@ -16,7 +16,7 @@ import { roleName, ROLES } from "./roles.ts";
 
 type Question = { readonly role: Role } | "remove";
 
-/** A member with the role, which a menu changes, and the way out. */
+/** A member with a menu for the role and a button that removes the member. */
 export function MemberRow({ person }: { readonly person: Person }) {
   const { session } = useWorkspace();
   const { login, name, avatarUrl, kind, joinedAt, lastSeenAt, keys } = person;
@@ -90,9 +90,9 @@ function useRoleChange({ id, login, role: from }: Person): RoleChange {
   const queries = useQueryClient();
   const { run, isBusy, error } = useChange("PATCH /console/v1/members/{userId}", keys.people("members"));
   const change = async (role: Role): Promise<boolean> => {
-    const answered = await run({ path: { userId: id }, body: { role, from } }, `${login} is now ${role}`);
-    if (!answered) await queries.invalidateQueries({ queryKey: keys.people("members") });
-    return answered !== undefined;
+    const received = await run({ path: { userId: id }, body: { role, from } }, `${login} is now ${role}`);
+    if (!received) await queries.invalidateQueries({ queryKey: keys.people("members") });
+    return received !== undefined;
   };
   return { change, isBusy, error };
 }

@@ -39,8 +39,8 @@ export function RotateQuestion({ apiKey: { id, name }, open, onClose, onRotated 
       keepHours: Number(keep),
       ...(expiry !== "same" && { expiresInDays: daysOf(expiry) }),
     };
-    const answered = await run({ path: { id }, body }, `${name} has a new key. It is shown once.`);
-    if (answered) onRotated(answered.data);
+    const received = await run({ path: { id }, body }, `${name} has a new key. It is shown once.`);
+    if (received) onRotated(received.data);
   };
   return (
     <Dialog

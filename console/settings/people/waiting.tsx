@@ -6,6 +6,6 @@ interface WaitingProps {
   readonly onRetry: () => void;
 }
 
-/** Until a list is there. */
+/** Shown until a list is loaded. */
 export const Waiting = ({ what, error, onRetry }: WaitingProps) =>
   error ? <ErrorState error={error} onRetry={onRetry} /> : <Loading what={what} />;

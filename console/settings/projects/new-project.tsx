@@ -1,5 +1,5 @@
-import { useRef, useState } from "react";
-import { useLocation } from "wouter";
+import { useEffect, useRef, useState, type RefObject } from "react";
+import { useLocation, useSearchParams } from "wouter";
 import type { Project } from "../../api/schema.d.ts";
 import { useDraft } from "../../api/use-draft.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
@@ -7,6 +7,7 @@ import { Button } from "../../components/button.tsx";
 import { Field } from "../../components/field.tsx";
 import { Select } from "../../components/select.tsx";
 import { Problem } from "../problem.tsx";
+import { problemOfName } from "./problem-of-name.ts";
 import { useChange } from "../use-change.ts";
 
 /** The form for a project, which begins with a copy of a flow. Its own flow opens next. */
@@ -16,11 +17,13 @@ export function NewProject({ projects }: { readonly projects: readonly Project[]
   const { text: name, setText: setName, clear } = useDraft(`new-project:${board.workspaceId}`);
   const [isTried, setIsTried] = useState(false);
   const field = useRef<HTMLInputElement>(null);
+  useFocusIfWanted(field);
   const [flowFrom, setFlowFrom] = useState(projects[0]?.id ?? "");
   const { run, isBusy, error } = useChange("POST /v1/projects", keys.list("projects"));
+  const problem = problemOfName(name, projects);
   const create = async (): Promise<void> => {
     setIsTried(true);
-    if (name.trim() === "") {
+    if (problem !== null) {
       field.current?.focus();
       return;
     }
@@ -49,7 +52,7 @@ export function NewProject({ projects }: { readonly projects: readonly Project[]
           maxLength={80}
           dir="auto"
           ref={field}
-          error={isTried && name.trim() === "" ? "A project needs a name." : undefined}
+          error={isTried && problem !== null ? problem : undefined}
           onChange={(event) => setName(event.target.value)}
         />
         <Select
@@ -73,4 +76,21 @@ export function NewProject({ projects }: { readonly projects: readonly Project[]
       </div>
     </form>
   );
+}
+
+/** Puts the focus into the field if the address says so (`?new=project`), as a link of the top bar does. */
+function useFocusIfWanted(field: RefObject<HTMLInputElement | null>): void {
+  const [search, setSearch] = useSearchParams();
+  const isWanted = search.get("new") === "project";
+  useEffect(() => {
+    if (!isWanted) return;
+    field.current?.focus();
+    setSearch(
+      (params) => {
+        params.delete("new");
+        return params;
+      },
+      { replace: true },
+    );
+  }, [isWanted, field, setSearch]);
 }

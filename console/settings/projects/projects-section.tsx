@@ -1,6 +1,6 @@
 import { useRef, useState } from "react";
 import { Link } from "wouter";
-import { useRead } from "../../api/reads.ts";
+import { useProjects, useRead } from "../../api/reads.ts";
 import type { Project } from "../../api/schema.d.ts";
 import { hasRole } from "../../api/session.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
@@ -15,6 +15,7 @@ import { Problem } from "../problem.tsx";
 import { SectionHead } from "../section-head.tsx";
 import { useChange } from "../use-change.ts";
 import { NewProject } from "./new-project.tsx";
+import { problemOfName } from "./problem-of-name.ts";
 import { cardsOf } from "../../text/counted.ts";
 
 /** The projects of the board. */
@@ -109,9 +110,13 @@ function EditProject({ project, onClose }: { readonly project: Project; readonly
   const [slug, setSlug] = useState(project.slug);
   const [description, setDescription] = useState(project.description);
   const { run, isBusy, error } = useChange("PATCH /v1/projects/{projectId}", keys.list("projects"));
-  const isBlank = name.trim() === "";
+  const { data: projects = [] } = useProjects();
+  const problem = problemOfName(
+    name,
+    projects.filter(({ id }) => id !== project.id),
+  );
   const save = async (): Promise<void> => {
-    if (isBlank) return;
+    if (problem !== null) return;
     const body = {
       ...(name !== project.name && { name }),
       ...(slug !== project.slug && { slug }),
@@ -136,12 +141,12 @@ function EditProject({ project, onClose }: { readonly project: Project; readonly
           value={name}
           maxLength={80}
           dir="auto"
-          error={isBlank ? "A project needs a name." : undefined}
+          error={problem ?? undefined}
           onChange={(event) => setName(event.target.value)}
         />
         <Field
           label="Slug"
-          hint="In addresses. Links with the old slug stop working"
+          hint="In addresses. Bookmarks with the old slug stop working"
           value={slug}
           maxLength={50}
           onChange={(event) => setSlug(event.target.value)}

@@ -20,22 +20,38 @@ const FIXES: Readonly<Record<Broken, string>> = {
   other_project: "The repository does not belong to the project of its cards any more. Link it again.",
 };
 
+/** The same for a repository that no project has, where it differs. */
+const FIXES_BEFORE_LINK: Partial<typeof FIXES> = {
+  archived:
+    "The repository is archived on GitHub, so it is read-only. Unarchive it there before you link it.",
+};
+
 const DELAYS = {
   rate_limit:
     "GitHub's rate limit is reached. Trunkline continues by itself when GitHub accepts calls again.",
-  unusable_answer: "GitHub's last answer was not usable. Trunkline tries again by itself.",
+  unusable_response: "GitHub's last response was not usable. Trunkline tries again by itself.",
   outage: "GitHub did not respond recently. Trunkline tries again by itself.",
 } as const;
 
+interface Props {
+  readonly repository: Repository;
+  /** Whether a project has it. Otherwise only what is wrong is shown. */
+  readonly isLinked: boolean;
+}
+
 /** The connection of a repository to GitHub, and how to repair it. */
-export function Health({ repository: { fullName, connected, health } }: { readonly repository: Repository }) {
-  const { broken, missingPermissions, unavailable, lastWebhookAt, lastReconciledAt } = health;
-  if (broken !== null || !connected)
+export function Health({ repository: { fullName, connected, health }, isLinked }: Props) {
+  const { broken, missingPermissions, unavailable } = health;
+  if (broken !== null || !connected) {
+    const fix = FIXES[broken ?? "not_granted"];
     return (
       <Trouble tone="danger" title="Connection broken" fullName={fullName}>
-        {FIXES[broken ?? "not_granted"]} Moves of its cards are refused until then.
+        {isLinked
+          ? `${fix} Moves of its cards are refused until then.`
+          : (FIXES_BEFORE_LINK[broken ?? "not_granted"] ?? fix)}
       </Trouble>
     );
+  }
   return (
     <>
       {missingPermissions.length > 0 && (
@@ -47,29 +63,37 @@ export function Health({ repository: { fullName, connected, health } }: { readon
       )}
       {unavailable && (
         <p className="repository-trouble">
-          <Badge tone="warning">GitHub does not answer</Badge> {DELAYS[unavailable.reason]}
+          <Badge tone="warning">GitHub does not respond</Badge> {DELAYS[unavailable.reason]}
         </p>
       )}
-      <p className="settings-faint">
-        <Badge tone="success">connected</Badge>{" "}
-        {lastWebhookAt === null ? (
-          "No webhook has arrived yet."
-        ) : (
-          <>
-            The last webhook arrived <Ago at={lastWebhookAt} />.
-          </>
-        )}{" "}
-        {lastReconciledAt === null ? (
-          "Not compared with GitHub yet."
-        ) : (
-          <>
-            Last compared with GitHub <Ago at={lastReconciledAt} />.
-          </>
-        )}
-      </p>
+      {isLinked ? <Connected health={health} /> : <Badge>available</Badge>}
     </>
   );
 }
+
+const Connected = ({
+  health: { lastWebhookAt, lastReconciledAt },
+}: {
+  readonly health: Repository["health"];
+}) => (
+  <p className="settings-faint">
+    <Badge tone="success">connected</Badge>{" "}
+    {lastWebhookAt === null ? (
+      "No webhook has arrived yet."
+    ) : (
+      <>
+        The last webhook arrived <Ago at={lastWebhookAt} />.
+      </>
+    )}{" "}
+    {lastReconciledAt === null ? (
+      "Not compared with GitHub yet."
+    ) : (
+      <>
+        Last compared with GitHub <Ago at={lastReconciledAt} />.
+      </>
+    )}
+  </p>
+);
 
 interface TroubleProps {
   readonly tone: "danger" | "warning";

@@ -1,19 +1,22 @@
 import { useState } from "react";
-import { Link } from "wouter";
-import { useProjects, useRepositories } from "../../api/reads.ts";
+import { useFlow, useRepositories } from "../../api/reads.ts";
 import type { Project, Repository } from "../../api/schema.d.ts";
 import { hasRole } from "../../api/session.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
-import { ExternalLink, gitHubPages } from "../../card/git/external-link.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Confirm } from "../../components/dialog/confirm.tsx";
 import { EmptyState, ErrorState, Loading } from "../../components/states.tsx";
 import { useProject } from "../../shell/use-project.ts";
 import { Problem } from "../problem.tsx";
+import type { MissingBranch } from "../flow/describe-changes.ts";
+import { targetsOf } from "../flow/draft.ts";
 import { SectionHead } from "../section-head.tsx";
 import { Health } from "./health.tsx";
+import { MissingBranches } from "./missing-branches.tsx";
+import { Name, Others, type RowProps } from "./others.tsx";
 import "./repositories.css";
+import { useMissingBranches } from "./use-missing-branches.ts";
 import { useSetRepositories } from "./use-set-repositories.ts";
 
 /** The repositories of the project that is chosen in the top bar, and those that it can get. */
@@ -31,6 +34,8 @@ export default function RepositoriesSection() {
 function OfProject({ project }: { readonly project: Project }) {
   const { board } = useWorkspace();
   const { data: repositories, error, refetch } = useRepositories();
+  const { data: flow } = useFlow(project.id);
+  const missing = useMissingBranches(project.id, flow ? targetsOf(flow) : []);
   const change = useSetRepositories(project.id);
   const mayEdit = hasRole(board.role, "maintainer");
   if (!repositories)
@@ -68,6 +73,7 @@ function OfProject({ project }: { readonly project: Project }) {
                 key={repository.id}
                 repository={repository}
                 isLastDefault={defaults.length === 1 && defaults[0] === repository}
+                missing={missing.filter(({ repositoryId }) => repositoryId === repository.id)}
                 {...row}
               />
             ))}
@@ -91,55 +97,43 @@ function OfProject({ project }: { readonly project: Project }) {
   );
 }
 
-interface RowProps {
-  readonly project: Project;
-  readonly change: ReturnType<typeof useSetRepositories>;
-  readonly mayEdit: boolean;
-}
-
-const Name = ({ fullName }: Pick<Repository, "fullName">) => {
-  const { session } = useWorkspace();
-  return (
-    <ExternalLink href={gitHubPages(session.forgeUrl, fullName).repository} className="mono">
-      {fullName}
-    </ExternalLink>
-  );
-};
-
 interface LinkedProps extends RowProps {
   readonly repository: Repository;
   /** Whether no other repository of the project is a default one. */
   readonly isLastDefault: boolean;
+  readonly missing: readonly MissingBranch[];
 }
 
-function Linked({ repository, isLastDefault, change, mayEdit }: LinkedProps) {
+function Linked({ repository, isLastDefault, missing, change, mayEdit }: LinkedProps) {
   const { id, fullName, defaultBranch, linkByDefault } = repository;
   const setDefault = (isDefault: boolean): void =>
     void change.set(
       (linked) => linked.map((each) => (each.id === id ? { id, linkByDefault: isDefault } : each)),
       isDefault ? `${fullName} is a default repository` : `${fullName} is not a default repository any more`,
     );
+  const action = linkByDefault ? "Stop using for new cards" : "Use for new cards";
   return (
     <li className="settings-row">
       <div className="settings-row-text">
         <p>
-          <Name fullName={fullName} /> {linkByDefault && <Badge tone="accent">default</Badge>}
+          <Name fullName={fullName} /> {linkByDefault && <Badge tone="accent">default for new cards</Badge>}
         </p>
         <p className="settings-faint">
           Default branch <span className="mono">{defaultBranch}</span>
         </p>
-        <Health repository={repository} />
+        <Health repository={repository} isLinked />
+        <MissingBranches repository={repository} branchNames={missing.map(({ branchName }) => branchName)} />
       </div>
       {mayEdit && (
         <div className="settings-row-actions">
           <Button
             kind="quiet"
             isBusy={change.isBusy}
-            aria-label={`${linkByDefault ? "Remove as default" : "Make default"}: ${fullName}`}
+            aria-label={`${action}: ${fullName}`}
             title={`New cards are ${linkByDefault ? "no longer " : ""}linked to it`}
             onClick={() => setDefault(!linkByDefault)}
           >
-            {linkByDefault ? "Remove as default" : "Make default"}
+            {action}
           </Button>
           <Unlink repository={repository} isLastDefault={isLastDefault} change={change} />
         </div>
@@ -148,7 +142,7 @@ function Linked({ repository, isLastDefault, change, mayEdit }: LinkedProps) {
   );
 }
 
-function Unlink({ repository, isLastDefault, change }: Omit<LinkedProps, "mayEdit" | "project">) {
+function Unlink({ repository, isLastDefault, change }: Omit<LinkedProps, "mayEdit" | "project" | "missing">) {
   const { id, fullName } = repository;
   const [isAsking, setIsAsking] = useState(false);
   const close = (): void => {
@@ -188,64 +182,5 @@ function Unlink({ repository, isLastDefault, change }: Omit<LinkedProps, "mayEdi
         )}
       </Confirm>
     </>
-  );
-}
-
-function Others({
-  repositories,
-  change,
-  mayEdit,
-}: RowProps & { readonly repositories: readonly Repository[] }) {
-  const { base } = useWorkspace();
-  const { data: projects = [] } = useProjects();
-  if (repositories.length === 0)
-    return (
-      <p className="settings-faint">
-        None. A repository appears here when the App&apos;s installation on GitHub grants access to it.
-      </p>
-    );
-  return (
-    <ul className="settings-rows">
-      {repositories.map((repository) => {
-        const { id, fullName, projectId } = repository;
-        const holder = projects.find((each) => each.id === projectId);
-        return (
-          <li key={id} className="settings-row">
-            <div className="settings-row-text">
-              <p>
-                <Name fullName={fullName} />
-              </p>
-              {holder ? (
-                <p className="settings-faint">
-                  In the project{" "}
-                  <Link href={`${base}/settings/repositories?project=${encodeURIComponent(holder.slug)}`}>
-                    <bdi>{holder.name}</bdi>
-                  </Link>
-                  {mayEdit
-                    ? ". A repository belongs to one project. To use it here, merge or close the open pull requests of its cards, unlink it there, then link it here."
-                    : "."}
-                </p>
-              ) : (
-                <Health repository={repository} />
-              )}
-            </div>
-            {mayEdit && projectId === null && (
-              <Button
-                isBusy={change.isBusy}
-                aria-label={`Link ${fullName}`}
-                onClick={() =>
-                  void change.set(
-                    (linked) => [...linked, { id, linkByDefault: linked.length === 0 }],
-                    `${fullName} linked`,
-                  )
-                }
-              >
-                Link
-              </Button>
-            )}
-          </li>
-        );
-      })}
-    </ul>
   );
 }

@@ -16,7 +16,7 @@ export function useSetRepositories(projectId: string) {
   const change = useChange("PUT /v1/projects/{projectId}/repositories", keys.list("repositories"));
   const set = async (
     to: (linked: readonly Linked[]) => readonly Linked[],
-    done: string,
+    done: string | null,
   ): Promise<boolean> => {
     const path = { projectId };
     setReadError(null);

@@ -11,11 +11,11 @@ interface Props {
   readonly name: string;
 }
 
-/** How an attempt ended: its status, or why there was no answer, and the start of the answer. */
+/** How an attempt ended: its status, or why there was no response, and the start of the response. */
 export const Outcome = ({ delivery, name }: Props) => (
   <div className="outcome">
     <p className="outcome-line">
-      <Badge tone={isDelivered(delivery) ? "success" : "danger"}>{delivery.status ?? "No answer"}</Badge>
+      <Badge tone={isDelivered(delivery) ? "success" : "danger"}>{delivery.status ?? "No response"}</Badge>
       <strong dir="auto">{name}</strong>
       <span className="outcome-facts">
         <Ago at={delivery.at} /> · {delivery.ms} ms
@@ -26,11 +26,11 @@ export const Outcome = ({ delivery, name }: Props) => (
         {delivery.error}
       </p>
     )}
-    {delivery.answer !== "" && (
+    {delivery.response !== "" && (
       <details>
-        <summary>Answer</summary>
-        <pre className="outcome-answer" dir="auto">
-          {delivery.answer}
+        <summary>Response</summary>
+        <pre className="outcome-response" dir="auto">
+          {delivery.response}
         </pre>
       </details>
     )}

@@ -12,7 +12,7 @@ import { Field } from "../../components/field.tsx";
 
 interface Props {
   readonly webhook: Webhook;
-  /** The events after this one are proposed; null while the dialog is closed. */
+  /** The events after this one are proposed; empty for all that the feed keeps; null while the dialog is closed. */
   readonly after: string | null;
   readonly onClose: () => void;
 }
@@ -35,7 +35,8 @@ function Form({ webhook: { id, paused }, after, onClose }: Props & { readonly af
   const toast = useToast();
   const replay = useWrite("POST /v1/webhooks/{id}/replay");
   const { data: bounds } = useRead(keys.feedBounds, "GET /v1/events", { query: {} }, { staleTime: 0 });
-  const [position, setPosition] = useState(after);
+  const [typed, setTyped] = useState<string | null>(after || null);
+  const position = typed ?? (bounds ? String(BigInt(bounds.oldest) - 1n) : "");
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (replay.isPending) return;
@@ -63,7 +64,7 @@ function Form({ webhook: { id, paused }, after, onClose }: Props & { readonly af
         required
         autoFocus
         value={position}
-        onChange={({ target }) => setPosition(target.value)}
+        onChange={({ target }) => setTyped(target.value)}
         error={replay.error ? messageOf(replay.error) : undefined}
       />
       <div className="dialog-actions">

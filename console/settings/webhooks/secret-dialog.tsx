@@ -8,7 +8,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Shows a new secret, which no later answer has. Only its own button closes the dialog. */
+/** Shows a new secret, which no later response has. Only its own button closes the dialog. */
 export function SecretDialog({ secret, onClose }: Props) {
   return (
     <Dialog

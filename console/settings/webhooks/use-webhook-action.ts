@@ -25,8 +25,8 @@ export function useWebhookAction({ id }: Webhook) {
       onPing(delivery);
       const title =
         delivery.status === null
-          ? "The ping got no answer"
-          : `The receiver answered the ping with ${delivery.status}`;
+          ? "The ping got no response"
+          : `The receiver responded to the ping with ${delivery.status}`;
       return { title, kind: isDelivered(delivery) ? "done" : "failed" } as const;
     }
     await change.mutateAsync({ path: { id }, body: { paused: action === "pause" } });

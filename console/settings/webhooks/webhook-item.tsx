@@ -53,7 +53,7 @@ export function WebhookItem({ webhook, onSecret, onDeleted }: Props) {
           {paused ? "Resume" : "Pause"}
         </Button>
         <Button onClick={() => setIsEditing(true)}>Edit</Button>
-        <Button onClick={() => setReplayAfter(webhook.position)}>Send again…</Button>
+        <Button onClick={() => setReplayAfter("")}>Send again…</Button>
         <Button onClick={() => setAsked("rotate")}>New secret…</Button>
         <Button kind="danger" onClick={() => setAsked("delete")}>
           Delete…

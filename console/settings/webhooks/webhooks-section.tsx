@@ -37,7 +37,7 @@ function Webhooks() {
           </h1>
           <p className="webhooks-about">
             Trunkline sends the events of this board to a URL, in order and signed.{" "}
-            <a href="/docs#tag-webhooks">Reference</a>
+            <a href="/docs#getWebhooks">Reference</a>
           </p>
         </div>
         <Button kind="primary" onClick={() => setIsCreating(true)}>

@@ -1,5 +1,5 @@
 import type { ForgeContext } from "../context.ts";
-import { readRef, updateRefs, type RefUpdate, type RefUpdateResult } from "../git/refs.ts";
+import { readRef, shortRefName, updateRefs, type RefUpdate, type RefUpdateResult } from "../git/refs.ts";
 import { presentPush, type RefChange } from "../present/push.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { emit } from "../webhooks/emit.ts";
@@ -63,7 +63,7 @@ async function emitRefChange(
 ): Promise<void> {
   const kind = change.name.startsWith("refs/tags/") ? "tag" : "branch";
   const ref = {
-    ref: change.name.replace(/^refs\/(?:heads|tags)\//, ""),
+    ref: shortRefName(change.name),
     ref_type: kind,
     pusher_type: "user",
   };

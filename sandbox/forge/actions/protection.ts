@@ -65,7 +65,7 @@ interface ReviewVerdict {
   readonly changesRequested: boolean;
 }
 
-/** Counts the last review of each user, comments and pending reviews aside. */
+/** Counts the last review of each user but the author, without comments and pending reviews. */
 export function reviewVerdict(forge: ForgeContext, pull: PullRequestRow): ReviewVerdict {
   const last = new Map<number, string>();
   for (const review of forge.state.reviews.in(pull.id))

@@ -1,13 +1,11 @@
 import type { ForgeContext } from "../context.ts";
 import type { GitRepository } from "../git/git.ts";
-import { readRef, updateRef } from "../git/refs.ts";
+import { branchNameOf, readRef, updateRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";
 import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
 import { closePullRequest, markMerged } from "./close-pull-request.ts";
 import { emitPullRequest, emitReview } from "./emit-events.ts";
 import { protectionOf } from "./protection.ts";
-
-const branchOf = (change: RefChange): string => change.name.replace(/^refs\/heads\//, "");
 
 /** The ref that keeps a pull request's commits, also after its branch is deleted. */
 export const pullHeadRef = (pull: Pick<PullRequestRow, "number">): string => `refs/pull/${pull.number}/head`;
@@ -19,7 +17,7 @@ export async function syncPullsFromBranch(
   by: AccountRow,
   change: RefChange,
 ): Promise<void> {
-  const branch = branchOf(change);
+  const branch = branchNameOf(change.name);
   for (const pull of openPullRequests(forge, repository)) {
     if (pull.headRef !== branch) continue;
     if (change.after === null) await closePullRequest(forge, pull, by);
@@ -56,7 +54,7 @@ export async function syncPullsIntoBranch(
   by: AccountRow,
   change: RefChange,
 ): Promise<void> {
-  const branch = branchOf(change);
+  const branch = branchNameOf(change.name);
   const pulls = openPullRequests(forge, repository).filter((each) => each.baseRef === branch);
   if (pulls.length === 0) return;
   const { before, after } = change;

@@ -9,7 +9,7 @@ import { isGraphql, type CallMatch } from "./match.ts";
 import { sendWebhook, type CustomWebhook, type WebhookReceipt } from "./send-webhook.ts";
 import { LimitedInstallations } from "./limited-installations.ts";
 import { rateLimitResponse, type RateLimit } from "./rate-limit.ts";
-import { LaggingReads, type StaleReads } from "./stale-reads.ts";
+import { StaleReads, type StaleReadSettings } from "./stale-reads.ts";
 import { makeWebUi, type WebUi } from "../web-ui.ts";
 
 interface Observer {
@@ -29,11 +29,11 @@ export interface ForgeControl {
   /** The limits of installations by `rate-limit` faults, with the calls that violated them. */
   readonly limits: LimitedInstallations;
   /** Replaces the responses to the next matching calls, which are not run; `"pass"` runs one. */
-  script(match: CallMatch, answers: readonly (ScriptedAnswer | "pass")[]): void;
+  script(match: CallMatch, responses: readonly (ScriptedResponse | "pass")[]): void;
   /** Makes reads lag behind writes; null stops it. */
-  staleReads(settings: StaleReads | null): void;
+  setStaleReads(settings: StaleReadSettings | null): void;
   /** Makes reads lag from now on, for a change that is no API call, such as a push. */
-  freezeReads(): Promise<void>;
+  takeSnapshot(): Promise<void>;
   /** The App's installations with the logins of their accounts. */
   installations(): { readonly id: number; readonly account: string }[];
   /** Revokes all tokens of an installation; returns their number. */
@@ -48,14 +48,14 @@ export interface ForgeControl {
   readonly webUi: WebUi;
   /** Returns a function that stops the observer. */
   observe(observer: Observer): () => void;
-  /** Removes all faults and discards held webhooks; observers stay. */
+  /** Removes faults, stale reads, limits and call counts, and discards held webhooks. */
   reset(): void;
 }
 
-type ScriptedAnswer = Omit<Extract<Fault, { kind: "answer" }>, "kind" | "effect">;
+type ScriptedResponse = Omit<Extract<Fault, { kind: "response" }>, "kind" | "effect">;
 
 interface Parts extends Pick<ForgeControl, "faults" | "webhooks" | "calls" | "limits"> {
-  readonly lagging: LaggingReads;
+  readonly staleReads: StaleReads;
   readonly observers: Set<Observer>;
 }
 
@@ -77,16 +77,18 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
   const webhooks = new DeliveryFaults((id) => needForge().state.deliveries.delete(id));
   const calls = new CallCounter();
   const limits = new LimitedInstallations();
-  const lagging = new LaggingReads(installationOf);
+  const staleReads = new StaleReads(installationOf);
   const observers = new Set<Observer>();
 
   const aroundCall: AroundCall = async (call, proceed) => {
     calls.add(call);
     for (const each of observers) each.onCall?.(call);
     const run = async () => {
-      await lagging.beforeCall(call, needForge());
-      const view = lagging.snapshotFor(call);
-      return inner.aroundCall === undefined ? proceed(view) : inner.aroundCall(call, () => proceed(view));
+      await staleReads.beforeCall(call, needForge());
+      const snapshot = staleReads.snapshotFor(call);
+      return inner.aroundCall === undefined
+        ? proceed(snapshot)
+        : inner.aroundCall(call, () => proceed(snapshot));
     };
     const installationId = installationOf(call);
     const refuse = (limit: RateLimit) =>
@@ -112,14 +114,14 @@ export function makeControl(inner: ForgeHooks = {}): UnattachedControl {
     hooks: { ...inner, aroundCall, aroundDelivery },
     attach(started) {
       forge = started;
-      return controlOf(started, { faults, webhooks, calls, limits, lagging, observers });
+      return controlOf(started, { faults, webhooks, calls, limits, staleReads, observers });
     },
   };
 }
 
 function controlOf(
   forge: ForgeContext,
-  { faults, webhooks, calls, limits, lagging, observers }: Parts,
+  { faults, webhooks, calls, limits, staleReads, observers }: Parts,
 ): ForgeControl {
   const { accounts, installations, tokens } = forge.state;
   return {
@@ -127,14 +129,14 @@ function controlOf(
     webhooks,
     calls,
     limits,
-    script(match, answers) {
-      for (const answer of answers) {
-        const fault: Fault = answer === "pass" ? { kind: "none" } : { kind: "answer", ...answer };
+    script(match, responses) {
+      for (const response of responses) {
+        const fault: Fault = response === "pass" ? { kind: "none" } : { kind: "response", ...response };
         faults.add({ match, fault, times: 1 });
       }
     },
-    staleReads: (settings) => lagging.set(settings),
-    freezeReads: () => lagging.takeSnapshot(forge),
+    setStaleReads: (settings) => staleReads.set(settings),
+    takeSnapshot: () => staleReads.takeSnapshot(forge),
     installations: () =>
       installations.all().map(({ id, accountId }) => ({ id, account: accounts.need(accountId).login })),
     revokeTokens(installationId) {
@@ -154,7 +156,7 @@ function controlOf(
       faults.clear();
       webhooks.clear();
       webhooks.discard();
-      lagging.set(null);
+      staleReads.set(null);
       calls.reset();
       limits.clear();
     },

@@ -23,7 +23,7 @@ export type Fault =
   | { readonly kind: "none" }
   /** Replaces the response; with `effect: "after"`, the call is run all the same. */
   | {
-      readonly kind: "answer";
+      readonly kind: "response";
       readonly status: number;
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
@@ -166,7 +166,7 @@ async function applyFault(
     return fault.kind === "garble" ? garbledResponse(response, fault) : withoutMergeability(response);
   }
   if (fault.effect === "after") await proceed();
-  if (fault.kind !== "answer") return fault.kind;
+  if (fault.kind !== "response") return fault.kind;
   const { status, body = null, headers } = fault;
   return { status, body, ...(headers && { headers }) };
 }

@@ -34,7 +34,7 @@ const garble = z.discriminatedUnion("as", [
 
 const fault = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
-  z.strictObject({ kind: z.literal("answer"), status, body: z.unknown().exactOptional(), headers, effect }),
+  z.strictObject({ kind: z.literal("response"), status, body: z.unknown().exactOptional(), headers, effect }),
   z.strictObject({ kind: z.literal("reset"), effect }),
   z.strictObject({ kind: z.literal("hang"), effect }),
   z.strictObject({ kind: z.literal("delay"), ms: count, effect }),
@@ -71,7 +71,7 @@ export const faultSchema = z.strictObject({
 
 export const scriptSchema = z.strictObject({
   match: callMatch,
-  answers: z.array(
+  responses: z.array(
     z.union([z.literal("pass"), z.strictObject({ status, body: z.unknown().exactOptional(), headers })]),
   ),
 });

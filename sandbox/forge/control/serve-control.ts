@@ -24,13 +24,13 @@ import {
  * examples.
  *
  *     POST   /_control/faults            FaultRule -> { id }; GET lists; DELETE, also with /{id}
- *     POST   /_control/script            { match, answers }
+ *     POST   /_control/script            { match, responses }
  *     POST   /_control/webhook-faults    DeliveryRule -> { id }; GET lists; DELETE, also with /{id}
  *     GET    /_control/held              the held webhooks
  *     POST   /_control/release           { order } -> { released }
  *     POST   /_control/webhooks          CustomWebhook -> { guid, status, body }
- *     PUT    /_control/stale-reads       StaleReads or null
- *     POST   /_control/keep-stale
+ *     PUT    /_control/stale-reads       StaleReadSettings or null
+ *     POST   /_control/snapshot
  *     GET    /_control/installations     [{ id, account }]
  *     POST   /_control/revoke-tokens     { installationId } -> { revoked }
  *     PUT    /_control/seed              { seed }
@@ -40,7 +40,7 @@ import {
  *     PUT    /_control/drafts            { repository, allowed }
  *     PUT    /_control/rules             { repository, branch } and BranchRules
  *     POST   /_control/merge-queue       { repository, number, remove } -> { merged }
- *     DELETE /_control                   removes all faults
+ *     DELETE /_control                   resets faults, stale reads, limits, counts and held webhooks
  */
 export function serveControl(control: ForgeControl, token: string): Router {
   const router = express.Router();
@@ -51,14 +51,14 @@ export function serveControl(control: ForgeControl, token: string): Router {
   serveFeatures(router, control);
   const { calls, limits } = control;
   router.post("/script", ({ body }, response) => {
-    const { match, answers } = parseBody(scriptSchema, body);
-    sendNoContent(response, control.script(match, answers));
+    const { match, responses } = parseBody(scriptSchema, body);
+    sendNoContent(response, control.script(match, responses));
   });
   router.put("/stale-reads", ({ body }, response) =>
-    sendNoContent(response, control.staleReads(parseBody(staleReadsSchema, body))),
+    sendNoContent(response, control.setStaleReads(parseBody(staleReadsSchema, body))),
   );
-  router.post("/keep-stale", async (_request, response) =>
-    sendNoContent(response, await control.freezeReads()),
+  router.post("/snapshot", async (_request, response) =>
+    sendNoContent(response, await control.takeSnapshot()),
   );
   router.get("/installations", (_request, response) => void response.json(control.installations()));
   router.post("/revoke-tokens", ({ body }, response) => {

@@ -16,7 +16,7 @@ export interface Snapshot {
  */
 export async function takeSnapshot(forge: ForgeContext): Promise<Snapshot> {
   mkdirSync(forge.git.snapshotsFolder, { recursive: true });
-  const folder = mkdtempSync(join(forge.git.snapshotsFolder, "view-"));
+  const folder = mkdtempSync(join(forge.git.snapshotsFolder, "snapshot-"));
   const copies = new Map<number, GitRepository>();
   for (const { id } of forge.state.repositories.all()) {
     copies.set(id, await copyRepository(forge.git.repository(id), join(folder, `${id}.git`), forge.git.env));

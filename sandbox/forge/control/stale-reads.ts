@@ -5,7 +5,7 @@ import { matches, type CallMatch, type InstallationOf } from "./match.ts";
 import { takeSnapshot, type Snapshot } from "./snapshot.ts";
 
 /** Reads that lag behind writes, as was observed on GitHub. */
-export interface StaleReads {
+export interface StaleReadSettings {
   /** How long reads return the state before a write. */
   readonly seconds: number;
   /** The writes that reads lag behind; default all. */
@@ -17,8 +17,8 @@ export interface StaleReads {
 /** Time for reads that still use an expired snapshot. */
 const GRACE_MS = 500;
 
-export class LaggingReads {
-  #settings: StaleReads | null = null;
+export class StaleReads {
+  #settings: StaleReadSettings | null = null;
   /** Oldest first. Reads use the oldest that has not expired. */
   #snapshots: { readonly snapshot: Snapshot; readonly until: number }[] = [];
   readonly #installationOf: InstallationOf;
@@ -27,7 +27,7 @@ export class LaggingReads {
     this.#installationOf = installationOf;
   }
 
-  set(settings: StaleReads | null): void {
+  set(settings: StaleReadSettings | null): void {
     this.#settings = settings;
     if (settings !== null) return;
     for (const { snapshot } of this.#snapshots) snapshot.close();

@@ -10,6 +10,12 @@ interface Ref {
   readonly sha: string;
 }
 
+/** The branch name in a full ref name. Returns the name of another ref as it is. */
+export const branchNameOf = (name: string): string => name.replace(/^refs\/heads\//, "");
+
+/** The branch or tag name in a full ref name. */
+export const shortRefName = (name: string): string => name.replace(/^refs\/(?:heads|tags)\//, "");
+
 /**
  * The hash a ref points at (for an annotated tag, the tag object's), or null. Reads git's files
  * without a process.

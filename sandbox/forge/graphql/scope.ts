@@ -45,6 +45,3 @@ export type Mutation<Input> = (args: { readonly input: Input }, scope: Scope) =>
 /** `/owner/name`, the path below the forge's root URL. */
 export const repositoryPath = ({ forge }: Scope, row: RepositoryRow): string =>
   `/${forge.state.accounts.need(row.ownerId).login}/${row.name}`;
-
-/** The branch or tag name in a full ref name. */
-export const shortRefName = (name: string): string => name.replace(/^refs\/(?:heads|tags)\//, "");

@@ -33,7 +33,7 @@ export function serveOauth(forge: ForgeContext): Router {
     else response.redirect(302, callbackOf(forge, request, redirectUri));
   });
   router.post(TOKEN, form, express.json(), (request: Request, response: Response) => {
-    answerToken(request, response, tokenAnswer(forge, Object(request.body)));
+    sendToken(request, response, tokenResponse(forge, Object(request.body)));
   });
   router.delete(GRANT, express.json(), (request: Request, response: Response) => {
     response.status(deleteGrant(forge, request)).end();
@@ -90,7 +90,7 @@ function callbackOf(forge: ForgeContext, { query, body }: Request, redirectUri: 
   return url.href;
 }
 
-function tokenAnswer(forge: ForgeContext, fields: Readonly<Record<string, unknown>>): object {
+function tokenResponse(forge: ForgeContext, fields: Readonly<Record<string, unknown>>): object {
   try {
     if (appWithClientId(forge, fields["client_id"])?.clientSecret !== fields["client_secret"])
       throw new OauthError(
@@ -107,9 +107,9 @@ function tokenAnswer(forge: ForgeContext, fields: Readonly<Record<string, unknow
 }
 
 /** As a form, unless the caller asks for JSON. */
-function answerToken(request: Request, response: Response, answer: object): void {
-  if (request.accepts(["application/x-www-form-urlencoded", "json"]) === "json") response.json(answer);
-  else response.type("application/x-www-form-urlencoded").send(String(new URLSearchParams({ ...answer })));
+function sendToken(request: Request, response: Response, body: object): void {
+  if (request.accepts(["application/x-www-form-urlencoded", "json"]) === "json") response.json(body);
+  else response.type("application/x-www-form-urlencoded").send(String(new URLSearchParams({ ...body })));
 }
 
 /** Ends the authorization of the person whose token the body has; the App authenticates itself. */

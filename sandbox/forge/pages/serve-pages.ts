@@ -20,7 +20,10 @@ export const servePages =
   (forge: ForgeContext): RequestHandler =>
   async (request, response, next) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
-    const found = isRead ? await find(forge, segmentsOf(request.path)) : undefined;
+    const segments = segmentsOf(request.path);
+    // The API has a resource at this path, too.
+    const isHome = segments.length === 0 && request.accepts(["json", "html"]) === "html";
+    const found = !isRead ? undefined : isHome ? homePage(forge) : await find(forge, segments);
     if (found === undefined) next();
     else if (found !== null && "path" in found) response.redirect(301, found.path);
     else {
@@ -85,6 +88,16 @@ function belowRepository(
       return null;
   }
 }
+
+const homePage = (forge: ForgeContext): Page => ({
+  title: "Repositories",
+  content: list(
+    forge.state.repositories
+      .all()
+      .map((repository) => link(forge, repository, fullNameOf(forge, repository))),
+    "No repositories.",
+  ),
+});
 
 function accountPage(forge: ForgeContext, account: AccountRow | undefined): Page | undefined {
   if (account === undefined) return undefined;

@@ -1,7 +1,7 @@
 import type { ForgeContext } from "../context.ts";
 import { readCommit } from "../git/commits.ts";
 import { isAncestor, pushedCommits } from "../git/history.ts";
-import { ZERO_SHA } from "../git/refs.ts";
+import { shortRefName, ZERO_SHA } from "../git/refs.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { presentPushedCommit } from "./commit.ts";
 import { presentPushRepository, repositoryHtmlUrl } from "./repository.ts";
@@ -55,8 +55,7 @@ function compareUrl(
   repository: RepositoryRow,
   { before, after, name }: RefChange,
 ): string {
-  if (before === null)
-    return repositoryHtmlUrl(forge, repository, "compare", name.replace(/^refs\/(?:heads|tags)\//, ""));
+  if (before === null) return repositoryHtmlUrl(forge, repository, "compare", shortRefName(name));
   const range = `${before.slice(0, 12)}...${(after ?? ZERO_SHA).slice(0, 12)}`;
   return repositoryHtmlUrl(forge, repository, "compare", range);
 }

@@ -1,5 +1,5 @@
 import type { ForgeContext } from "../context.ts";
-import { listRefs } from "../git/refs.ts";
+import { branchNameOf, listRefs } from "../git/refs.ts";
 import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 
 interface BranchTip {
@@ -32,7 +32,7 @@ export async function branchesAt(
     .map((line) => shorten({ sha: line.slice(0, 40), name: line.slice(41) }));
 }
 
-const shorten = ({ name, sha }: BranchTip): BranchTip => ({ name: name.replace(/^refs\/heads\//, ""), sha });
+const shorten = ({ name, sha }: BranchTip): BranchTip => ({ name: branchNameOf(name), sha });
 
 /** Open pull requests whose head is the commit. */
 export const pullRequestsAt = (

@@ -1,7 +1,7 @@
 import { renameBranch } from "../actions/rename-branch.ts";
 import { protectionOf } from "../actions/protection.ts";
 import { needCommit } from "../git/commits.ts";
-import { listRefs, readRef } from "../git/refs.ts";
+import { branchNameOf, listRefs, readRef } from "../git/refs.ts";
 import {
   presentBranch,
   presentBranchRules,
@@ -46,7 +46,7 @@ async function list(call: RepositoryCall) {
   const { forge, repository, query } = call;
   const refs = await listRefs(forge.git.repository(repository.id), "refs/heads/");
   const branches = refs
-    .map(({ name, sha }) => ({ name: name.replace(/^refs\/heads\//, ""), sha }))
+    .map(({ name, sha }) => ({ name: branchNameOf(name), sha }))
     .map((each) => ({ ...each, protection: protectionOf(forge, repository, each.name) }));
   const isProtected = query.get("protected");
   const chosen = branches.filter(

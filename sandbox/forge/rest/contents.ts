@@ -2,7 +2,7 @@ import type { ForgeContext } from "../context.ts";
 import { changeRefs } from "../actions/change-refs.ts";
 import { mayPush } from "../actions/protection.ts";
 import { needCommit } from "../git/commits.ts";
-import { readRef } from "../git/refs.ts";
+import { branchNameOf, readRef } from "../git/refs.ts";
 import { resolveCommit } from "../git/resolve.ts";
 import { listTree, type TreeItem } from "../git/tree.ts";
 import { commitFiles } from "../git/write-files.ts";
@@ -85,7 +85,7 @@ async function presentWritten({ forge, repository }: RepositoryCall, sha: string
 }
 
 const branchOf = ({ fields, repository }: RepositoryCall): string =>
-  (optionalText(fields, "branch") ?? repository.defaultBranch).replace(/^refs\/heads\//, "");
+  branchNameOf(optionalText(fields, "branch") ?? repository.defaultBranch);
 
 /** Commits one changed file to a branch, provided its blob still has the given `sha`. */
 function commitChange(call: RepositoryCall, path: string, content: Buffer | null) {

@@ -1,7 +1,7 @@
 import { changeRefs } from "../actions/change-refs.ts";
 import { mayPush, mayRewrite, missingSignature } from "../actions/protection.ts";
 import { isAncestor } from "../git/history.ts";
-import { isRefName, listRefs, readRef } from "../git/refs.ts";
+import { branchNameOf, isRefName, listRefs, readRef } from "../git/refs.ts";
 import { presentRef } from "../present/git-data.ts";
 import { ApiError, notFound, unprocessable } from "../server/api-error.ts";
 import { optionalFlag, requiredText } from "../server/body-fields.ts";
@@ -58,7 +58,7 @@ async function createRef(call: RepositoryCall) {
     throw unprocessable("Reference name must contain at least three slash-separated components.");
   if (!isRefName(name)) throw unprocessable(`${name} is not a valid ref name.`);
   await assertObject(call, name, sha);
-  const branch = name.replace(/^refs\/heads\//, "");
+  const branch = branchNameOf(name);
   if (branch !== name && !mayPush(forge, repository, branch, actor)) throw unprocessable(PROTECTED);
   const result = await forge.withLock(repository.id, () =>
     changeRefs(forge, repository, actor, [{ name, before: null, after: sha }]),
@@ -93,7 +93,7 @@ async function updateRef(call: RepositoryCall) {
       throw unprocessable("Object is not a commit");
     const isForward = object.type === "commit" && (await isAncestor(repo, before, sha));
     if (!force && !isForward) throw unprocessable("Update is not a fast forward");
-    const branch = name.replace(/^refs\/heads\//, "");
+    const branch = branchNameOf(name);
     const isAllowed =
       mayPush(forge, repository, branch, actor) &&
       (isForward || mayRewrite(forge, repository, branch, "force"));
@@ -111,7 +111,7 @@ async function deleteRef({ forge, repository, params, actor }: RepositoryCall) {
   await forge.withLock(repository.id, async () => {
     const before = await readRef(forge.git.repository(repository.id), name);
     if (before === null) throw unprocessable("Reference does not exist");
-    const branch = name.replace(/^refs\/heads\//, "");
+    const branch = branchNameOf(name);
     if (branch !== name && branch === repository.defaultBranch)
       throw unprocessable("Cannot delete the default branch");
     if (branch !== name && !mayRewrite(forge, repository, branch, "delete"))

@@ -19,7 +19,8 @@ import { userRoutes } from "./users.ts";
 
 /**
  * All REST routes. The first that matches a path wins. A new route also needs a line in
- * `scripts/github-contract/rest.mjs` and a call in `test/forge/tours`.
+ * `scripts/github-contract/rest.mjs` and a call in `test/forge/tours`, whose responses are compared
+ * with GitHub's descriptions.
  */
 export const restRoutes: readonly Route[] = [
   ...appRoutes,

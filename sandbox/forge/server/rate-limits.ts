@@ -52,7 +52,9 @@ export function makeRateLimits(forge: ForgeContext): RateLimits {
       windowOf(caller, resource).used += 1;
     },
     refund(caller, resource) {
-      windowOf(caller, resource).used -= 1;
+      const window = windowOf(caller, resource);
+      // The call may have been counted in the hour before.
+      window.used = Math.max(0, window.used - 1);
     },
     takeWrite(caller) {
       if (caller.kind !== "installation") return;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { handleRefChanges } from "../actions/change-refs.ts";
 import { mayPush, mayRewrite, protectionOf } from "../actions/protection.ts";
 import type { ForgeContext } from "../context.ts";
-import { ZERO_SHA, readRef } from "../git/refs.ts";
+import { branchNameOf, ZERO_SHA, readRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 
@@ -25,10 +25,10 @@ export function receivePush(
       .map(({ name }) => name);
     const forwardOnlyRefs = commands
       .map(({ name }) => name)
-      .filter((name) => protectionOf(forge, repository, branchOf(name))?.allowForcePushes === false);
+      .filter((name) => protectionOf(forge, repository, branchNameOf(name))?.allowForcePushes === false);
     const signedRefs = commands
       .map(({ name }) => name)
-      .filter((name) => protectionOf(forge, repository, branchOf(name))?.requiredSignatures);
+      .filter((name) => protectionOf(forge, repository, branchNameOf(name))?.requiredSignatures);
     const onExit = async () => {
       const after = await Promise.all(commands.map(({ name }) => readRef(repo, name)));
       const changes = commands.map(({ name }, index): RefChange => {
@@ -68,8 +68,6 @@ function readCommands(body: Buffer): Command[] {
   return commands;
 }
 
-const branchOf = (name: string): string => name.replace(/^refs\/heads\//, "");
-
 function isAllowed(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -77,7 +75,7 @@ function isAllowed(
   command: Command,
 ): boolean {
   if (!command.name.startsWith("refs/heads/")) return true;
-  const branch = branchOf(command.name);
+  const branch = branchNameOf(command.name);
   if (!mayPush(forge, repository, branch, by)) return false;
   return command.after !== null || mayRewrite(forge, repository, branch, "delete");
 }

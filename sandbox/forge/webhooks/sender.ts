@@ -90,7 +90,7 @@ function makeQueue({ state, now, timeoutMs, ...options }: SenderOptions) {
   const attempt = async (row: DeliveryRow): Promise<void> => {
     if (!isOpen) return;
     await around(outgoingDelivery(state, row), send);
-    // The hook dropped or held the delivery: log it as unanswered.
+    // The hook dropped or held the delivery: log it as withoutResponse.
     if (state.deliveries.get(row.id)?.deliveredAt === null) record(row.id, { status: "timed out" });
   };
   return {

@@ -15,7 +15,7 @@ export async function dismissItem(write: Write, item: InboxItem): Promise<Stored
   if (!(await dismissInboxItem(write.trx, item.id, write.userId))) throw noInboxItem();
   const { id, kind, projectId } = item;
   await recordChange(write.trx, write, { kind: "inbox_dismissed", data: { id, kind, projectId } });
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 export const noInboxItem = (): Problem =>

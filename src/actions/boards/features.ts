@@ -31,7 +31,7 @@ export async function createFeature(
   await insertFeature(trx, { id, workspaceId, name, description, color });
   const feature = requireFound(await findFeature(trx, workspaceId, id), "feature");
   await recordFeature(write, null, feature);
-  return write.answer(feature, 201);
+  return write.respond(feature, 201);
 }
 
 /** Sets the given fields; a given position moves the feature there. Returns the feature. */
@@ -46,14 +46,14 @@ export async function changeFeature(
   if (position !== undefined) await placeFeature(trx, workspaceId, id, position);
   const changed = requireFound(await findFeature(trx, workspaceId, id), "feature");
   await recordFeature(write, feature, changed);
-  return write.answer(changed);
+  return write.respond(changed);
 }
 
 /** Deletes a feature; its cards stay, without it. Returns 204. */
 export async function deleteFeature(write: Write, feature: Feature): Promise<StoredResponse> {
   await removeFeature(write.trx, feature.id);
   await recordFeature(write, feature, null);
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 const recordFeature = (write: Write, from: Feature | null, to: Feature | null): Promise<void> =>

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { busy, conflict, forbidden, invalid, requireFound } from "../../errors.ts";
+import { busy, conflict, forbidden, invalid, type Problem, requireFound } from "../../errors.ts";
 import { stageOf, type Flow, type Stage } from "../../flow/flow.ts";
 import { roleToEnter } from "../../flow/move.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
@@ -67,11 +67,11 @@ export async function replaceFlow(
   // The new flow may not have the rule or the stage that blocked a card.
   for (const cardId of await listBlockedCardsOfProject(trx, project.id)) await recheckSoon(trx, cardId);
   await followNewTrunksSoon(trx, project.id);
-  const data = { projectId: project.id, from: stageNames(current.flow), to: stageNames(flow) };
+  const data = { projectId: project.id, from: current.flow.stages, to: flow.stages };
   await recordChange(trx, write, { kind: "flow_changed", data });
   // Read again, because its ETag must be that of the next read.
   const saved = requireFound(await findProject(trx, write.workspaceId, project.id), "project");
-  return write.answer(saved.flow);
+  return write.respond(saved.flow);
 }
 
 /**
@@ -85,9 +85,6 @@ async function disarmChanged({ trx, userId }: Write, current: Project, flow: Flo
     else await disarm(trx, armed, STAGE_CHANGED, userId);
   }
 }
-
-const stageNames = ({ stages }: Flow): { readonly id: string; readonly name: string }[] =>
-  stages.map(({ id, name }) => ({ id, name }));
 
 function requireNoFaults(faults: readonly FlowFault[]): void {
   const [first] = faults;
@@ -146,6 +143,16 @@ export function requireRoleFor(caller: { readonly role: Role }, stage: Stage): v
   const required = roleToEnter(stage);
   if (mayAct(caller.role, required)) return;
   throw forbidden(
-    `Moving a card into ${stage.name} needs the role ${required}; this credential is ${caller.role} on this board.`,
+    `Moving a card into ${stage.name} needs the role ${required}. You have the role ${caller.role} on this board.`,
   );
 }
+
+/** For an id that is no stage of the flow of this card, project or release. */
+export const noSuchStage = (
+  whose: "card" | "project" | "release",
+  path: "body.statusId" | "query.statusId" = "body.statusId",
+): Problem =>
+  invalid(
+    `This ${whose}'s flow has no stage with this id. GET /v1/projects/{projectId}/flow lists the stages.`,
+    [{ path, message: `not a stage of this ${whose}'s flow` }],
+  );

@@ -24,7 +24,7 @@ export async function createLabel(
   await requireFreeName(write, name);
   if (!(await insertLabel(trx, { id, workspaceId, name, color }))) throw nameTaken(name);
   await recordChange(trx, write, { kind: "label_changed", data: { from: null, to: { id, name, color } } });
-  return write.answer(await findLabel(trx, workspaceId, id), 201);
+  return write.respond(await findLabel(trx, workspaceId, id), 201);
 }
 
 /** Changes a label's name or color, on every card that carries it. Returns the whole label. */
@@ -41,14 +41,14 @@ export async function changeLabel(
     kind: "label_changed",
     data: { from: { id, name, color }, to: labelOf(changed) },
   });
-  return write.answer(changed);
+  return write.respond(changed);
 }
 
 /** Deletes a label and removes it from every card. Returns 204. */
 export async function deleteLabel(write: Write, label: Label): Promise<StoredResponse> {
   await removeLabel(write.trx, label.id);
   await recordChange(write.trx, write, { kind: "label_changed", data: { from: labelOf(label), to: null } });
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 const labelOf = ({ id, name, color }: Label): object => ({ id, name, color });

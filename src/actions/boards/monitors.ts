@@ -46,11 +46,11 @@ export async function addMonitor(
   { name, urlOf }: { readonly name: string; readonly urlOf: (id: string) => string },
 ): Promise<StoredResponse> {
   const created = await createMonitor({ db: write.trx, newId }, { projectId: project.id, name });
-  return write.answer({ ...created, url: urlOf(created.id) }, 201);
+  return write.respond({ ...created, url: urlOf(created.id) }, 201);
 }
 
 /** Removes a monitor: its reports are refused. What it reported stays in the inbox. Returns 204. */
 export async function deleteMonitor(write: Write, { id }: Pick<Monitor, "id">): Promise<StoredResponse> {
   await removeMonitor(write.trx, id);
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }

@@ -57,7 +57,7 @@ export async function createProject(
     flow: copyFlow(deps, oldest?.flow ?? DEFAULT_FLOW),
   });
   await recordChange(trx, write, { kind: "project_changed", data: { from: null, to: { id, name } } });
-  return write.answer(await readProject(trx, workspaceId, id), 201);
+  return write.respond(await readProject(trx, workspaceId, id), 201);
 }
 
 /** Sets the given fields; a new name leaves the slug as it is. Returns the project. */
@@ -77,7 +77,7 @@ export async function changeProject(
   const { id, name } = project;
   const data = { from: { id, name }, to: { id, name: changed.name } };
   await recordChange(trx, write, { kind: "project_changed", data });
-  return write.answer(changed);
+  return write.respond(changed);
 }
 
 /**
@@ -102,7 +102,7 @@ export async function deleteProject(write: Write, project: Project): Promise<Sto
   await removeProject(trx, project.id);
   const from = { id: project.id, name };
   await recordChange(trx, write, { kind: "project_changed", data: { from, to: null } });
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 /**

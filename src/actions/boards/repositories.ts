@@ -60,7 +60,7 @@ export async function setProjectRepositories(
     kind: "project_changed",
     data: { from: withRepositories(project, before), to: withRepositories(project, after) },
   });
-  return write.answer(after.map(repositoryEntry));
+  return write.respond(after.map(repositoryEntry));
 }
 
 const withRepositories = (

@@ -6,7 +6,7 @@ import { listProposals, type ApprovableProposal } from "../../store/forge/propos
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { findForgeToken, findSignedIn } from "../../store/tenancy/sessions.ts";
 import type { Deps } from "../deps.ts";
-import { forgeWhileLinked } from "../forge-while-linked.ts";
+import { depsGuardedByLink } from "../deps-guarded-by-link.ts";
 import { openToken } from "../sessions/sealed-token.ts";
 import type { Write } from "../write.ts";
 
@@ -21,7 +21,7 @@ interface ApprovalInput {
 
 /**
  * Approves the proposal of an agent with the token of the person who calls, so that GitHub shows
- * them: submits an approving review and merges the pull request into the card's branch. Nothing is
+ * that person: submits an approving review and merges the pull request into the card's branch. Nothing is
  * stored here: the webhooks of GitHub report both. A repeated call does what is missing.
  */
 export async function approveProposal(
@@ -39,7 +39,7 @@ export async function approveProposal(
   const person = await findSignedIn(trx, userId);
   if (!token || !person) throw reauthenticate(card);
   await write.commit();
-  const { forge } = forgeWhileLinked(deps, card.id, repositoryId);
+  const { forge } = depsGuardedByLink(deps, card.id, repositoryId);
   const order = { number, headSha, method, reviewerId: person.forgeId, token };
   const result = await forge.approve(ref, order, WAIT_MS).catch((error: unknown) => {
     throw error instanceof PersonTokenRefused ? reauthenticate(card) : error;
@@ -49,7 +49,7 @@ export async function approveProposal(
     throw new Problem("refused", message, { body: { reason, repository: proposal.fullName } });
   }
   const approved = { fullName: proposal.fullName, prNumber: number, headSha, ...result.value };
-  return transaction(deps.db, (answering) => write.answerIn(answering, approved));
+  return transaction(deps.db, (trx) => write.respondIn(trx, approved));
 }
 
 function onlyProposal(

@@ -1,4 +1,3 @@
-import { invalid, type Problem } from "../../errors.ts";
 import { backlogOf, stageOf, type Stage } from "../../flow/flow.ts";
 import { findCardOfRequest, insertCard, readChangedCard, type NewCard } from "../../store/cards/cards.ts";
 import { setRelated } from "../../store/cards/card-relations.ts";
@@ -12,7 +11,7 @@ import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { MAX_INDEX } from "../../store/ops/operations.ts";
 import { takeCardNumber } from "../../store/tenancy/workspaces.ts";
-import { requireRoleFor } from "../boards/flow.ts";
+import { noSuchStage, requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import { startMove, lockTransition, runOrFreeMove } from "../moves/start-move.ts";
 import { runMove } from "../moves/run-move.ts";
@@ -53,23 +52,23 @@ export async function createCard(
       insertDraft(trx, draft),
       readChangedCard(trx, workspaceId, draft.number),
     ]);
-    const answer = await write.answer(card, 201);
+    const response = await write.respond(card, 201);
     if (stageToRecount !== null) await countColumn(deps.db, stageToRecount);
-    return answer;
+    return response;
   }
   const earlier = await findCardOfRequest(trx, workspaceId, requestId);
   const created = earlier ?? (await insertDraft(trx, await prepareDraft(deps, write, project, input)));
   const { number } = created;
   const transition = await lockTransition(trx, created, stage.id, requestId);
-  if (!transition) throw noSuchStage();
+  if (!transition) throw noSuchStage("project");
   const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, isHuman, requestId });
   const readCreated = async (end: Trx) => (await readChangedCard(end, workspaceId, number)).card;
-  if (begun.state !== "started") return write.answer(await readCreated(trx), 201);
+  if (begun.state !== "started") return write.respond(await readCreated(trx), 201);
   return runOrFreeMove(deps, begun.move, async () => {
     await write.commit();
     const outcome = await runMove(deps, transition, begun.move);
     return finishMove(deps, transition, begun.move, outcome, async (end) =>
-      write.answerIn(end, await readCreated(end), 201),
+      write.respondIn(end, await readCreated(end), 201),
     );
   });
 }
@@ -143,16 +142,10 @@ async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
   return draft;
 }
 
-const noSuchStage = (): Problem =>
-  invalid(
-    "The project's flow has no stage with this id. GET /v1/projects/{projectId}/flow lists the stages.",
-    [{ path: "body.statusId", message: "not a stage of this project" }],
-  );
-
 function targetStage(project: Project, caller: Caller, statusId: string | undefined): Stage | undefined {
   if (statusId === undefined) return undefined;
   const stage = stageOf(project.flow, statusId);
-  if (!stage) throw noSuchStage();
+  if (!stage) throw noSuchStage("project");
   requireRoleFor(caller, stage);
   return stage;
 }

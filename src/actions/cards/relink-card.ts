@@ -8,7 +8,7 @@ import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { disarmCard } from "../moves/armed-move.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
-import { recheckAfterEvent, recheckSoon } from "../reconcile/recheck-soon.ts";
+import { recheckRefusedAndArmedMoves, recheckSoon } from "../reconcile/recheck-soon.ts";
 import type { Caller } from "../write.ts";
 
 /**
@@ -75,7 +75,7 @@ export async function unlinkUnmerged(
     const of = { cardId, actor: { userId, login: null } };
     await recordEvents(trx, [unlinked(of, repositoryId, branchName)]);
     await disarmCard(trx, cardId, REPOSITORIES_CHANGED, userId);
-    await recheckAfterEvent(trx, cardId);
+    await recheckRefusedAndArmedMoves(trx, cardId);
   }
 }
 

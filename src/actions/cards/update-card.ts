@@ -70,9 +70,9 @@ export async function updateCard(
     fields.length > 0 && recordEvents(trx, [updated]),
     readChangedCard(trx, workspaceId, card.number),
   ]);
-  const answer = await write.answer(changed);
+  const response = await write.respond(changed);
   if (stageToRecount !== null) await countColumn(deps.db, stageToRecount);
-  return answer;
+  return response;
 }
 
 /**
@@ -97,5 +97,5 @@ export async function deleteCard(write: Write, card: CardHead): Promise<StoredRe
     cardId,
     data: { from: { projectId, statusId: stageId }, to: null },
   });
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }

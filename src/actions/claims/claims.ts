@@ -52,7 +52,7 @@ export async function claimCard(
   if (claimId !== undefined) {
     if (!isOwn || claim.claimId !== claimId) throw await claimLost(trx, card);
     await renewClaim(trx, card.id, input);
-    return write.answer(await readHeldClaim(trx, card.id));
+    return write.respond(await readHeldClaim(trx, card.id));
   }
   if (claim.isHeld && !isOwn) throw await claimedByAnother(trx, card);
   if (!isOwn) {
@@ -64,7 +64,7 @@ export async function claimCard(
     readHeldClaim(trx, card.id),
   ]);
   await recordClaimed(write, card.id, claim.unrecordedExpiry, held);
-  return write.answer(held);
+  return write.respond(held);
 }
 
 /**
@@ -80,15 +80,15 @@ export async function claimNext(
   await lockClaimsOfCredential(trx, write.credentialId);
   await requireBelowClaimLimit(deps, write);
   const taken = await takeNextFreeCard(trx, workspaceId, filter, newClaim(deps, write, { ttlSeconds, note }));
-  if (!taken) return write.answer(null, 204);
+  if (!taken) return write.respond(null, 204);
   const [claim, { card, stageToRecount }] = await allInOrder([
     readHeldClaim(trx, taken.cardId),
     readChangedCard(trx, workspaceId, taken.number),
   ]);
   await recordClaimed(write, taken.cardId, taken.unrecordedExpiry, claim);
-  const answer = await write.answer({ card, claim });
+  const response = await write.respond({ card, claim });
   if (stageToRecount !== null) await countColumn(deps.db, stageToRecount);
-  return answer;
+  return response;
 }
 
 /** Releases the credential's claim of a card. Returns 204. Throws `conflict` with the code `claim_lost`. */
@@ -104,7 +104,7 @@ export async function releaseClaim(
   const actor = { userId, login: null };
   const released = { cardId: card.id, kind: "claim_released", actor, data: { generation, outcome } } as const;
   await allInOrder([endClaim(trx, card.id), recordEvents(trx, [released])]);
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 /**

@@ -18,13 +18,13 @@ import { addJob } from "../../store/db/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { recordGiveUpOnCard } from "../events/give-up.ts";
-import { forgeWhileLinked } from "../forge-while-linked.ts";
+import { depsGuardedByLink } from "../deps-guarded-by-link.ts";
 import type { Write } from "../write.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
 
 /**
  * Writes a comment on a card and mirrors it to the card's open pull requests. Commits before the
- * first call to GitHub, and returns 201 whether or not GitHub does.
+ * first call to GitHub, and returns 201 even if GitHub refuses or does not respond.
  */
 export async function commentOnCard(
   deps: Deps,
@@ -39,8 +39,8 @@ export async function commentOnCard(
   const { comment, isToBeMirrored } = written;
   const { id } = comment;
   await recordGiveUpOnCard(trx, { id, cardId: card.id, authorId, body });
-  if (!isToBeMirrored) return write.answer(comment, 201);
-  return answerMirrored(deps, write, id, 201);
+  if (!isToBeMirrored) return write.respond(comment, 201);
+  return respondMirrored(deps, write, id, 201);
 }
 
 /** Changes the caller's own comment, here and on the pull requests that show it. */
@@ -55,12 +55,12 @@ export async function editComment(
   const { trx } = write;
   const { id } = comment;
   await changeComment(trx, id, body);
-  if ((await countDueMirrorTries(trx, id)) === null) return write.answer(await readComment(trx, id));
-  return answerMirrored(deps, write, id, 200);
+  if ((await countDueMirrorTries(trx, id)) === null) return write.respond(await readComment(trx, id));
+  return respondMirrored(deps, write, id, 200);
 }
 
 /** Commits the comment, mirrors it while the caller waits, and returns it. */
-async function answerMirrored(
+async function respondMirrored(
   deps: Deps,
   write: Write,
   commentId: string,
@@ -69,7 +69,7 @@ async function answerMirrored(
   await mirrorLater(write.trx, commentId);
   await write.commit();
   await mirrorComment(deps, commentId, CALLER_WAITS_MS);
-  return transaction(deps.db, async (trx) => write.answerIn(trx, await readComment(trx, commentId), status));
+  return transaction(deps.db, async (trx) => write.respondIn(trx, await readComment(trx, commentId), status));
 }
 
 export const MIRROR_COMMENT = "mirror-comment";
@@ -121,7 +121,7 @@ async function tryMirror(
   let isUnsure = false;
   let limitedFor = 0;
   try {
-    const linked = forgeWhileLinked(deps, mirror.cardId, mirror.repositoryId);
+    const linked = depsGuardedByLink(deps, mirror.cardId, mirror.repositoryId);
     const written = await writeMirror(linked, secret, mirror, waitMs);
     if (!written.ok) {
       const { reason, message } = written.refusal;

@@ -10,7 +10,7 @@ import { changeMembers } from "../members/change-members.ts";
 import type { Write } from "../write.ts";
 import { issueKey, rotateCredential } from "./credentials.ts";
 
-/** Every key has its own call limits. */
+/** Limited because every key has its own call limits. */
 const MAX_OWN_KEYS = 25;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -38,7 +38,7 @@ export const issueBoardKey = (
     const boards = [{ workspaceId, role }];
     const order = { name, boards, scopes, expiresAt: expiryIn(expiresInDays), ownerId };
     const { id, apiKey } = await issueKey(deps, trx, order, ownerId);
-    return write.answerIn(trx, { ...(await read(trx, write, id)), apiKey }, 201);
+    return write.respondIn(trx, { ...(await read(trx, write, id)), apiKey }, 201);
   });
 
 interface RotationOrder {
@@ -71,7 +71,7 @@ export const rotateBoardKey = (
     const expiresAt = expiresInDays === undefined ? undefined : expiryIn(expiresInDays);
     const order = { clientId: key.clientId, keepMs: keepHours * HOUR_MS, expiresAt };
     const { apiKey } = await rotateCredential({ db: trx }, order);
-    return write.answerIn(trx, { ...(await read(trx, write, id)), apiKey });
+    return write.respondIn(trx, { ...(await read(trx, write, id)), apiKey });
   });
 
 /** Ends the access of a key to this board, and revokes it if it reaches no other. Returns 204. */
@@ -80,7 +80,7 @@ export const revokeBoardKey = (deps: Deps, write: Write, { id }: BoardKey): Prom
     const { workspaceId, userId: by } = write;
     const { userId } = await manageable(trx, write, held, id);
     await removeFromBoard(trx, { workspaceId, userIds: [userId], by });
-    return write.answerIn(trx, null, 204);
+    return write.respondIn(trx, null, 204);
   });
 
 /** The key as it is now. Only maintainers know the keys of others. */

@@ -13,10 +13,10 @@ const KEY = new RegExp(
 /** What a key belongs to: `tlk` is an API key, `tls` the cookie of a session. */
 export type KeyPrefix = "tlk" | "tls";
 
-/** A new API key or cookie. `apiKey` is shown once; only the hash is stored. */
+/** A new API key or cookie. `text` is shown once; only the hash is stored. */
 interface CredentialKey {
   readonly clientId: string;
-  readonly apiKey: string;
+  readonly text: string;
   readonly secretHash: Buffer;
 }
 
@@ -31,7 +31,7 @@ function makeKey(prefix: KeyPrefix, clientId: string): CredentialKey {
   const secret = randomText(SECRET_LENGTH);
   return {
     clientId,
-    apiKey: `${prefix}_${clientId}_${secret}${checksumOf(clientId, secret)}`,
+    text: `${prefix}_${clientId}_${secret}${checksumOf(clientId, secret)}`,
     secretHash: hashSecret(secret),
   };
 }
@@ -43,8 +43,8 @@ export interface KeyParts {
 }
 
 /** The parts of a well-formed key, or null. */
-export function parseCredentialKey(apiKey: string, wanted: KeyPrefix = "tlk"): KeyParts | null {
-  const [, prefix, clientId, secret, checksum] = KEY.exec(apiKey) ?? [];
+export function parseCredentialKey(text: string, wanted: KeyPrefix = "tlk"): KeyParts | null {
+  const [, prefix, clientId, secret, checksum] = KEY.exec(text) ?? [];
   if (clientId === undefined || secret === undefined || checksum !== checksumOf(clientId, secret))
     return null;
   return prefix === wanted ? { clientId, secret } : null;

@@ -58,7 +58,7 @@ export async function issueKey(
   { name, boards, scopes, expiresAt, ownerId = null }: CredentialOrder,
   by: string | null = null,
 ): Promise<{ readonly id: string; readonly clientId: string; readonly apiKey: string }> {
-  const { clientId, apiKey, secretHash } = makeCredentialKey();
+  const { clientId, text: apiKey, secretHash } = makeCredentialKey();
   const [id, userId] = [newId(), newId()];
   await insertMachineUser(trx, { id: userId, name });
   for (const { workspaceId, role } of boards) await setMembership(trx, { workspaceId, userId, role }, by);
@@ -90,7 +90,7 @@ export async function rotateCredential(
   },
 ): Promise<RotatedCredential> {
   const { clientId } = order;
-  const { apiKey, secretHash } = makeCredentialKey(clientId);
+  const { text: apiKey, secretHash } = makeCredentialKey(clientId);
   const keepMs = Math.min(order.keepMs, MAX_KEEP_MS);
   const rotation = await rotateSecret(db, { ...order, keepMs, secretHash });
   if (rotation) return { clientId, apiKey, ...rotation };

@@ -109,7 +109,7 @@ async function checkDeliveries(forge: Forge, listMissing: ListMissing): Promise<
     ];
   }
   const then = "then redeliver one in the App's settings, under Advanced, and run doctor again.";
-  if (newest.isUnsigned) {
+  if (newest.isSignatureRejected) {
     const differs = `${message} The newest got 401: the App's webhook secret differs from the running service's.`;
     const advice = `Set both to the same value (WEBHOOK_SECRET), restart the service, ${then}`;
     return [problem("webhook secret", differs, advice)];

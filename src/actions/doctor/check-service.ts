@@ -8,13 +8,13 @@ export async function checkAddress(publicUrl: string): Promise<Finding[]> {
   const advice =
     "Check PUBLIC_URL and the reverse proxy. If only this machine cannot reach the URL, run doctor without PUBLIC_URL.";
   try {
-    const answer = await fetch(`${publicUrl}/healthz`, {
+    const response = await fetch(`${publicUrl}/healthz`, {
       redirect: "manual",
       signal: AbortSignal.timeout(PUBLIC_URL_TIMEOUT_MS),
     });
-    const isOurs = answer.ok && (await answer.text()) === '{"status":"ok"}';
+    const isOurs = response.ok && (await response.text()) === '{"status":"ok"}';
     if (isOurs) return [fine(about, `The service responds at ${publicUrl}.`)];
-    const message = `Something other than the service responds at ${publicUrl} (status ${answer.status}).`;
+    const message = `Something other than the service responds at ${publicUrl} (status ${response.status}).`;
     return [problem(about, message, advice)];
   } catch {
     return [problem(about, `Nothing responds at ${publicUrl}.`, advice)];

@@ -1,6 +1,11 @@
 import { checksState } from "../../flow/checks.ts";
 import type { CheckReported, ChecksFound } from "../../forge/events.ts";
-import { lockBranch, listBranchesAt, listOutcomes, saveCheckReport } from "../../store/forge/branches.ts";
+import {
+  lockBranch,
+  listBranchesAt,
+  listCheckOutcomes,
+  saveCheckReport,
+} from "../../store/forge/branches.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import {
   deleteAwaitedReactions,
@@ -13,7 +18,7 @@ import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../installations/forge-accounts.ts";
 import { inspectIfArmed } from "../reconcile/inspect-soon.ts";
-import { recheckAfterEvent } from "../reconcile/recheck-soon.ts";
+import { recheckRefusedAndArmedMoves } from "../reconcile/recheck-soon.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
 /**
@@ -30,7 +35,7 @@ export async function handleChecks(
   const branches = await listBranchesAt(deps.db, repositoryId, sha, names);
   if (branches.length === 0 && (await listConversationsAt(deps.db, repositoryId, sha)).length === 0) return;
   await transaction(deps.db, async (trx) => {
-    const stateNow = async () => checksState(await listOutcomes(trx, repositoryId, sha));
+    const stateNow = async () => checksState(await listCheckOutcomes(trx, repositoryId, sha));
     const moved = new Set<string>();
     // The locks put concurrent reports in order; else neither would see the change both make.
     for (const { cardId } of branches) {
@@ -39,18 +44,18 @@ export async function handleChecks(
     const from = await stateNow();
     await saveReports(trx, repositoryId, event);
     const to = await stateNow();
-    await updateAwaitedFixes(trx, repositoryId, sha, at);
+    await saveAwaitedReactionToChecks(trx, repositoryId, sha, at);
     // Late, because it locks the account's row, which events of all repositories share.
     const actor = to === from ? null : await forgeActor(deps, trx, event.sender);
     for (const { cardId, branchName } of branches) {
       if (moved.has(cardId)) continue;
-      // A required check may be the last one although the state does not change.
-      if (!(await listOutcomes(trx, repositoryId, sha)).includes("pending"))
+      // The last required check may end without a change of the overall state.
+      if (!(await listCheckOutcomes(trx, repositoryId, sha)).includes("pending"))
         await inspectIfArmed(trx, cardId);
       if (actor === null) continue;
       const data = { branchName, sha, from, to };
       await recordEvents(trx, [{ cardId, kind: "checks_changed", actor, repositoryId, data, at }]);
-      await recheckAfterEvent(trx, cardId);
+      await recheckRefusedAndArmedMoves(trx, cardId);
     }
   });
 }
@@ -72,16 +77,16 @@ async function saveReports(
 }
 
 /**
- * While checks fail at a commit, each conversation about it waits for the author's next commit.
- * Otherwise none does.
+ * Records that each conversation with this head waits for the author's next commit while checks fail
+ * at it, and deletes that when none fails.
  */
-export async function updateAwaitedFixes(
+export async function saveAwaitedReactionToChecks(
   trx: Trx,
   repositoryId: string,
   sha: string,
   at: string | null,
 ): Promise<void> {
-  const isFailing = checksState(await listOutcomes(trx, repositoryId, sha)) === "failing";
+  const isFailing = checksState(await listCheckOutcomes(trx, repositoryId, sha)) === "failing";
   const kind = "checks_failing";
   for (const conversation of await listConversationsAt(trx, repositoryId, sha)) {
     if (isFailing) await recordAwaitedReaction(trx, conversation, { kind, subject: sha, askedBy: null, at });

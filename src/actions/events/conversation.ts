@@ -13,8 +13,9 @@ import type { Trx } from "../../store/db/connect.ts";
 import {
   deleteAwaitedReactions,
   findConversation,
+  isProposal,
   recordAwaitedReaction,
-  recordReaction,
+  recordConversationActivity,
   type AwaitedReaction,
   type Conversation,
 } from "../../store/events/conversations.ts";
@@ -22,7 +23,7 @@ import { recordEvents, type Actor } from "../../store/events/timeline.ts";
 import { markedComment, storedBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
 import { isAgentOn, isOurBot } from "../installations/forge-accounts.ts";
-import { recheckAfterEvent } from "../reconcile/recheck-soon.ts";
+import { recheckRefusedAndArmedMoves } from "../reconcile/recheck-soon.ts";
 import { recordGiveUp } from "./give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
@@ -39,13 +40,17 @@ export async function handleComment(
   { conversation, actor }: CommentContext,
 ): Promise<void> {
   const { commentId, author, writtenAt } = event;
-  const isOnCard = conversation.prNumber === 0;
+  const isOnCard = !isProposal(conversation);
   const isMirror = isOnCard && (await isOurBot(deps, author));
   const isDeleted = event.action === "deleted";
   const isAsked = !isDeleted && (await isQuestionOf(deps, conversation, author, event.body));
   await transaction(deps.db, async (trx) => {
     if (!isDeleted)
-      await recordReaction(trx, conversation, { userId: actor.userId, works: false, at: event.at });
+      await recordConversationActivity(trx, conversation, {
+        userId: actor.userId,
+        isPushOrOpening: false,
+        at: event.at,
+      });
     const question = { kind: "question", subject: String(commentId) } as const;
     const awaited = { ...question, askedBy: actor.userId, at: writtenAt };
     await setAwaitedReaction(trx, conversation, awaited, isAsked);
@@ -121,7 +126,7 @@ export async function handleReview(
         naturalKey: `review:${repository.id}:${event.reviewId}:${state}`,
       },
     ]);
-    await recheckAfterEvent(trx, card.id);
+    await recheckRefusedAndArmedMoves(trx, card.id);
   });
 }
 
@@ -133,7 +138,7 @@ export async function handleEditedReview(
 ): Promise<void> {
   const isAsked = await isQuestionOf(deps, conversation, author, body);
   await transaction(deps.db, async (trx) => {
-    await recordReaction(trx, conversation, { userId, works: false, at });
+    await recordConversationActivity(trx, conversation, { userId, isPushOrOpening: false, at });
     await setAwaitedReaction(trx, conversation, reviewQuestion(reviewId, userId, at), isAsked);
   });
 }
@@ -153,7 +158,7 @@ async function recordReview(
 ): Promise<void> {
   const subject = String(reviewId);
   const kind = "changes_requested";
-  await recordReaction(trx, conversation, { userId: askedBy, works: false, at });
+  await recordConversationActivity(trx, conversation, { userId: askedBy, isPushOrOpening: false, at });
   if (state === "changes_requested")
     await recordAwaitedReaction(trx, conversation, { kind, subject, askedBy, at });
   if (state === "approved") await deleteAwaitedReactions(trx, conversation, { kind, askedBy });
@@ -186,8 +191,8 @@ async function isQuestionOf(
 /** The actions that count as work, besides pushes to a card's branch. */
 const WORK: ReadonlySet<PullRequestEvent["action"]> = new Set(["opened", "synchronized"]);
 
-/** Records who acted on a pull request last. Nothing is asked on one that has ended. */
-export async function recordPullRequestTurn(
+/** Records who acted on a pull request last. A merged or closed one waits for nobody. */
+export async function recordPullRequestActivity(
   trx: Trx,
   repositoryId: string,
   { number, action, at }: PullRequestEvent,
@@ -195,6 +200,6 @@ export async function recordPullRequestTurn(
 ): Promise<void> {
   const conversation = await findConversation(trx, repositoryId, number);
   if (!conversation) return;
-  await recordReaction(trx, conversation, { userId, works: WORK.has(action), at });
+  await recordConversationActivity(trx, conversation, { userId, isPushOrOpening: WORK.has(action), at });
   if (action === "merged" || action === "closed") await deleteAwaitedReactions(trx, conversation);
 }

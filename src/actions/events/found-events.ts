@@ -6,7 +6,7 @@ import type {
   InspectedConversation,
 } from "../../forge/pull-requests.ts";
 import type { ForgeAccount } from "../../forge/values.ts";
-import { listOutcomes } from "../../store/forge/branches.ts";
+import { listCheckOutcomes } from "../../store/forge/branches.ts";
 import { listUnrecorded, listCommentsNotShown, type KnownBranch } from "../../store/ops/reconciling.ts";
 import { storedBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
@@ -88,17 +88,17 @@ function eventsOf(known: KnownBranch, pull: InspectedPullRequest, origin: Origin
     reason: null,
   });
   const opened = before ? [] : [event("opened", pull.openedAt, pull.author)];
-  const stateBefore = before?.state ?? (pull.isDraft ? "draft" : "open");
   // A merge is final.
-  if (stateBefore === "merged") return opened;
+  if (before?.state === "merged") return [];
   if (pull.state === "merged") return [...opened, event("merged", pull.mergedAt, pull.mergedBy)];
   if (pull.state === "closed")
-    return stateBefore === "closed" ? opened : [...opened, event("closed", pull.closedAt)];
-  if (stateBefore === "closed") return [...opened, event("reopened", pull.updatedAt)];
-  if (stateBefore === "draft" && !pull.isDraft) return [...opened, event("ready", pull.updatedAt)];
-  if (stateBefore === "open" && pull.isDraft) return [...opened, event("converted_to_draft", pull.updatedAt)];
-  const isChanged = before && (before.headSha !== pull.headSha || before.targetBranch !== pull.targetBranch);
-  return isChanged ? [event("synchronized", pull.updatedAt)] : opened;
+    return before?.state === "closed" ? [] : [...opened, event("closed", pull.closedAt)];
+  if (!before) return opened;
+  if (before.state === "closed") return [event("reopened", pull.updatedAt)];
+  if (before.state === "draft" && !pull.isDraft) return [event("ready", pull.updatedAt)];
+  if (before.state === "open" && pull.isDraft) return [event("converted_to_draft", pull.updatedAt)];
+  const isChanged = before.headSha !== pull.headSha || before.targetBranch !== pull.targetBranch;
+  return isChanged ? [event("synchronized", pull.updatedAt)] : [];
 }
 
 /** Nothing if the stored reports result in the same state. */
@@ -112,7 +112,7 @@ async function* checksOf(
   const open = pullRequests.find((pull) => pull.state === "open" && pull.headSha === headSha);
   if (!open) return;
   const { headSha: sha, reports, checks } = open;
-  if (checksState(await listOutcomes(db, repositoryId, sha)) === checks.state) return;
+  if (checksState(await listCheckOutcomes(db, repositoryId, sha)) === checks.state) return;
   yield { type: "checks_found", ...origin, sender: null, at: null, sha, reports, askedAt };
 }
 

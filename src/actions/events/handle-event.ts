@@ -60,7 +60,8 @@ type RepositoryEvent = Exclude<
 
 /**
  * The repository with its current names. If the event has others, GitHub is asked, because the
- * event may be days old. Null if the event belongs to another installation than the stored one.
+ * event may be days old. Null if the repository is not connected, or belongs to another installation
+ * than the event.
  */
 async function currentRepository(
   deps: Deps,
@@ -126,7 +127,10 @@ async function handlePullRequestEvent(
   return { repositoryId: repository.id, number: event.number, isDeferred: false };
 }
 
-/** Defers comments and reviews of an unknown pull request. A review names its branch as well. */
+/**
+ * Defers comments and reviews of an unknown pull request. A review also names its branch, which may
+ * belong to a card.
+ */
 async function handleConversationEvent(
   deps: Deps,
   event: ReviewSubmitted | ReviewEdited | Commented,

@@ -6,7 +6,7 @@ import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isAgentOn } from "../installations/forge-accounts.ts";
 import { effectKey } from "../moves/record-effects.ts";
-import { recordPullRequestTurn } from "./conversation.ts";
+import { recordPullRequestActivity } from "./conversation.ts";
 import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { stateOf } from "./pull-request.ts";
@@ -46,7 +46,7 @@ export async function handleProposal(
       eventAt: event.at,
     });
     if (isNew) await addReplayJob(trx, repository.id, number);
-    await recordPullRequestTurn(trx, repository.id, event, actor);
+    await recordPullRequestActivity(trx, repository.id, event, actor);
     const kind = KIND[event.action];
     if (isByAgent && kind) {
       const commitOrBranch = event.action === "merged" ? { sha: event.mergeSha } : { headBranch };

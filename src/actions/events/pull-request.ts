@@ -24,10 +24,10 @@ import { recordEvents, hasEventSince } from "../../store/events/timeline.ts";
 import { backMergeSoon } from "../releases/back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
-import { recheckAfterEvent } from "../reconcile/recheck-soon.ts";
+import { recheckRefusedAndArmedMoves } from "../reconcile/recheck-soon.ts";
 import { effectKey, intentKey } from "../moves/record-effects.ts";
 import { resumeQueuedSoon } from "../moves/resume-move.ts";
-import { recordPullRequestTurn } from "./conversation.ts";
+import { recordPullRequestActivity } from "./conversation.ts";
 import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { forAttempt, transaction } from "../../store/db/transaction.ts";
@@ -73,7 +73,7 @@ export async function handlePullRequest(
     const locked = await lockPullRequest(trx, repository.id, event.number);
     const isNew = !event.isFromComparison || isStillNew(event, locked?.state ?? null);
     if (isNew) await savePullRequestOf(trx, event, context, isCorrected ? null : shown);
-    await recordPullRequestTurn(trx, repository.id, delivered, actor);
+    await recordPullRequestActivity(trx, repository.id, delivered, actor);
     // Last, to keep the time between inserting a timeline item and committing it short.
     if (isNew) {
       await recordOnTimeline(deps, trx, event, context, intent);
@@ -143,11 +143,11 @@ async function scheduleFollowUps(
     await deleteInboxItems(trx, "branch_deleted", branchKey(repository.id, headBranch));
   }
   if (action === "enqueued" || action === "dequeued") {
-    const removedFromQueue = action === "dequeued" ? (reason ?? "unknown") : null;
-    await recordQueueEvent(trx, intentKey(pull, "merge"), { removedFromQueue, at });
+    const queueRemovalReason = action === "dequeued" ? (reason ?? "unknown") : null;
+    await recordQueueEvent(trx, intentKey(pull, "merge"), { queueRemovalReason, at });
   }
   if (action === "merged" || action === "dequeued") await resumeQueuedSoon(trx, pull);
-  await recheckAfterEvent(trx, card.id);
+  await recheckRefusedAndArmedMoves(trx, card.id);
 }
 
 export const stateOf = (event: PullRequestEvent): "draft" | "open" | "merged" | "closed" => {
@@ -211,9 +211,9 @@ async function inspectIfUncertain(
     known.targetBranch === event.targetBranch;
   if (!event.isContradictory && (!isAsOld || isAsKnown || isInOrder)) return null;
   const question = { repository: repository.ref, branchName: event.headBranch, targetBranch: null };
-  const [answer] = await deps.forge.inspect([question]);
-  if (!answer || answer.refusal) return null;
-  return answer.pullRequests.find(({ number }) => number === event.number) ?? null;
+  const [inspection] = await deps.forge.inspect([question]);
+  if (!inspection || inspection.refusal) return null;
+  return inspection.pullRequests.find(({ number }) => number === event.number) ?? null;
 }
 
 /** An event that contradicts itself, corrected with the state that GitHub shows. */

@@ -3,13 +3,13 @@ import type { Pushed } from "../../forge/events.ts";
 import { listCardsAwaitingBackMerge } from "../../store/releases/release-cards.ts";
 import {
   lockBranch,
-  recordFoundChange,
+  recordFoundByComparison,
   setHeadSha,
   type LockedBranch,
-  listOutcomes,
+  listCheckOutcomes,
 } from "../../store/forge/branches.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import { recordReaction } from "../../store/events/conversations.ts";
+import { conversationOfBranch, recordConversationActivity } from "../../store/events/conversations.ts";
 import {
   branchKey,
   deleteInboxItems,
@@ -25,8 +25,8 @@ import { backMergeSoon } from "../releases/back-merge.ts";
 import { catchUpSoon } from "../reconcile/catch-up-card.ts";
 import type { Deps } from "../deps.ts";
 import { isOurBot } from "../installations/forge-accounts.ts";
-import { recheckAfterEvent, recheckMissingBranches } from "../reconcile/recheck-soon.ts";
-import { updateAwaitedFixes } from "./checks.ts";
+import { recheckRefusedAndArmedMoves, recheckMissingBranches } from "../reconcile/recheck-soon.ts";
+import { saveAwaitedReactionToChecks } from "./checks.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
 
@@ -62,25 +62,21 @@ export async function handlePushToCardBranch(
   if (isOurs && (await isOurNewBranch(deps, link, event))) return;
   if (event.after === null && (await isDeletedAfterMerge(deps, link, event))) {
     const headSha = await headAfter(deps, link, event);
-    // The job restores a branch that a later stage merges.
+    // GitHub deleted the branch after a merge. If a later stage merges it, too, the job restores it.
     return transaction(deps.db, async (trx) => {
       await setHeadSha(trx, card.id, repository.id, headSha);
       await catchUpSoon(trx, card.id);
     });
   }
   const headSha = await headAfter(deps, link, event);
-  const reaction = await reactionOf(deps, event, context);
+  const activity = await activityOf(deps, event, context);
   const isDone = await transaction(deps.db, async (trx) => {
     const locked = await lockBranch(trx, card.id, repository.id);
     const isNew = locked !== null && !isKnown(locked, event);
-    // Another transaction has recorded a push: compare the event with that.
+    // Another push was recorded since the link was read: start again.
     if (isNew && locked.headSha !== link.headSha) return false;
     if (isNew) await setHeadSha(trx, card.id, repository.id, headSha);
-    if (event.after !== null && !isOurs) {
-      const conversation = { cardId: card.id, workspaceId: card.workspaceId, repositoryId: repository.id };
-      if (reaction) await recordReaction(trx, { ...conversation, prNumber: 0 }, { ...reaction, works: true });
-      await updateAwaitedFixes(trx, repository.id, event.after, event.at);
-    }
+    if (!isOurs) await recordReaction(trx, event, context, activity);
     // Last, to keep the time between inserting a timeline item and committing it short.
     if (isNew) await recordPush(trx, event, context, { from: link.headSha, to: headSha });
     return true;
@@ -88,6 +84,24 @@ export async function handlePushToCardBranch(
   if (!isDone) await handlePushToCardBranch(deps, event, context);
 }
 
+/**
+ * The inbox shows agents that do not react to questions, reviews and failing checks. A push is a
+ * reaction. If checks fail at its commit, another one is awaited.
+ */
+async function recordReaction(
+  trx: Trx,
+  { after, at }: Pushed,
+  { repository, card }: EventContext,
+  activity: Activity | null,
+): Promise<void> {
+  if (after === null) return;
+  const { id: repositoryId } = repository;
+  const conversation = conversationOfBranch({ cardId: card.id, workspaceId: card.workspaceId, repositoryId });
+  if (activity) await recordConversationActivity(trx, conversation, { ...activity, isPushOrOpening: true });
+  await saveAwaitedReactionToChecks(trx, repositoryId, after, at);
+}
+
+/** Adds the push to the card's timeline and the inbox, and schedules what it may allow. */
 async function recordPush(
   trx: Trx,
   event: Pushed,
@@ -107,11 +121,11 @@ async function recordPush(
   if (head.to !== null) await deleteInboxItems(trx, "branch_deleted", key);
   else if (after === null && isNew) await upsertInboxItem(trx, deletedBranchItem(event, card, recorded));
   if (event.isFromComparison && at !== null)
-    await recordFoundChange(trx, card.id, repository.id, { at, sha: after });
+    await recordFoundByComparison(trx, card.id, repository.id, { at, sha: after });
   if (head.to !== null && head.to !== head.from)
     await recordEarlierChecks(trx, recorded, branchName, head.to);
   if (after !== null) await catchUpSoon(trx, card.id);
-  await recheckAfterEvent(trx, card.id);
+  await recheckRefusedAndArmedMoves(trx, card.id);
 }
 
 type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
@@ -119,15 +133,14 @@ type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
   readonly naturalKey: string;
 };
 
-/**
- * Whether the stored head already includes this push. A push found by the hourly comparison is new
- * only if it starts at the stored head. One delivered late is known if a later comparison stored its
- * result.
- */
-function isKnown({ headSha, foundAt, foundSha }: LockedBranch, event: Pushed): boolean {
+/** Whether the stored head already includes this push. */
+function isKnown({ headSha, comparedAt, comparedSha }: LockedBranch, event: Pushed): boolean {
   if (event.before === headSha) return false;
+  // The stored head has changed since the hourly comparison read it: the finding is outdated.
   if (event.isFromComparison) return true;
-  return foundAt !== null && ((event.at !== null && event.at <= foundAt) || event.after === foundSha);
+  if (comparedAt === null) return false;
+  // The webhook of a push may arrive after a comparison that found the push.
+  return event.after === comparedSha || (event.at !== null && event.at <= comparedAt);
 }
 
 /** Checks may have reported on the branch's new head before its push was recorded. */
@@ -137,7 +150,7 @@ async function recordEarlierChecks(
   branchName: string,
   sha: string,
 ): Promise<void> {
-  const to = checksState(await listOutcomes(trx, push.repositoryId, sha));
+  const to = checksState(await listCheckOutcomes(trx, push.repositoryId, sha));
   if (to === null) return;
   const data = { branchName, sha, from: null, to };
   const naturalKey = `checks:${push.naturalKey}`;
@@ -167,36 +180,43 @@ const deletedBranchItem = (
   at: at ?? null,
 });
 
+interface Activity {
+  readonly userId: string;
+  readonly at: string | null;
+}
+
 /**
  * Who pushed, and when. For a push found by a comparison this is the author of the newest commit,
  * if known here. The time is that of the commit, but not later than the comparison.
  */
-async function reactionOf(
+async function activityOf(
   deps: Deps,
-  { isFromComparison, newest, at: foundAt }: Pushed,
+  { isFromComparison, newest, at: eventAt }: Pushed,
   { actor: { userId } }: EventContext,
-): Promise<{ readonly userId: string; readonly at: string | null } | null> {
-  if (!isFromComparison) return { userId, at: foundAt };
+): Promise<Activity | null> {
+  if (!isFromComparison) return { userId, at: eventAt };
   const { authorId, at } = newest ?? { authorId: null, at: null };
   if (authorId === null || authorId === (await deps.forge.identity()).botId) return null;
   const user = await findForgeUser(deps.db, authorId);
   if (!user) return null;
-  const isLater = at !== null && foundAt !== null && at > foundAt;
-  return { userId: user.id, at: isLater ? foundAt : (at ?? foundAt) };
+  const isLater = at !== null && eventAt !== null && at > eventAt;
+  return { userId: user.id, at: isLater ? eventAt : (at ?? eventAt) };
 }
 
 /** Whether a deleted branch was merged. GitHub is asked, since the merge event may come later. */
 async function isDeletedAfterMerge(deps: Deps, link: Link, { before }: Pushed): Promise<boolean> {
   const pulls = link.pullRequests.filter(({ headSha }) => headSha === before);
   if (pulls.some(({ state }) => state === "merged")) return true;
-  if (!link.repository.ref || pulls.length === 0) return false;
-  const question = { repository: link.repository.ref, branchName: link.branchName, targetBranch: null };
-  const [answer] = await deps.forge.inspect([question]);
-  if (!answer || answer.refusal) return false;
-  return answer.pullRequests.some(({ state, headSha }) => state === "merged" && headSha === before);
+  // Null while GitHub must not be called about it.
+  const { ref: repository } = link.repository;
+  if (!repository || pulls.length === 0) return false;
+  const question = { repository, branchName: link.branchName, targetBranch: null };
+  const [inspection] = await deps.forge.inspect([question]);
+  if (!inspection || inspection.refusal) return false;
+  return inspection.pullRequests.some(({ state, headSha }) => state === "merged" && headSha === before);
 }
 
-/** A branch that our bot created is on the timeline already, attributed to the user. */
+/** Whether a card's move created the branch. The move itself records that, with its user. */
 async function isOurNewBranch({ db }: Deps, { repository }: Link, event: Pushed): Promise<boolean> {
   const key = { repositoryId: repository.id, kind: "create_branch", subject: event.branchName } as const;
   return event.before === null && (await findIntent(db, key)) !== null;
@@ -204,6 +224,7 @@ async function isOurNewBranch({ db }: Deps, { repository }: Link, event: Pushed)
 
 /** The current head. A push that does not start at the known head is out of order: ask GitHub. */
 async function headAfter(deps: Deps, link: Link, event: Pushed): Promise<string | null> {
-  if (event.before === link.headSha || !link.repository.ref) return event.after;
-  return deps.forge.branchHead(link.repository.ref, event.branchName);
+  const { ref: repository } = link.repository;
+  if (event.before === link.headSha || !repository) return event.after;
+  return deps.forge.branchHead(repository, event.branchName);
 }

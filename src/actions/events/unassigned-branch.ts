@@ -17,7 +17,7 @@ import { isOurBot } from "../installations/forge-accounts.ts";
 
 export const SUGGEST_BRANCH = "suggest-branch";
 
-/** The pause before the second check, in milliseconds; GitHub's reads lag behind its writes for less. */
+/** The pause before the second check, in ms: longer than GitHub's reads lag behind its writes. */
 const CHECK_AGAIN_MS = 60_000;
 
 /** A branch that belongs to no card, and the account that pushed to it, if known. */
@@ -70,8 +70,8 @@ export async function suggestBranch(deps: Deps, branch: UnassignedBranch): Promi
 }
 
 /**
- * Adds an inbox item for a branch with the name of a card that has none in the repository, and
- * deletes the item when the branch is gone. A dismissed branch is not suggested again while it
+ * Adds an inbox item for a branch that is named like one of a card without a branch in the repository,
+ * and deletes the item when the branch is gone. A dismissed branch is not suggested again while it
  * exists. Returns whether the branch exists, or null if it is no candidate.
  */
 async function updateSuggestion(

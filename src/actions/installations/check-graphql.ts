@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 export const CHECK_GRAPHQL = "check-graphql";
 
 /** Logs what GitHub's GraphQL API lacks, for example on an old Enterprise Server. */
-export async function checkGraphql({ forge, log }: Deps): Promise<void> {
+export async function logGraphqlGaps({ forge, log }: Deps): Promise<void> {
   try {
     const usable = (await forge.installations()).find(({ suspended }) => !suspended);
     if (!usable) return;

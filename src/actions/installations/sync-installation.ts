@@ -68,9 +68,9 @@ export async function storeInstallation(
   installation: ForgeInstallation,
   askedAt: string,
 ): Promise<void> {
-  const answer = installation.suspended ? null : await deps.forge.repositories(installation.installationId);
-  const refused = answer?.ok === false ? answer.refusal.message : null;
-  const granted = answer?.ok === true ? answer.value : null;
+  const response = installation.suspended ? null : await deps.forge.repositories(installation.installationId);
+  const refused = response?.ok === false ? response.refusal.message : null;
+  const granted = response?.ok === true ? response.value : null;
   await transaction(deps.db, async (trx) => {
     const saved = await saveInstallation(trx, deps.newId(), { ...installation, refused, askedAt });
     if (!saved) return;
@@ -84,7 +84,7 @@ export async function storeInstallation(
     const withIds = granted.map((repository) => ({ ...repository, newId: deps.newId() }));
     const { added, isAnyBack } = await saveGrantedRepositories(trx, saved.id, projectId, withIds, askedAt);
     if (projectId) await linkOnlyRepository(trx, projectId, added);
-    if (!saved.isBetter && !isAnyBack) return;
+    if (!saved.hasMoreAccess && !isAnyBack) return;
     await recheckForbidden(trx, saved.id);
     await followTrunksOfAccountLater(trx, installation.installationId, 0);
   });

@@ -19,7 +19,11 @@ export async function addBoardAgent(
   const { workspaceId } = write;
   await write.commit();
   const account = await accountWithLogin(deps, { workspaceId, login });
-  if (!account) throw invalidField("login", `GitHub has no user or bot ${login}.`);
+  if (!account)
+    throw invalidField(
+      "login",
+      `GitHub has no user or bot ${login}. For a script without a GitHub account, issue a key without an agent.`,
+    );
   return changeMembers(deps, write, "maintainer", async (trx) => {
     const { userId } = await forgeActor(deps, trx, account);
     const known = await findBoardAgent(trx, workspaceId, userId);
@@ -29,7 +33,7 @@ export async function addBoardAgent(
     if (member) await requireOtherMaintainer(trx, workspaceId, member);
     await requirePerson(trx, workspaceId, ownerId);
     await recordAgent(trx, { workspaceId, user: { id: userId, login: account.login }, ownerId });
-    return write.answerIn(trx, await read(trx, write, userId), 201);
+    return write.respondIn(trx, await read(trx, write, userId), 201);
   });
 }
 
@@ -45,7 +49,7 @@ export const changeAgentOwner = (
     await read(trx, write, userId);
     await requirePerson(trx, workspaceId, ownerId);
     await setAgentOwner(trx, { workspaceId, userId, ownerId });
-    return write.answerIn(trx, await read(trx, write, userId));
+    return write.respondIn(trx, await read(trx, write, userId));
   });
 
 /** Ends the registration of an agent. Returns 204. */
@@ -57,7 +61,7 @@ export const removeBoardAgent = (
   changeMembers(deps, write, "maintainer", async (trx) => {
     if (!(await removeAgent(trx, write.workspaceId, { userId })))
       throw conflict(`${login} is a well-known agent, and not registered on this board.`);
-    return write.answerIn(trx, null, 204);
+    return write.respondIn(trx, null, 204);
   });
 
 /** Throws `invalid` unless the owner is a person on the board. */

@@ -10,9 +10,9 @@ import type { Write } from "../write.ts";
 
 /**
  * Runs `work` in its own transaction, one at a time for a board, with the role that the caller
- * has now. The first transaction of the write has ended then: it locks the caller's credential, and
- * two maintainers who change each other's role would wait for each other. Throws `forbidden` if the
- * caller has lost the role `needed` since.
+ * has now. Commits the write's first transaction before: it locks the caller's credential, so two
+ * maintainers who change each other's role would deadlock. Throws `forbidden` if the caller has lost
+ * the role `needed` since.
  */
 export async function changeMembers(
   { db }: Pick<Deps, "db">,

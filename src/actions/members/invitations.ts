@@ -42,7 +42,7 @@ export async function invite(
     const earlier = await insertInvitation(trx, { id, workspaceId, account, role, invitedBy });
     if (earlier) throw conflict(`${account.login} is invited as ${earlier} already. Revoke that first.`);
     const invitation = requireFound(await findInvitation(trx, workspaceId, id), "invitation");
-    return write.answerIn(trx, invitation, 201);
+    return write.respondIn(trx, invitation, 201);
   });
 }
 
@@ -52,7 +52,7 @@ const invalidLogin = (message: string) =>
 /** Revokes an invitation. Returns 204. */
 export async function revokeInvitation(write: Write, { id }: Invitation): Promise<StoredResponse> {
   requireFound(await deleteInvitation(write.trx, write.workspaceId, id), "invitation");
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 /**

@@ -36,7 +36,7 @@ export const changeMemberRole = (
     if (role !== "maintainer") await requireOtherMaintainer(trx, workspaceId, member);
     await setRole(trx, { workspaceId, userId, role, by: write.userId });
     const changed = requireFound(await findBoardMember(trx, workspaceId, userId), "member");
-    return write.answerIn(trx, changed);
+    return write.respondIn(trx, changed);
   });
 
 /** Removes a member, their API keys and the invitations that they sent. Returns 204. */
@@ -50,12 +50,12 @@ export const removeMember = (
     const member = requireFound(await findBoardMember(trx, workspaceId, userId), "member");
     await requireOtherMaintainer(trx, workspaceId, member);
     await leaveBoard(trx, { workspaceId, userId, by: write.userId });
-    return write.answerIn(trx, null, 204);
+    return write.respondIn(trx, null, 204);
   });
 
 /**
- * Does the same for the members with a login, for an operator, who can also make a new maintainer.
- * False if no member has it.
+ * Removes the members with a login, for an operator. May remove the last maintainer, because an
+ * operator can add another one. False if no member has the login.
  */
 export const removeMembersWithLogin = (db: Db, workspaceId: string, login: string): Promise<boolean> =>
   transaction(db, async (trx) => {
@@ -73,8 +73,8 @@ interface OfMember {
 }
 
 /**
- * Sets the role of an account. None of the API keys that it owns on the board keeps a higher one, and
- * only a maintainer keeps the invitations that they sent.
+ * Sets the role of an account, and lowers the roles of its API keys on the board to it. Deletes the
+ * invitations that the account sent, unless the role is maintainer.
  */
 export async function setRole(
   trx: Db,

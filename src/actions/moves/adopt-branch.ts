@@ -60,7 +60,7 @@ export async function adoptBranch(
     await adopt(end, write, current, branch);
     await catchUpSoon(end, card.id);
     if (current.blocked) await recheckSoon(end, card.id);
-    return write.answerIn(end, null, 204);
+    return write.respondIn(end, null, 204);
   });
 }
 
@@ -97,14 +97,14 @@ async function inspectBranch(
   if (!ref) throw conflict(inaccessibleMessage(repository));
   const targetBranch = targetOf(project.flow, card.hotfix);
   const askedAt = await readClock(deps.db);
-  const [answer] = await deps.forge.inspect([{ repository: ref, branchName: name, targetBranch }]);
-  if (!answer) throw new ForgeUnavailable("GitHub did not return the branch");
-  if (answer.refusal) throw conflict(answer.refusal.message);
-  if (answer.headSha === null) {
+  const [inspection] = await deps.forge.inspect([{ repository: ref, branchName: name, targetBranch }]);
+  if (!inspection) throw new ForgeUnavailable("GitHub did not return the branch");
+  if (inspection.refusal) throw conflict(inspection.refusal.message);
+  if (inspection.headSha === null) {
     throw conflict(`The branch ${name} is gone from ${fullName}. Push it again, or dismiss the item.`);
   }
-  const openPullRequests = answer.pullRequests.filter(({ state }) => state === "open");
-  return { repository, name, headSha: answer.headSha, openPullRequests, askedAt };
+  const openPullRequests = inspection.pullRequests.filter(({ state }) => state === "open");
+  return { repository, name, headSha: inspection.headSha, openPullRequests, askedAt };
 }
 
 /** The caller has locked the card. */

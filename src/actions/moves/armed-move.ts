@@ -1,4 +1,9 @@
-import { hasSameHeads, type Agreed, type Disarming, type ArmingRequest } from "../../flow/readiness.ts";
+import {
+  hasSameHeads,
+  type WorkByRepository,
+  type Disarming,
+  type ArmingRequest,
+} from "../../flow/readiness.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import type { Stage } from "../../flow/flow.ts";
 import {
@@ -83,7 +88,7 @@ interface WaitingMove {
 
 interface Waiting {
   readonly waitingFor: readonly BlockedReason[];
-  readonly agreed: Agreed;
+  readonly armedWith: WorkByRepository;
   readonly endsInMs: number | null;
 }
 
@@ -96,7 +101,7 @@ export async function armCard(
   trx: Trx,
   { card, stage }: { readonly card: CardHead; readonly stage: Stage },
   { actorId, isHuman, index, whenReady }: WaitingMove,
-  { waitingFor, agreed, endsInMs }: Waiting,
+  { waitingFor, armedWith, endsInMs }: Waiting,
 ): Promise<ShownArmed> {
   if (!whenReady) throw new Error("a move that must not wait");
   const { id: cardId, workspaceId } = card;
@@ -108,7 +113,7 @@ export async function armCard(
       (!known.isExpired &&
         known.actorId === actorId &&
         known.stageId === stage.id &&
-        hasSameHeads(known.agreed, agreed)));
+        hasSameHeads(known.armedWith, armedWith)));
   if (isKept) {
     await saveWaitingFor(trx, known.id, waitingFor);
     return readArmed(trx, cardId);
@@ -116,7 +121,7 @@ export async function armCard(
   if (known) await disarm(trx, known, known.isExpired ? EXPIRED : REPLACED, actorId);
   const { armedId: id, expiresInHours } = whenReady;
   const move = { id, cardId, workspaceId, stageId: stage.id, index, actorId, isHuman };
-  await insertArmed(trx, { ...move, agreed, waitingFor, expiresInHours });
+  await insertArmed(trx, { ...move, armedWith, waitingFor, expiresInHours });
   await deleteDisarmedItem(trx, cardId);
   const armed = await readArmed(trx, cardId);
   const { statusId, expiresAt, heads } = armed;

@@ -19,5 +19,5 @@ export async function cancelArmed(write: Write, card: CardHead): Promise<StoredR
   const open = await findOpenOperation(trx, card.id);
   if (open) await abandonMove(trx, card, open);
   await disarm(trx, armed, { reason: "cancelled", message: "The armed move was cancelled." }, userId);
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }

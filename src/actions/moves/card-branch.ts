@@ -9,14 +9,14 @@ import type { Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
-import { takeBranch, listOutcomes, findFormerBranch } from "../../store/forge/branches.ts";
+import { takeBranch, listCheckOutcomes, findFormerBranch } from "../../store/forge/branches.ts";
 import { readClock } from "../../store/forge/installations.ts";
 import { addReplayJob } from "../../store/forge/lanes.ts";
 import { adoptPullRequest } from "../../store/forge/pull-requests.ts";
 import { branchKey, deleteInboxItems } from "../../store/inbox/stored-items.ts";
 import { saveFoundReport } from "../../store/ops/reconciling.ts";
 import type { Deps } from "../deps.ts";
-import { recheckAfterEvent } from "../reconcile/recheck-soon.ts";
+import { recheckRefusedAndArmedMoves } from "../reconcile/recheck-soon.ts";
 
 interface NewBranch {
   readonly branchName: string;
@@ -114,7 +114,7 @@ async function adoptReports(
   for (const report of pull?.reports ?? []) {
     await saveFoundReport(trx, { repositoryId, sha, ...report, appId: report.appId ?? 0 }, askedAt);
   }
-  const to = checksState(await listOutcomes(trx, repositoryId, sha));
+  const to = checksState(await listCheckOutcomes(trx, repositoryId, sha));
   if (to === null) return;
   const data = { branchName, sha, from: null, to };
   await recordEvents(trx, [{ ...adopter, kind: "checks_changed", data }]);
@@ -130,15 +130,15 @@ interface Relink {
 }
 
 /**
- * `none`: the card needs a new branch. It must not be called `unusableName`, because GitHub would
+ * `none`: the card needs a new branch. It must not be called `nameWithPullRequests`, because GitHub would
  * list the earlier branch's pull requests for it.
  */
 type Readoption =
   | { readonly state: "readopted" }
-  | { readonly state: "none"; readonly unusableName: string | null }
+  | { readonly state: "none"; readonly nameWithPullRequests: string | null }
   | { readonly state: "refused"; readonly refusal: Refusal };
 
-const NONE = { state: "none", unusableName: null } as const satisfies Readoption;
+const NONE = { state: "none", nameWithPullRequests: null } as const satisfies Readoption;
 
 /**
  * Gives a card that was unlinked from a repository, and linked again, its former branch there if
@@ -151,12 +151,12 @@ export async function readoptBranch(deps: Deps, relink: Relink): Promise<Readopt
   if (name === null) return NONE;
   const askedAt = await readClock(deps.db);
   const targetBranch = targetOf(project.flow, card.hotfix);
-  const [answer] = await deps.forge.inspect([{ repository, branchName: name, targetBranch }]);
-  if (!answer) throw new ForgeUnavailable("GitHub did not return the branch");
-  if (answer.refusal) return { state: "refused", refusal: answer.refusal };
-  const { headSha, pullRequests } = answer;
+  const [inspection] = await deps.forge.inspect([{ repository, branchName: name, targetBranch }]);
+  if (!inspection) throw new ForgeUnavailable("GitHub did not return the branch");
+  if (inspection.refusal) return { state: "refused", refusal: inspection.refusal };
+  const { headSha, pullRequests } = inspection;
   if (headSha === null && !pullRequests.some(({ state }) => state === "merged")) {
-    return { state: "none", unusableName: pullRequests.length > 0 ? name : null };
+    return { state: "none", nameWithPullRequests: pullRequests.length > 0 ? name : null };
   }
   const openPullRequests = pullRequests.filter(({ state }) => state === "open");
   const isReadopted = await readopt(deps, relink, { name, headSha, openPullRequests, askedAt });
@@ -177,7 +177,7 @@ async function readopt(
       if (!link || link.branchName !== null) return;
       const adopter = { cardId: card.id, actor: { userId: actorId, login: null }, repositoryId };
       if (!(await assignBranch(trx, adopter, branch))) throw new BranchOfAnotherCard();
-      await recheckAfterEvent(trx, card.id);
+      await recheckRefusedAndArmedMoves(trx, card.id);
     });
     return true;
   } catch (error) {

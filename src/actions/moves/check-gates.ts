@@ -75,10 +75,12 @@ export async function checkInspectedGates(
   if (refused.length > 0 || !needsCommits(transition)) return refused;
   const personId = await findPerson(deps.db, card.workspaceId, mover.actorId);
   const reasons: BlockedReason[] = [];
+  const hasPlan = ruleRequires(stage.rule, "branch");
   for (const state of repositories) {
-    // The plan has this refusal if the rule needs Git.
-    if (isRefusal(state.facts) && !ruleRequires(stage.rule, "branch"))
-      reasons.push(blockedReason(state.fullName, state.facts));
+    const { facts } = state;
+    // The plan refuses both if the rule needs Git. Without a target, the commits are unknown.
+    if (hasPlan && (isRefusal(facts) || facts.target.sha === null)) continue;
+    if (isRefusal(facts)) reasons.push(blockedReason(state.fullName, facts));
     const work = await workOf(deps.db, transition, state);
     const refusal = work && secondPersonRefusal(stage, personId, work);
     if (refusal) reasons.push(blockedReason(state.fullName, refusal));
@@ -86,7 +88,7 @@ export async function checkInspectedGates(
   return reasons;
 }
 
-/** The commits that a card's branch would bring into its target. Null if there are none, or if GitHub decides. */
+/** The commits that a card's branch would bring into its target. Null if there are none, or if the pull request is merged or in the merge queue. */
 async function workOf(
   db: Db,
   { card }: StageEntry,
@@ -141,7 +143,7 @@ function pushersOf(
 }
 
 /** What decides whether the gates still refuse a blocked card. */
-export async function inspectGates(
+export async function readGateFacts(
   db: Db,
   { id: cardId, workspaceId }: StageEntry["card"],
   stage: Stage,

@@ -20,7 +20,7 @@ import type { Deps } from "../deps.ts";
 import { inspectArmedIn, inspectArmedSoon } from "../reconcile/inspect-soon.ts";
 import { disarm, EXPIRED, STAGE_CHANGED } from "./armed-move.ts";
 import { checkGates, lockAndCheckGates } from "./check-gates.ts";
-import { inspectCards, inspectUntilDecided } from "./inspect-card.ts";
+import { inspectCards, inspectUntilDecided, LAG_PAUSE_MS } from "./inspect-card.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
 import { readReadiness } from "./read-readiness.ts";
 import { runUnattended } from "./resume-move.ts";
@@ -30,8 +30,6 @@ export const INSPECT_ALL_ARMED = "inspect-all-armed";
 
 /** The pause before the next inspection of a card that is being moved, in milliseconds. */
 const MOVING_PAUSE_MS = 1_000;
-/** The pause while GitHub's reads lag behind its webhooks. */
-const LAG_PAUSE_MS = 5_000;
 /**
  * The periodic job, which runs every minute, inspects a move that was not inspected for this long.
  */
@@ -41,12 +39,12 @@ const PER_RUN = 25;
 
 /**
  * Inspects a card whose move waits: runs the move if it is ready, disarms it if it can not become
- * ready as agreed, and stores what it waits for otherwise. It may run late, twice and concurrently.
- * Throws `ForgeUnavailable`.
+ * ready with what it was armed with, and stores what it waits for otherwise. It may run late, twice
+ * and concurrently. Throws `ForgeUnavailable`.
  */
 export async function inspectArmed(deps: Deps, cardId: string): Promise<void> {
   const open = await findOpenOperation(deps.db, cardId);
-  if (open?.whenReady && open.hasLiveHolder) return inspectArmedSoon(deps.db, cardId, MOVING_PAUSE_MS);
+  if (open?.whenReady && open.hasLiveOwner) return inspectArmedSoon(deps.db, cardId, MOVING_PAUSE_MS);
   const armed = await findArmed(deps.db, cardId);
   // An unfinished move of the card is resumed, and keeps the move armed or disarms it.
   if (!armed || open) return;
@@ -54,8 +52,8 @@ export async function inspectArmed(deps: Deps, cardId: string): Promise<void> {
     const transition = await permittedTransition(own, armed);
     if (!transition) return;
     const inspection = await inspectUntilDecided(own, transition);
-    if (inspection.plan.isBehindWebhooks) return inspectArmedSoon(own.db, cardId, LAG_PAUSE_MS);
-    const readiness = await readReadiness(own.db, transition, inspection, armed.agreed);
+    if (inspection.plan.isForgeLagging) return inspectArmedSoon(own.db, cardId, LAG_PAUSE_MS);
+    const readiness = await readReadiness(own.db, transition, inspection, armed.armedWith);
     if (readiness.state === "ready") return runArmed(own, armed, transition.card);
     await saveOrDisarm(own, armed, readiness);
   });
@@ -92,7 +90,7 @@ async function inspectTogether(deps: Deps, due: readonly ArmedTransition[]): Pro
   const transitions = due.map(({ transition }) => transition);
   for (const [at, inspection] of (await inspectCards(deps, transitions)).entries()) {
     const { armed, transition } = due[at]!;
-    const readiness = await readReadiness(deps.db, transition, inspection, armed.agreed);
+    const readiness = await readReadiness(deps.db, transition, inspection, armed.armedWith);
     const isWaiting = readiness.state === "waiting";
     await saveWaitingFor(deps.db, armed.id, isWaiting ? readiness.waitingFor : armed.waitingFor);
     // The job of the card runs or disarms the move, after another inspection.
@@ -147,23 +145,23 @@ async function permittedTransition(deps: Deps, armed: ArmedMove): Promise<Transi
     await disarmUnlessMoving(deps, armed, why);
     return null;
   }
-  const { actorId, isHuman, agreed } = armed;
+  const { actorId, isHuman, armedWith } = armed;
   return transition
-    ? { ...transition, mover: { actorId, isHuman }, headShas: headsOf(agreed), mayWait: true }
+    ? { ...transition, mover: { actorId, isHuman }, headShas: headsOf(armedWith), mayWait: true }
     : null;
 }
 
 async function disarmingOf(
   { db }: Pick<Deps, "db">,
-  { cardId, isExpired, actorId, isHuman, agreed }: ArmedMove,
+  { cardId, isExpired, actorId, isHuman, armedWith }: ArmedMove,
   transition: Transition | undefined,
 ): Promise<Disarming | null> {
   if (isExpired) return EXPIRED;
   if (transition?.stage.rule.type !== "merge") return STAGE_CHANGED;
   if (!(await mayEnter(db, actorId, transition))) return NO_LONGER_PERMITTED;
   const links = await listLinks(db, cardId);
-  const isAgreed = links.every(({ repository }) => agreed[repository.id] !== undefined);
-  if (!isAgreed || links.length !== Object.keys(agreed).length) return REPOSITORIES_CHANGED;
+  const isKnown = links.every(({ repository }) => armedWith[repository.id] !== undefined);
+  if (!isKnown || links.length !== Object.keys(armedWith).length) return REPOSITORIES_CHANGED;
   const refused = await checkGates(db, transition, { actorId, isHuman });
   return refused.find(({ reason }) => reason !== "wip_limit") ?? null;
 }
@@ -186,7 +184,7 @@ async function runArmed(deps: Deps, armed: ArmedMove, card: CardHead): Promise<v
 async function startArmed(
   deps: Deps,
   trx: Trx,
-  { id, stageId, index, actorId, isHuman, agreed }: ArmedMove,
+  { id, stageId, index, actorId, isHuman, armedWith }: ArmedMove,
   card: CardHead,
 ): Promise<{ readonly transition: Transition; readonly move: RunningMove } | null> {
   const requestId = `armed:${id}`;
@@ -204,7 +202,7 @@ async function startArmed(
     return null;
   }
   const whenReady = { armedId: id, isArmed: true, expiresInHours: 0 };
-  const request = { actorId, isHuman, index, requestId, headShas: headsOf(agreed), whenReady };
+  const request = { actorId, isHuman, index, requestId, headShas: headsOf(armedWith), whenReady };
   const begun = await startMove(deps, trx, transition, request);
   return begun.state === "started" ? { transition, move: begun.move } : null;
 }

@@ -23,11 +23,13 @@ export interface Inspection {
 const MERGEABILITY_WAIT_MS = 15_000;
 /** How long to wait until a pull request is shown as merged if its target has all its commits. */
 const LANDING_WAIT_MS = 2_000;
+/** The pause before the next inspection while GitHub's reads lag behind its webhooks. */
+export const LAG_PAUSE_MS = 5_000;
 
 /**
  * Inspects all repositories of a card on GitHub. A branch without a pull request may start from
- * another target than the stage merges into. A second call compares such branches with the target
- * that they started from.
+ * another target than the stage merges into. Such branches are inspected once more, against the
+ * target that they started from.
  */
 export async function inspectCard(deps: Deps, transition: Transition): Promise<Inspection> {
   const [inspection] = await inspectCards(deps, [transition]);
@@ -43,7 +45,7 @@ export async function inspectCards(deps: Deps, transitions: readonly Transition[
       links: await listLinks(deps.db, transition.card.id),
     })),
   );
-  const answers = await inspectLinks(
+  const found = await inspectLinks(
     deps,
     cards.flatMap(({ transition, links }) => links.map((link) => [link, targetIn(transition)] as const)),
     {
@@ -56,12 +58,12 @@ export async function inspectCards(deps: Deps, transitions: readonly Transition[
   const withoutPullRequest = cards.flatMap(({ transition, links }) => {
     const start = startTargetOf(transition);
     if (targetIn(transition) === start) return [];
-    return links.filter((link) => lacksPullRequest(answers.get(link))).map((link) => [link, start] as const);
+    return links.filter((link) => lacksPullRequest(found.get(link))).map((link) => [link, start] as const);
   });
   const againstStart = await inspectLinks(deps, withoutPullRequest);
   return Promise.all(
     cards.map(({ transition, links }) => {
-      const repositories = links.map((link) => stateOf(link, answers.get(link), againstStart.get(link)));
+      const repositories = links.map((link) => stateOf(link, found.get(link), againstStart.get(link)));
       return planInspected(deps, transition, links, repositories);
     }),
   );
@@ -76,15 +78,15 @@ const targetIn = (transition: Transition): string | null => {
 
 const stateOf = (
   link: Link,
-  answer: BranchInspection | undefined,
+  found: BranchInspection | undefined,
   againstStart: BranchInspection | undefined,
 ): RepositoryState => ({
   repositoryId: link.repository.id,
   fullName: link.repository.fullName,
   branchName: link.branchName,
-  facts: answer ? (answer.refusal ?? answer) : connectionRefusal(link.repository.broken ?? "not_granted"),
-  isBehindWebhooks: isBehindWebhooks(link, answer),
-  hasNoCommits: hasNoCommits(againstStart),
+  facts: found ? (found.refusal ?? found) : connectionRefusal(link.repository.broken ?? "not_granted"),
+  isForgeLagging: isForgeLagging(link, found),
+  hasNoOwnCommits: hasNoOwnCommits(againstStart),
 });
 
 async function planInspected(
@@ -110,34 +112,34 @@ async function inspectLinks(
     return repository ? [{ link, question: { repository, branchName: link.branchName, targetBranch } }] : [];
   });
   if (asked.length === 0) return new Map();
-  const answers = await deps.forge.inspect(
+  const found = await deps.forge.inspect(
     asked.map(({ question }) => question),
     options,
   );
   return new Map(
     asked.flatMap(({ link }, at) => {
-      const answer = answers[at];
-      return answer ? [[link, answer] as const] : [];
+      const inspection = found[at];
+      return inspection ? [[link, inspection] as const] : [];
     }),
   );
 }
 
 /** Whether webhooks have reported a newer pull request of the branch than GitHub shows. */
-function isBehindWebhooks({ branchName, pullRequests }: Link, answer: BranchInspection | undefined): boolean {
-  if (answer === undefined || answer.refusal !== undefined) return false;
-  const shownUpTo = Math.max(0, ...answer.pullRequests.map(({ number }) => number));
+function isForgeLagging({ branchName, pullRequests }: Link, found: BranchInspection | undefined): boolean {
+  if (found === undefined || found.refusal !== undefined) return false;
+  const shownUpTo = Math.max(0, ...found.pullRequests.map(({ number }) => number));
   return pullRequests.some(
     ({ number, headBranch, targetBranch, isFresh }) =>
-      isFresh && number > shownUpTo && headBranch === branchName && targetBranch === answer.target.name,
+      isFresh && number > shownUpTo && headBranch === branchName && targetBranch === found.target.name,
   );
 }
 
 /** Whether a branch has commits and never had a pull request. */
-const lacksPullRequest = (answer: BranchInspection | undefined): boolean =>
-  answer?.refusal === undefined && answer?.pullRequests.length === 0 && (answer.aheadBy ?? 0) > 0;
+const lacksPullRequest = (found: BranchInspection | undefined): boolean =>
+  found?.refusal === undefined && found?.pullRequests.length === 0 && (found.aheadBy ?? 0) > 0;
 
-const hasNoCommits = (answer: BranchInspection | undefined): boolean =>
-  answer !== undefined && answer.refusal === undefined && answer.aheadBy === 0;
+const hasNoOwnCommits = (found: BranchInspection | undefined): boolean =>
+  found !== undefined && found.refusal === undefined && found.aheadBy === 0;
 
 /**
  * Inspects a card at growing intervals until GitHub has computed mergeability, and has closed pull
@@ -205,7 +207,7 @@ export async function planFromStoredTips(deps: Deps, transition: Transition): Pr
 export async function planFromStoredState(deps: Deps, transition: Transition): Promise<Inspection | null> {
   const { card, project, stage } = transition;
   const links = await listLinks(deps.db, card.id);
-  const createdAt = await listBranchStarts(deps.db, card.id);
+  const startShas = await listBranchStarts(deps.db, card.id);
   const repositories: RepositoryState[] = [];
   for (const link of links) {
     const { repository, branchName, headSha, pullRequests } = link;
@@ -223,7 +225,7 @@ export async function planFromStoredState(deps: Deps, transition: Transition): P
       ({ state, targetBranch }) => targetBranch === name && (state === "draft" || state === "open"),
     );
     if (isOpen || stage.rule.type === "branch") continue;
-    const firstSha = createdAt.get(`${repository.id}:${branchName}`);
+    const firstSha = startShas.get(`${repository.id}:${branchName}`);
     if (firstSha === undefined || pullRequests.length > 0) return null;
     if (headSha === firstSha) continue;
     const facts = { target: { name, sha: firstSha }, headSha, aheadBy: null, pullRequests: [] };
@@ -259,8 +261,15 @@ export async function listOutOfQueue(deps: Deps, { repositories }: Inspection): 
     for (const { number: prNumber, state, isInMergeQueue, targetBranch, headSha } of facts.pullRequests) {
       if (state !== "open" || isInMergeQueue) continue;
       const intent = await findIntent(deps.db, intentKey({ repositoryId, prNumber }, "merge"));
-      if (!intent?.queued || intent.done) continue;
-      left.push({ repositoryId, fullName, targetBranch, prNumber, headSha, reason: intent.removedFromQueue });
+      if (!intent?.wasQueued || intent.done) continue;
+      left.push({
+        repositoryId,
+        fullName,
+        targetBranch,
+        prNumber,
+        headSha,
+        reason: intent.queueRemovalReason,
+      });
     }
   }
   return left;

@@ -5,13 +5,13 @@ import type { Refusal } from "../../flow/refusal.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { findActingRole } from "../../store/tenancy/credentials.ts";
 
-interface StageEntry {
+interface RoleCheck {
   readonly card: { readonly workspaceId: string };
   readonly stage: Stage;
 }
 
 /** Whether the user who started a move may still enter its stage, after a revocation or a change of roles. */
-export async function mayEnter(db: Db, actorId: string, { card, stage }: StageEntry): Promise<boolean> {
+export async function mayEnter(db: Db, actorId: string, { card, stage }: RoleCheck): Promise<boolean> {
   const role = await findActingRole(db, card.workspaceId, actorId);
   return role !== null && mayAct(role, roleToEnter(stage));
 }

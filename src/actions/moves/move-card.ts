@@ -4,7 +4,7 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
-import { requireRoleFor } from "../boards/flow.ts";
+import { noSuchStage, requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import type { RefusedMove } from "./refuse-card.ts";
@@ -44,7 +44,7 @@ export async function moveCard(
   const { statusId, index } = input;
   const headsByName = namedHeads(input);
   const transition = await lockTransition(write.trx, card, statusId, write.requestId);
-  if (!transition) throw noSuchStage("body.statusId");
+  if (!transition) throw noSuchStage("card");
   requireRoleFor(write, transition.stage);
   const { userId: actorId, isHuman, requestId } = write;
   const headShas = headsByName ? await headsByRepositoryId(write.trx, card, headsByName) : null;
@@ -58,9 +58,9 @@ export async function moveCard(
   const request = { index, actorId, isHuman, requestId, headShas, whenReady };
   const begun = await startMove(deps, write.trx, transition, request);
   if (begun.state === "moved") {
-    const answer = await write.answer(begun.result);
+    const response = await write.respond(begun.result);
     deps.metrics.moves.inc({ outcome: "moved" });
-    return answer;
+    return response;
   }
   if (begun.state === "refused") {
     await write.commit();
@@ -71,7 +71,7 @@ export async function moveCard(
     await write.commit();
     const outcome = await runMove(deps, transition, move);
     return finishMove(deps, transition, move, outcome, async (trx, settled) =>
-      settled.state === "refused" ? settled : write.answerIn(trx, settled.result, settled.status),
+      settled.state === "refused" ? settled : write.respondIn(trx, settled.result, settled.status),
     );
   });
   if (!("blocked" in settled)) return settled;
@@ -109,8 +109,3 @@ async function headsByRepositoryId(
   if (first) throw invalid(`${first.path}: ${first.message}`, issues.slice(0, 50));
   return Object.fromEntries(Object.entries(headsByName).map(([fullName, sha]) => [ids.get(fullName), sha]));
 }
-
-export const noSuchStage = (path: "body.statusId" | "query.statusId"): Problem =>
-  invalid("This card's flow has no stage with this id. GET /v1/projects/{projectId}/flow lists the stages.", [
-    { path, message: "not a stage of this card's flow" },
-  ]);

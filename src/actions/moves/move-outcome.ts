@@ -1,5 +1,5 @@
 import type { MergedWork } from "../../flow/move.ts";
-import type { Agreed } from "../../flow/readiness.ts";
+import type { WorkByRepository } from "../../flow/readiness.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import type { RecordedMerge } from "../../store/ops/operations.ts";
 
@@ -22,7 +22,7 @@ export type MoveOutcome = MoveMerges &
     | {
         readonly state: "waiting";
         readonly waitingFor: readonly BlockedReason[];
-        readonly agreed: Agreed;
+        readonly armedWith: WorkByRepository;
         readonly endsInMs: number | null;
       }
   );

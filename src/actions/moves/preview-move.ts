@@ -6,11 +6,11 @@ import { mayAct, type Role } from "../../flow/roles.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
+import { noSuchStage } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import { checkGates, type Mover } from "./check-gates.ts";
 import type { Transition } from "./start-move.ts";
 import { inspectCard, inspectEarlierStages, type Inspection } from "./inspect-card.ts";
-import { noSuchStage } from "./move-card.ts";
 import { readReadiness } from "./read-readiness.ts";
 
 /** `unknown` while GitHub computes mergeability, or if the move must write before that is known. */
@@ -38,7 +38,7 @@ interface Preview {
   /** What a move with `whenReady` would do. */
   readonly whenReady: {
     readonly wouldArm: boolean;
-    /** `likely` if it waits: others may change the target, and GitHub decides in the end. */
+    /** `likely` if it would wait: the target may change, and GitHub decides at the merge. */
     readonly certainty: "certain" | "likely";
     readonly waitingFor: readonly BlockedReason[];
   };
@@ -59,7 +59,7 @@ export async function previewMove(
 ): Promise<Preview & { readonly requiredRole: Role; readonly heldRole: Role }> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   const stage = project && stageOf(project.flow, statusId);
-  if (!project || !stage) throw noSuchStage("query.statusId");
+  if (!project || !stage) throw noSuchStage("card", "query.statusId");
   const requiredRole = roleToEnter(stage);
   const roles = { requiredRole, heldRole };
   const preview = await previewEntry(deps, { card, project, stage, mover });
@@ -109,7 +109,7 @@ function previewOf(transition: Transition, plan: MovePlan): MovePreview {
     const certainty = refusesItself ? "certain" : "likely";
     return { wouldMove: false, certainty, steps: refusesItself ? [] : steps, reasons: plan.likelyRefusals };
   }
-  if (plan.isUndecided || plan.isBehindWebhooks || plan.needsReplan) {
+  if (plan.isUndecided || plan.isForgeLagging || plan.needsReplan) {
     return { wouldMove: true, certainty: "unknown", steps, reasons: [] };
   }
   return { wouldMove: true, certainty: steps.length === 0 ? "certain" : "likely", steps, reasons: [] };

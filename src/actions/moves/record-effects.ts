@@ -31,7 +31,7 @@ export interface EffectContext {
   readonly operation?: OwnedMove | null;
 }
 
-type MoveContext = EffectContext & { readonly operation: OwnedMove };
+type EffectMoveContext = EffectContext & { readonly operation: OwnedMove };
 
 export type CardPullRequest = CardBranch & OfPullRequest;
 
@@ -116,7 +116,7 @@ export async function recordReady(
 
 export async function recordMerged(
   deps: Deps,
-  context: MoveContext,
+  context: EffectMoveContext,
   pull: CardPullRequest,
   mergeSha: string | null,
 ): Promise<void> {
@@ -175,7 +175,7 @@ async function requireOwned(trx: Trx, { card, operation }: EffectContext): Promi
 /** Records the effects of intents whose process died before it could record them. */
 export async function recordEarlierEffects(
   deps: Deps,
-  context: MoveContext,
+  context: EffectMoveContext,
   repositories: readonly RepositoryState[],
 ): Promise<void> {
   for (const { repositoryId, fullName, branchName, facts } of repositories) {
@@ -189,7 +189,7 @@ export async function recordEarlierEffects(
 
 async function recordEarlierEffectsOn(
   deps: Deps,
-  context: MoveContext,
+  context: EffectMoveContext,
   pull: CardPullRequest,
   { state, isDraft, isMergedByPerson, mergeSha }: PullRequestFacts,
 ): Promise<void> {

@@ -75,11 +75,11 @@ export async function resumeQueuedMove(deps: Deps, pull: QueuedPull): Promise<vo
   // GitHub may still show a removed pull request in its queue, or it was queued again.
   const pauseMs = REMOVED_PAUSES_MS[inspections];
   const intent = await findIntent(deps.db, intentKey(pull, "merge"));
-  if (pauseMs === undefined || !intent?.removedFromQueue) return;
+  if (pauseMs === undefined || !intent?.queueRemovalReason) return;
   await resumeQueuedSoon(deps.db, { ...pull, inspections: inspections + 1 }, pauseMs);
 }
 
-const isRunning = ({ state, hasLiveHolder }: Operation): boolean => state === "running" && hasLiveHolder;
+const isRunning = ({ state, hasLiveOwner }: Operation): boolean => state === "running" && hasLiveOwner;
 
 /** Schedules the job that resumes a card's queued move. */
 export const resumeQueuedSoon = (db: Db, pull: QueuedPull, delayMs = 0): Promise<void> =>

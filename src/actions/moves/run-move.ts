@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type BlockedReason, blockedReason, isRefusal, queueRejected } from "../../flow/refusal.ts";
 import type { MergedWork, MoveStep } from "../../flow/move.ts";
 import { isGateReason } from "../../flow/gates.ts";
-import { agreedWork } from "../../flow/readiness.ts";
+import { workByRepository } from "../../flow/readiness.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { findArmed } from "../../store/cards/armed-moves.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
@@ -126,7 +126,7 @@ async function runPlan(
   }
   if (plan.reasons.some(isGateReason)) return refuse(deps, context, inspection, plan.reasons);
   if (plan.reasons.length > 0) return runEarlierStages(deps, context, inspection);
-  if (plan.isBehindWebhooks) return "inspect_again";
+  if (plan.isForgeLagging) return "inspect_again";
   const blocker = await runSteps(deps, context, inspection);
   if (blocker === "changed") return "inspect_again";
   if (blocker) return refuse(deps, context, inspection, [blocker]);
@@ -153,7 +153,7 @@ async function waitOrRefuse(
   const { card, stage, operation } = context;
   const { plan } = inspection;
   const armed = operation.whenReady?.isArmed ? await findArmed(deps.db, card.id) : null;
-  const readiness = await readReadiness(deps.db, { card, stage }, inspection, armed?.agreed ?? null);
+  const readiness = await readReadiness(deps.db, { card, stage }, inspection, armed?.armedWith ?? null);
   const isLikely = (reason: BlockedReason): boolean => plan.likelyRefusals.includes(reason);
   if (readiness.state === "refused" && readiness.reasons.some(isLikely))
     return refuse(deps, context, inspection, readiness.reasons);
@@ -161,8 +161,14 @@ async function waitOrRefuse(
   // The inspection that follows disarms a move that has changed.
   const waiting = readiness.state === "changed" ? { waitingFor: [], endsInMs: 0 } : readiness;
   const { waitingFor, endsInMs } = waiting;
-  const agreed = agreedWork(inspection.repositories);
-  return { state: "waiting", waitingFor, endsInMs, agreed, ...(await listMerges(deps, context, inspection)) };
+  const armedWith = workByRepository(inspection.repositories);
+  return {
+    state: "waiting",
+    waitingFor,
+    endsInMs,
+    armedWith,
+    ...(await listMerges(deps, context, inspection)),
+  };
 }
 
 /** Refuses the card, but first runs the steps of the stages before this one. */
@@ -226,21 +232,21 @@ async function mergeAll(
     if (!ref) throw new Error("a merge in a repository without an installation");
     const intent = intentOf(context, step.repositoryId, "merge", String(step.prNumber));
     const known = await findIntent(deps.db, intent);
-    if (known?.queued && isInQueue(inspection, step)) {
+    if (known?.wasQueued && isInQueue(inspection, step)) {
       queued.push(mergeOf(step));
       continue;
     }
     if (!(await mayEnter(deps.db, context.actorId, context)))
       return refuse(deps, context, inspection, [blockedReason(step.fullName, NO_LONGER_PERMITTED)]);
     // It left the queue, and the caller asks to queue it again.
-    if (known?.queued) await withdrawIntent(deps.db, intent, context.operation);
+    if (known?.wasQueued) await withdrawIntent(deps.db, intent, context.operation);
     await recordIntentOrThrow(deps, context, intent);
     const order = {
       number: step.prNumber,
       headSha: step.headSha,
       method: context.project.flow.mergeMethod,
       targetBranch: targetToCheck(inspection, step),
-      handle: known?.queued ? undefined : (known?.handle ?? undefined),
+      handle: known?.wasQueued ? undefined : (known?.handle ?? undefined),
     };
     const merged = await deps.forge.merge(ref, order, Math.max(until - performance.now(), LEAST_WAIT_MS));
     if (!merged.ok) {
@@ -257,7 +263,7 @@ async function mergeAll(
     else {
       await recordAcceptedMerge(deps.db, intent, {
         handle: value.handle,
-        queued: value.state === "enqueued",
+        inMergeQueue: value.state === "enqueued",
       });
       queued.push(mergeOf(step));
     }

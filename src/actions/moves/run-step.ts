@@ -1,4 +1,4 @@
-import { branchNameFor } from "../../flow/names.ts";
+import { branchNameFor, MAX_BRANCH_NAMES } from "../../flow/names.ts";
 import { pullRequestClosed } from "../../flow/merge-blockers.ts";
 import type { MoveStep } from "../../flow/move.ts";
 import type { Refusal } from "../../flow/refusal.ts";
@@ -35,10 +35,7 @@ export interface StepContext extends Transition, EffectContext {
 
 type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Action }>;
 
-/** How many branch names are tried if the first ones are taken. */
-const MAX_NAMES = 20;
-
-/** Null when done, GitHub's refusal, or "changed" if the card has to be inspected again. */
+/** Null when done, a refusal, or "changed" if the card has to be inspected again. */
 type StepOutcome = Refusal | "changed" | null;
 
 /**
@@ -95,15 +92,16 @@ async function createBranch(
   const unconfirmed = await findUnconfirmedBranch(deps.db, card.id, repositoryId);
   if (earlier.state === "readopted") return "changed";
   if (earlier.state === "refused") return earlier.refusal;
-  const names = Array.from({ length: MAX_NAMES }, (_, at) =>
+  const names = Array.from({ length: MAX_BRANCH_NAMES }, (_, at) =>
     branchNameFor(project.flow.branchPattern, card.number, card.title, at + 1),
   );
   // The card's title may have changed since the unconfirmed attempt.
   for (const branchName of new Set(unconfirmed ? [unconfirmed.branchName, ...names] : names)) {
-    if (branchName === earlier.unusableName) continue;
+    // GitHub would list the pull requests of the former branch for this name.
+    if (branchName === earlier.nameWithPullRequests) continue;
     const intent = intentOf(context, repositoryId, "create_branch", branchName);
     const declared = await recordBranchIntent(deps.db, intent, context.operation);
-    if (declared === "not_held") throw beingMoved(card);
+    if (declared === "not_owned") throw beingMoved(card);
     // The job `catchUpCard` and a move may have planned the branch at the same time.
     if (declared === "has_branch") return "changed";
     if (declared === "taken") continue;
@@ -118,7 +116,7 @@ async function createBranch(
   }
   return {
     reason: "branch_missing",
-    message: `Every name for the card's branch is taken, from ${names[0]} to ${names.at(-1)}.`,
+    message: `Every name for the card's branch is taken, from ${names[0]} to ${names.at(-1)}. Delete or rename one of these branches, then move the card again.`,
     details: { taken: names },
   };
 }

@@ -33,7 +33,7 @@ import { refuseCard, type RefusedMove } from "./refuse-card.ts";
 import { mayEnter } from "./may-enter.ts";
 import { freeWithRetry } from "../write.ts";
 
-/** A card and the stage of its project's flow that it enters. */
+/** A card and the stage of its project's flow that it enters, or whose missing steps are run. */
 export interface Transition {
   readonly card: CardHead;
   readonly project: Project;
@@ -111,7 +111,7 @@ export async function lockTransition(
  * Any other move is owned by this process from then on: it takes over the card's unfinished move
  * into the same stage, or abandons one into another stage and inserts a new one. Throws busy while
  * another call moves the card. If a gate of the stage refuses the card, blocks it and changes nothing
- * else. Disarms the card's armed move if this move leads to another stage, unless it has `whenReady`
+ * else. Disarms the card's armed move if this move changes the card's stage, unless it has `whenReady`
  * and needs Git.
  */
 export async function startMove(
@@ -128,7 +128,7 @@ export async function startMove(
   const { card, stage, linkCount, open, earlier, armed } = transition;
   const { index, requestId, headShas = null, whenReady = null } = request;
   if (earlier?.state === "done") return { state: "moved", result: earlier.result };
-  if (open?.hasLiveHolder) throw beingMoved(card);
+  if (open?.hasLiveOwner) throw beingMoved(card);
   const { actorId, isHuman } = await moverOf(trx, transition, request);
   const reasons = await lockAndCheckGates(trx, transition, { actorId, isHuman });
   if (reasons.length > 0) return refuseEntry(deps, trx, transition, reasons, actorId);
@@ -212,13 +212,12 @@ export async function enterStage(
     isSameStage ? findCardAbove(trx, cardId, stageId) : null,
   ]);
   const { above } = place;
-  const placing = placeCard(trx, cardId, stage.id, place);
   if (isSameStage) {
     const data = { statusId: stageId, from: { above: aboveBefore }, to: { above } };
     const by = { workspaceId, userId: actorId };
     const isReordered = above !== aboveBefore;
     await allInOrder([
-      placing,
+      placeCard(trx, cardId, stage.id, place),
       isReordered && recordChange(trx, by, { kind: "card_reordered", cardId, data }),
     ]);
     return;
@@ -227,7 +226,7 @@ export async function enterStage(
   const data = { from: stageId, to: stage.id, above };
   const actor = { userId: actorId, login: null };
   await allInOrder([
-    placing,
+    placeCard(trx, cardId, stage.id, place),
     card.blocked && setBlocked(trx, cardId, null),
     deleteDisarmedItem(trx, cardId),
     recordEvents(trx, [{ cardId, kind: "status_changed", actor, data }]),
@@ -250,7 +249,7 @@ export async function abandonMove(
   card: { readonly number: number },
   open: Operation,
 ): Promise<void> {
-  if (open.hasLiveHolder) throw beingMoved(card);
+  if (open.hasLiveOwner) throw beingMoved(card);
   if (open.state === "queued") throw beingMerged(card);
   await finishOperation(trx, open, "abandoned");
   await recheckCardsWaitingForRoom(trx, open.stageId);

@@ -44,7 +44,7 @@ export async function createPage(
   await takeSlug(trx, workspaceId, id, slug);
   await setPageLinks(trx, workspaceId, id, wikiLinksOf(body));
   await recordPage(write, null, { id, title, parentId });
-  return write.answer(await readPage(trx, workspaceId, id), 201);
+  return write.respond(await readPage(trx, workspaceId, id), 201);
 }
 
 interface ChangePageInput {
@@ -75,7 +75,7 @@ export async function changePage(
     if (input.body !== undefined) await setPageLinks(trx, workspaceId, id, wikiLinksOf(input.body));
     await recordPage(write, page, requireFound(await findPage(trx, workspaceId, id), "page"));
   }
-  return write.answer(await readPage(trx, workspaceId, id));
+  return write.respond(await readPage(trx, workspaceId, id));
 }
 
 async function titleChanges(
@@ -110,7 +110,7 @@ export async function deletePage(write: Write, { id }: PageHead): Promise<Stored
   await moveChildrenToParent(trx, id);
   await removePage(trx, id);
   await recordPage(write, page, null);
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 const recordPage = (write: Write, from: PageHead | null, to: PageHead | null): Promise<void> =>

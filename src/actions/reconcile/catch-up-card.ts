@@ -9,18 +9,16 @@ import { findLastActor } from "../../store/events/timeline.ts";
 import { setHeadSha } from "../../store/forge/branches.ts";
 import { findOpenOperation, findLastMover } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { forgeWhileLinked } from "../forge-while-linked.ts";
+import { depsGuardedByLink } from "../deps-guarded-by-link.ts";
 import type { Transition } from "../moves/start-move.ts";
 import { readoptBranch } from "../moves/card-branch.ts";
-import { inspectCard, planFromStoredState } from "../moves/inspect-card.ts";
+import { inspectCard, LAG_PAUSE_MS, planFromStoredState } from "../moves/inspect-card.ts";
 import { runStep } from "../moves/run-step.ts";
 
 export const CATCH_UP_CARD = "catch-up-card";
 
 /** The pause before the next check of a card that is being moved, in milliseconds. */
 const PAUSE_MS = 500;
-/** The pause while GitHub's reads lag behind its webhooks. */
-const LAG_PAUSE_MS = 5_000;
 
 /** Schedules the job that does what a card's stage requires and could not be done before. */
 export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> => {
@@ -88,12 +86,10 @@ async function restoreBranches(deps: Deps, transition: Transition): Promise<void
   for (const step of plan.steps) {
     const link = links.find(({ repository }) => repository.id === step.repositoryId);
     if (!link || step.action !== "restore_branch") continue;
-    await runStep(
-      forgeWhileLinked(deps, card.id, step.repositoryId),
-      { ...transition, actorId, operation: null },
-      link,
-      step,
-    );
+    const context = { ...transition, actorId, operation: null };
+    // Refuses writes if the repository leaves the card's project meanwhile.
+    const guarded = depsGuardedByLink(deps, card.id, step.repositoryId);
+    await runStep(guarded, context, link, step);
   }
 }
 
@@ -102,7 +98,7 @@ async function runMissingSteps(deps: Deps, transition: Transition): Promise<void
   const { card } = transition;
   const { links, plan } =
     (await planFromStoredState(deps, transition)) ?? (await inspectCard(deps, transition));
-  if (plan.isBehindWebhooks) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
+  if (plan.isForgeLagging) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
   const moverId = (await findLastMover(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
     const { action } = step;
@@ -111,12 +107,14 @@ async function runMissingSteps(deps: Deps, transition: Transition): Promise<void
     if (!link || step.action === "merge" || step.action === "mark_ready") continue;
     const linkerId = action === "create_branch" && (await linkerOf(deps, card.id, step.repositoryId));
     const context = { ...transition, actorId: linkerId || moverId, operation: null };
-    const outcome = await runStep(forgeWhileLinked(deps, card.id, step.repositoryId), context, link, step);
+    // Refuses writes if the repository leaves the card's project meanwhile.
+    const guarded = depsGuardedByLink(deps, card.id, step.repositoryId);
+    const outcome = await runStep(guarded, context, link, step);
     // The card has got its former branch, which may have commits for a pull request.
     if (outcome === "changed" && action === "create_branch") await catchUpSoon(deps.db, card.id);
     // A push may leave a branch without commits of its own, which is no reason for a warning.
     if (outcome === null || outcome === "changed" || outcome.reason === "nothing_to_merge") continue;
     const { reason } = outcome;
-    deps.log.warn({ cardId: card.id, step: action, reason }, "GitHub refused a step of a card's stage");
+    deps.log.warn({ cardId: card.id, step: action, reason }, "a step of a card's stage was refused");
   }
 }

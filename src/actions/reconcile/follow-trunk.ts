@@ -1,6 +1,6 @@
-import { landingsOf, type LineCommit } from "../../flow/landings.ts";
+import { landingsOf, type TrunkCommit } from "../../flow/landings.ts";
 import type { Pushed } from "../../forge/events.ts";
-import { type BranchInspection } from "../../forge/pull-requests.ts";
+import { BRANCHES_PER_CALL, type BranchInspection } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { addJob } from "../../store/db/jobs.ts";
@@ -18,6 +18,7 @@ import {
   type Trunk,
 } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
+import { RETRY_AFTER_S } from "./reconcile-later.ts";
 import { recheckMissingBranches } from "./recheck-soon.ts";
 
 export const FOLLOW_TRUNK = "follow-trunk";
@@ -29,10 +30,6 @@ const FIRST_READ_MS = 366 * 24 * 3_600_000;
 const MAX_PAGES = 50;
 /** How long GitHub may need until it shows which pull request a commit belongs to. */
 const ATTRIBUTED_AFTER_MS = 10 * 60_000;
-/** The minimum pause before an account that did not respond is asked again. */
-const RETRY_AFTER_S = 60;
-/** How many branches one call inspects. */
-const PER_CALL = 25;
 
 /** Schedules the job that reads what has landed on a trunk. */
 const followTrunkSoon = (db: Db, repositoryId: string, branchName: string): Promise<void> => {
@@ -84,8 +81,8 @@ export async function followAllTrunks(deps: Deps, installationId: number | null 
   for (const id of new Set(trunks.map(({ ref }) => ref.installationId))) {
     const group = trunks.filter(({ ref }) => ref.installationId === id);
     const waits: number[] = [];
-    for (let start = 0; start < group.length; start += PER_CALL) {
-      const some = group.slice(start, start + PER_CALL);
+    for (let start = 0; start < group.length; start += BRANCHES_PER_CALL) {
+      const some = group.slice(start, start + BRANCHES_PER_CALL);
       const wait = await retryAfterOf(deps, { installationId: id }, async () => {
         waits.push(...(await compareTips(deps, some)));
       });
@@ -103,16 +100,16 @@ async function compareTips(deps: Deps, trunks: readonly ListedTrunk[]): Promise<
     branchName: null,
     targetBranch: branchName,
   }));
-  const answers = await deps.forge.inspect(questions, { isPartial: true });
+  const inspections = await deps.forge.inspect(questions, { isPartial: true });
   // No webhook may have reported that a branch exists, or that its repository is not archived now.
-  const existing = trunks.filter((_, index) => tipIn(answers[index]) !== null);
+  const existing = trunks.filter((_, index) => tipIn(inspections[index]) !== null);
   await recheckMissingBranches(deps.db, existing);
   const waits: number[] = [];
   for (const [index, trunk] of trunks.entries()) {
-    const answer = answers[index];
-    if (answer?.refusal?.details?.["connection"] === "refused")
-      throw new ForgeUnavailable(answer.refusal.message);
-    const tip = tipIn(answer);
+    const inspection = inspections[index];
+    if (inspection?.refusal?.details?.["connection"] === "refused")
+      throw new ForgeUnavailable(inspection.refusal.message);
+    const tip = tipIn(inspection);
     if (tip === null) continue;
     if (tip === trunk.headSha && tip === trunk.attributedSha) {
       await confirmTip(deps.db, trunk, { reported: trunk.tipSha, shown: tip, includesReported: false });
@@ -126,8 +123,8 @@ async function compareTips(deps: Deps, trunks: readonly ListedTrunk[]): Promise<
   return waits;
 }
 
-const tipIn = (answer: BranchInspection | undefined): string | null =>
-  answer && !answer.refusal ? answer.target.sha : null;
+const tipIn = (inspection: BranchInspection | undefined): string | null =>
+  inspection && !inspection.refusal ? inspection.target.sha : null;
 
 /** Null when done, else the seconds until GitHub may be asked again. */
 async function retryAfterOf(deps: Deps, about: object, read: () => Promise<void>): Promise<number | null> {
@@ -177,12 +174,12 @@ async function readNewCommits(deps: Deps, trunk: Trunk, from: "head" | "attribut
   if (!isSaved) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
 }
 
-const newestAttributed = (commits: readonly LineCommit[]): string | undefined =>
+const newestAttributed = (commits: readonly TrunkCommit[]): string | undefined =>
   commits.find(({ committedAt }) => Date.parse(committedAt) < Date.now() - ATTRIBUTED_AFTER_MS)?.sha;
 
 interface History {
   /** Newest first. */
-  readonly commits: readonly LineCommit[];
+  readonly commits: readonly TrunkCommit[];
   /** False if it does not reach the known commits: the branch is new, or was force-pushed. */
   readonly reachesAfter: boolean;
   readonly knownSince: Date;
@@ -194,7 +191,7 @@ async function readHistory(
   after: string | null,
   since: Date,
 ): Promise<History | null> {
-  const commits: LineCommit[] = [];
+  const commits: TrunkCommit[] = [];
   let from: string | null = null;
   for (let pages = 1; ; pages++) {
     const question = { branchName, from, after, since: since.toISOString() };

@@ -9,14 +9,12 @@ import type { Db } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { inspectGates } from "../moves/check-gates.ts";
-import { inspectUntilDecided, type Inspection } from "../moves/inspect-card.ts";
+import { readGateFacts } from "../moves/check-gates.ts";
+import { inspectUntilDecided, LAG_PAUSE_MS, type Inspection } from "../moves/inspect-card.ts";
 import { recheckPermitted, recheckSoon } from "./recheck-soon.ts";
 
 /** The pause before the next check of a card that is being moved, in milliseconds. */
 const PAUSE_MS = 500;
-/** The pause while GitHub's reads lag behind its webhooks. */
-const LAG_PAUSE_MS = 5_000;
 
 /**
  * Inspects a blocked card and removes the reasons that no longer hold. `refusedAt` is set when the
@@ -32,7 +30,7 @@ export async function recheckBlocked(
       ? recheckSoon(deps.db, cardId, pauseMs)
       : recheckPermitted(deps.db, cardId, refusedAt, pauseMs);
   const moving = await findOpenOperation(deps.db, cardId);
-  if (moving?.state === "running" && moving.hasLiveHolder) return recheckLater(PAUSE_MS);
+  if (moving?.state === "running" && moving.hasLiveOwner) return recheckLater(PAUSE_MS);
   const card = await findCardById(deps.db, cardId);
   const project = card?.blocked && (await findProject(deps.db, card.workspaceId, card.projectId));
   if (!card?.blocked || !project) return;
@@ -47,7 +45,7 @@ export async function recheckBlocked(
     return;
   }
   const inspection = await inspectUntilDecided(deps, { card, project, stage });
-  if (inspection.plan.isBehindWebhooks) return recheckLater(LAG_PAUSE_MS);
+  if (inspection.plan.isForgeLagging) return recheckLater(LAG_PAUSE_MS);
   const hasNewPermissions = refusedAt === blocked.at;
   const rechecked = recheckedCard(blocked, project, inspection, hasNewPermissions);
   const remaining = [...gateReasons, ...remainingReasons({ ...blocked, reasons: others }, rechecked)];
@@ -63,7 +61,7 @@ async function remainingGateReasons(
   reasons: readonly BlockedReason[],
 ): Promise<readonly BlockedReason[]> {
   if (reasons.length === 0) return reasons;
-  const gates = await inspectGates(db, card, stage);
+  const gates = await readGateFacts(db, card, stage);
   return reasons.filter((each) => gateStillRefuses(each, gates));
 }
 

@@ -15,10 +15,10 @@ export const recheckSoon = (db: Db, cardId: string, delayMs = 200): Promise<void
   addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs });
 
 /**
- * Schedules, after an event about a card, the recheck if it is blocked or may be blocked by a move
- * that is running, and the inspection if its move waits.
+ * After an event about a card: schedules the recheck if the card is blocked, or if a running move may
+ * block it, and the inspection of its armed move, if it has one.
  */
-export async function recheckAfterEvent(db: Db, cardId: string): Promise<void> {
+export async function recheckRefusedAndArmedMoves(db: Db, cardId: string): Promise<void> {
   if (await mayBeBlocked(db, cardId)) await recheckSoon(db, cardId);
   await inspectIfArmed(db, cardId);
 }
@@ -37,7 +37,10 @@ export async function recheckForbidden(trx: Trx, organizationId: string): Promis
     await recheckPermitted(trx, cardId, at, 0);
 }
 
-/** Has a separate key, because `recheckSoon` would replace the job and lose `refusedAt`. */
+/**
+ * Schedules the recheck of a card that was refused at `refusedAt` for a missing permission. The job has
+ * a separate key, because `recheckSoon` would replace it and lose `refusedAt`.
+ */
 export const recheckPermitted = (db: Db, cardId: string, refusedAt: string, delayMs: number): Promise<void> =>
   addJob(
     db,

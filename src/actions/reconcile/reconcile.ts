@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CONNECTION_MESSAGES } from "../../flow/refusal.ts";
-import { type InspectedPullRequest } from "../../forge/pull-requests.ts";
+import { BRANCHES_PER_CALL, type InspectedPullRequest } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { findCardById } from "../../store/cards/cards.ts";
 import { isBranchTaken } from "../../store/forge/branches.ts";
@@ -22,7 +22,7 @@ import { handleEvent } from "../events/handle-event.ts";
 import { recordBranchCreated } from "../moves/record-effects.ts";
 import { catchUpSoon } from "./catch-up-card.ts";
 import { recheckSoon } from "./recheck-soon.ts";
-import { reconcileLater } from "./reconcile-later.ts";
+import { reconcileLater, RETRY_AFTER_S } from "./reconcile-later.ts";
 
 interface Pace {
   /**
@@ -37,18 +37,15 @@ interface Pace {
 const PACE: Pace = { minAgeMs: 60_000, pauseMs: 1_000 };
 
 /**
- * How many branches one call inspects. GitHub charges one point per 100 lists, and gives an
- * installation 5,000 points per hour. A branch needs 8 lists (two of pull requests, the checks of 5
- * pull requests, and the conversation of one), so a call costs 2 points.
+ * GitHub charges one point per 100 lists, and gives an installation 5,000 points per hour. A branch
+ * needs 8 lists (two of pull requests, the checks of 5 pull requests, and the conversation of one),
+ * so a call for 25 branches costs 2 points.
  */
-const PER_CALL = 25;
 const PULL_REQUESTS = 5;
 /** 1,000 branches: 80 points, less than 2 % of an hour's. The next run compares the others. */
 const MAX_CALLS = 40;
 /** How many unconfirmed branches one run looks up. Each needs a call. */
 const UNCONFIRMED_PER_RUN = 25;
-/** The minimum pause before an account that did not respond is asked again. */
-const RETRY_AFTER_S = 60;
 
 /**
  * Compares branches, pull requests, checks, comments and reviews of unfinished cards with GitHub,
@@ -73,8 +70,8 @@ export async function reconcile(
     const retryAfter = isReachable ? await tryToReconcile(deps, id, from, pace) : 0;
     if (retryAfter === null) continue;
     // An account that refuses the App is compared when it accepts the App again.
-    const isAcceptedAgain = !(await deferIfUnreachable(deps.db, id, minAgeMs));
-    if (isAcceptedAgain) await reconcileLater(deps.db, id, minAgeMs, Math.max(retryAfter, RETRY_AFTER_S));
+    const isReachableNow = !(await deferIfUnreachable(deps.db, id, minAgeMs));
+    if (isReachableNow) await reconcileLater(deps.db, id, minAgeMs, Math.max(retryAfter, RETRY_AFTER_S));
   }
 }
 
@@ -131,11 +128,11 @@ async function reconcileOrganization(
   let place = from;
   for (let calls = 0; calls < MAX_CALLS; calls++) {
     if (calls > 0) await sleep(pauseMs);
-    const limits = { minAgeMs, limit: PER_CALL };
+    const limits = { minAgeMs, limit: BRANCHES_PER_CALL };
     const branches = await listBranchesToCompare(deps.db, organizationId, place, limits);
     if (!branches) throw new ForgeUnavailable(CONNECTION_MESSAGES.refused);
     if (branches.length > 0) await compare(deps, branches, minAgeMs);
-    const last = branches.length < PER_CALL ? undefined : branches.at(-1);
+    const last = branches.length < BRANCHES_PER_CALL ? undefined : branches.at(-1);
     place = last ? { repositoryId: last.repositoryId, branchName: last.branchName } : null;
     await saveComparisonPlace(deps.db, organizationId, place);
     if (!place) return;
@@ -150,23 +147,23 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], minAgeMs: n
     branchName,
     targetBranch: null,
   }));
-  const answers = await deps.forge.inspect(questions, {
-    pullRequests: PULL_REQUESTS,
+  const inspections = await deps.forge.inspect(questions, {
+    maxPullRequests: PULL_REQUESTS,
     includesConversation: true,
     isPartial: true,
   });
   const seen = new Set<string>();
   for (const [at, known] of branches.entries()) {
-    const answer = answers[at];
-    if (answer?.refusal?.details?.["connection"] === "refused")
-      throw new ForgeUnavailable(answer.refusal.message);
-    if (answer?.refusal?.reason === "unknown") {
+    const inspection = inspections[at];
+    if (inspection?.refusal?.details?.["connection"] === "refused")
+      throw new ForgeUnavailable(inspection.refusal.message);
+    if (inspection?.refusal?.reason === "unknown") {
       const { ref, branchName, cardId } = known;
-      const about = { cardId, repository: ref.fullName, branchName, why: answer.refusal.message };
+      const about = { cardId, repository: ref.fullName, branchName, why: inspection.refusal.message };
       deps.log.warn(about, "a branch could not be compared with GitHub");
     }
-    if (!answer || answer.refusal) continue;
-    await handleDifferences(deps, known, answer, { askedAt, changedBefore });
+    if (!inspection || inspection.refusal) continue;
+    await handleDifferences(deps, known, inspection, { askedAt, changedBefore });
     seen.add(known.repositoryId);
   }
   await markReconciled(deps.db, [...seen]);

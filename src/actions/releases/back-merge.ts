@@ -1,4 +1,4 @@
-import { slugOf } from "../../flow/names.ts";
+import { MAX_BRANCH_NAMES, slugOf } from "../../flow/names.ts";
 import { earlierTargetsOf, targetOf, type Flow } from "../../flow/flow.ts";
 import { isRefusal, type Refusal } from "../../flow/refusal.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
@@ -28,13 +28,11 @@ import {
   type BackMerge,
 } from "../../store/releases/release-cards.ts";
 import type { Deps } from "../deps.ts";
-import { forgeWhileLinked } from "../forge-while-linked.ts";
+import { depsGuardedByLink } from "../deps-guarded-by-link.ts";
 
 export const BACK_MERGE = "back-merge-hotfix";
 export const SWEEP_BACK_MERGES = "sweep-back-merges";
 
-/** How many branch names are tried if the first ones are taken. */
-const MAX_NAMES = 20;
 const BATCH = 50;
 
 /** Schedules the job that back-merges a card's commits into the branches that lack them. */
@@ -66,7 +64,7 @@ export async function backMergeCard(deps: Deps, cardId: string): Promise<void> {
     const link = links.find(({ repository }) => repository.id === backMerge.repositoryId);
     if (!link?.repository.ref) continue;
     await runBackMerge(
-      forgeWhileLinked(deps, cardId, backMerge.repositoryId),
+      depsGuardedByLink(deps, cardId, backMerge.repositoryId),
       card,
       link,
       link.repository.ref,
@@ -126,7 +124,7 @@ async function createBranch(
   { repositoryId, targetBranch, sha, actorId }: BackMerge,
 ): Promise<{ readonly name: string } | Refusal> {
   const plain = `backmerge/${card.number}-${slugOf(targetBranch) || "target"}`;
-  for (let attempt = 1; attempt <= MAX_NAMES; attempt++) {
+  for (let attempt = 1; attempt <= MAX_BRANCH_NAMES; attempt++) {
     const name = attempt === 1 ? plain : `${plain}-${attempt}`;
     const intent: Intent = { repositoryId, kind: "create_branch", subject: name, cardId: card.id, actorId };
     const earlier = await findIntent(deps.db, intent);
@@ -145,7 +143,7 @@ async function createBranch(
     await withdrawIntent(deps.db, intent);
     if (!created.ok) return created.refusal;
   }
-  return { reason: "unknown", message: `Every name from ${plain} to ${plain}-${MAX_NAMES} is taken.` };
+  return { reason: "unknown", message: `Every name from ${plain} to ${plain}-${MAX_BRANCH_NAMES} is taken.` };
 }
 
 async function openPullRequest(

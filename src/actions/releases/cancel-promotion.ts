@@ -33,7 +33,7 @@ export async function findReleaseAction(
 export async function cancelPromotion(write: Write, action: ReleaseAction): Promise<StoredResponse> {
   const stage = await findTargetStage(write.trx, action);
   if (stage) requireRoleFor(write, stage);
-  return write.answer(await cancelAction(write.trx, write, action));
+  return write.respond(await cancelAction(write.trx, write, action));
 }
 
 /** Cancels a promotion, also for the operator of the service, who needs no role on the board. */

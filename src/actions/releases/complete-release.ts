@@ -18,7 +18,7 @@ import {
 import { listBoardRepositories } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
-import { plannedTag, planTags, tagTakenMessage, type PlannedTag } from "./plan-tags.ts";
+import { plannedTag, planOrWriteTags, tagTakenMessage, type PlannedTag } from "./plan-tags.ts";
 import type { Write } from "../write.ts";
 import {
   actOnRelease,
@@ -137,7 +137,7 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
       await save();
     };
     const { versions } = inputSchema.parse(action.input);
-    const planned = await planTags(deps, context, { versions, repositories, tried, onTry });
+    const planned = await planOrWriteTags(deps, context, { versions, repositories, tried, onTry });
     if ("message" in planned) return { state: "refused", ...planned };
     plan = planned;
     await save();

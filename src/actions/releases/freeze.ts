@@ -33,7 +33,8 @@ import { recordRelease } from "./releases.ts";
 /**
  * Freezes a release: fixes its scope and creates `release/{slug}` in every repository of its
  * project, from the target of the flow's first merge stage. Freezing again creates missing
- * branches. If GitHub refuses one, the new branches are removed. Returns the release.
+ * branches. If GitHub refuses one, a first freeze removes its branches; a later one keeps those that it
+ * created. Returns the release.
  */
 export const freezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredResponse> =>
   actOnRelease(deps, write, release, { kind: "freeze", input: {} }, runFreeze, lacksBranches);
@@ -109,15 +110,15 @@ async function createBranch(
     startSha = newSha;
   });
   if (!created.ok) return `${fullName}: ${created.refusal.message}`;
-  // If an earlier attempt has created it, somebody has pushed to it since.
-  if (created.value.isTaken && !earlier) {
+  // Also if an earlier attempt may have created it: a tag must not get the work of a foreign branch.
+  if (created.value.isTaken) {
     return `${fullName} has a branch ${branchName} already, at another commit. Delete or rename it, then freeze again.`;
   }
   await recordIfOwned(deps, context, (trx) => setReleaseBranchHead(trx, release.id, repositoryId, startSha));
   return null;
 }
 
-/** Removes the branches of this freeze that have no pushes; those of an earlier freeze stay. */
+/** Removes the branches of a first freeze that have no pushes. A later freeze keeps what exists. */
 async function undo(deps: Deps, context: ReleaseContext, message: string): Promise<ReleaseOutcome> {
   const { release } = context;
   const branches = await listReleaseBranches(deps.db, release.id);

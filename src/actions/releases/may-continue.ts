@@ -22,6 +22,6 @@ export async function mayContinue(
   return role !== null && mayAct(role, ROLE_OF_ACTION[kind]);
 }
 
-/** The message when an action is undone because its user may not continue it. */
+/** The message when an action stops because its user may not continue it. */
 export const NO_LONGER_ALLOWED =
   "Whoever started this has lost their access, or their role no longer suffices. Start it again.";

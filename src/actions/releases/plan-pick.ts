@@ -42,7 +42,7 @@ export const refusedIn = (repository: string, message: string, details = {}): Pi
 
 const MERGE_FIRST = "Merge its work, then pick the card, or complete the release without it.";
 
-/** Refuses a card with unmerged pull requests, or with nothing merged. */
+/** Plans the picks of a card in each repository, or returns why the card cannot be picked. */
 export function planPick(
   { release, project }: ReleaseContext,
   links: readonly Link[],

@@ -36,10 +36,10 @@ interface Planning {
 
 /**
  * Plans the commits to tag, or returns the first refusal; inspects all repositories before the
- * first tag. A single tag at a known tip needs no inspection: GitHub writes it only if the branch
- * is still at this commit and the tag does not exist.
+ * first tag. Writes a single tag at a known tip without an inspection: GitHub writes it only if the
+ * branch is still at this commit and the tag does not exist.
  */
-export async function planTags(
+export async function planOrWriteTags(
   deps: Deps,
   context: ReleaseContext,
   planning: Planning,
@@ -117,10 +117,10 @@ async function inspect(
   toTag: readonly TagRequest[],
   tried: PlannedTag | undefined,
 ): Promise<PlannedTag[] | Refused> {
-  const answers = toTag.length === 0 ? [] : await deps.forge.inspectTags(toTag);
+  const inspections = toTag.length === 0 ? [] : await deps.forge.inspectTags(toTag);
   const planned: PlannedTag[] = [];
   for (const [at, { repositoryId, fullName, branchName, tagName }] of toTag.entries()) {
-    const found = answers[at];
+    const found = inspections[at];
     if (!found) throw new Error("GitHub did not return a repository");
     if (found.refusal) return { message: `${fullName}: ${found.refusal.message}` };
     const { branchSha, tagSha } = found;

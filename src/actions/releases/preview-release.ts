@@ -3,6 +3,7 @@ import { findProject } from "../../store/cards/projects.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { listBoardRepositories } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
+import { listCardsOutside } from "../../store/releases/release-cards.ts";
 import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
 import {
   listReleasedCards,
@@ -37,6 +38,10 @@ export async function previewRelease(
 ): Promise<{
   readonly repositories: readonly RepositoryPreview[];
   readonly missingCards: readonly number[];
+  /** Those without a merged pull request, which cannot be picked yet. */
+  readonly unmergedCards: readonly number[];
+  /** The cards whose work a freeze would include although they are not in the release. */
+  readonly cardsOutside: readonly { readonly number: number; readonly title: string }[];
 }> {
   const { workspaceId, projectId } = release;
   const project = requireFound(await findProject(db, workspaceId, projectId), "release");
@@ -68,5 +73,18 @@ export async function previewRelease(
       },
     });
   }
-  return { repositories: previews, missingCards: missingCards(cards, repositories) };
+  const starts = previews.map(({ repositoryId, freeze }) => ({
+    repositoryId,
+    branchName: freeze.startsFrom,
+  }));
+  const missing = new Set(missingCards(cards, repositories));
+  const unmerged = cards.filter(
+    ({ number, pullRequests }) => missing.has(number) && pullRequests.length === 0,
+  );
+  return {
+    repositories: previews,
+    missingCards: [...missing],
+    unmergedCards: unmerged.map(({ number }) => number),
+    cardsOutside: release.frozenAt ? [] : await listCardsOutside(db, release, starts),
+  };
 }

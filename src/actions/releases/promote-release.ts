@@ -10,7 +10,7 @@ import { listCardNumbers, mapReleaseCards } from "../../store/releases/release-c
 import { insertPromotions, readPromotion } from "../../store/releases/release-promotions.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { requireRoleFor } from "../boards/flow.ts";
+import { noSuchStage, requireRoleFor } from "../boards/flow.ts";
 import type { Deps } from "../deps.ts";
 import { promoteCards } from "./promote-cards.ts";
 import { freeWithRetry, type Caller, type Write } from "../write.ts";
@@ -65,7 +65,7 @@ export async function promoteRelease(
     if (begun.state === "running_elsewhere") await waitForEnd(deps, write, begun.actionId, until);
   }
   const actionId = begun.state === "started" ? begun.action.id : begun.actionId;
-  return transaction(deps.db, async (trx) => write.answerIn(trx, await readPromotion(trx, actionId)));
+  return transaction(deps.db, async (trx) => write.respondIn(trx, await readPromotion(trx, actionId)));
 }
 
 async function findStage(db: Db, release: ReleaseHead, statusId: string): Promise<Stage> {
@@ -73,10 +73,7 @@ async function findStage(db: Db, release: ReleaseHead, statusId: string): Promis
   const project = requireFound(found, "release");
   const stage = stageOf(project.flow, statusId);
   if (stage) return stage;
-  throw invalid(
-    "The release's flow has no stage with this id. GET /v1/projects/{projectId}/flow lists the stages.",
-    [{ path: "body.statusId", message: "not a stage of this release's flow" }],
-  );
+  throw noSuchStage("release");
 }
 
 async function beginPromotion(

@@ -78,7 +78,7 @@ export async function startReleaseAction(
   if (earlier?.state === "done") return { state: "finished", actionId: earlier.id };
   const current = await lockOpenRelease(trx, release);
   const open = await findOpenAction(trx, current.id);
-  if (open?.hasLiveHolder && open.requestId === request.requestId)
+  if (open?.hasLiveOwner && open.requestId === request.requestId)
     return { state: "running_elsewhere", actionId: open.id };
   if (open) return { state: "started", action: await takeOverSame(deps, trx, current, open, request) };
   if (!(await isNeeded(current))) return { state: "not_needed" };
@@ -107,7 +107,7 @@ async function takeOverSame(
 ): Promise<RunningAction> {
   const isSame = open.kind === kind && isDeepStrictEqual(open.input, input);
   const isNewAfterCancel = open.isCancelled && open.requestId !== requestId;
-  if (open.hasLiveHolder || !isSame || isNewAfterCancel) throw busyRelease(release, open);
+  if (open.hasLiveOwner || !isSame || isNewAfterCancel) throw busyRelease(release, open);
   // A revoked user's unfinished action continues as that of the caller who repeats it.
   const { actorId, isHuman } = (await mayContinue(trx, release, open)) ? open : caller;
   const by = { holder: deps.instanceId, requestId, actorId, isHuman };
@@ -119,7 +119,7 @@ async function takeOverSame(
 const ONGOING: Readonly<Record<ReleaseActionKind, string>> = {
   freeze: "is being frozen",
   unfreeze: "is being unfrozen",
-  pick: "is having a card picked",
+  pick: "is receiving a picked card",
   promote: "is being promoted",
   complete: "is being completed",
 };
@@ -148,8 +148,8 @@ export interface ReleaseContext {
   readonly project: Project;
   readonly action: RunningAction;
   /**
-   * The message of the refusal if the action's user has lost the right to it: then the action is
-   * undone. Null otherwise.
+   * The message of the refusal if the action's user has lost the right to it: then the action stops
+   * and, except for `complete`, is undone. Null otherwise.
    */
   readonly stop: string | null;
 }
@@ -189,10 +189,10 @@ export async function actOnRelease(
     isNeeded(trx, current),
   );
   if (begun.state === "running_elsewhere") throw busyRelease(release, request);
-  if (begun.state !== "started") return write.answer(await readRelease(trx, release.id));
+  if (begun.state !== "started") return write.respond(await readRelease(trx, release.id));
   await commitAction(deps, write, begun.action);
   const ended = await runAndFinish(deps, release, begun.action, run, async (end) =>
-    write.answerIn(end, await readRelease(end, release.id)),
+    write.respondIn(end, await readRelease(end, release.id)),
   );
   if ("recorded" in ended) return ended.recorded;
   throw new Problem("refused", ended.refused.message, { body: ended.refused.body ?? {} });

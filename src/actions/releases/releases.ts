@@ -42,7 +42,7 @@ export async function createRelease(
   const slug = freeSlug(slugOf(name) || "release", (candidate) => taken.has(candidate));
   await insertRelease(trx, { id, projectId: project.id, name, slug, createdBy: write.userId });
   await recordRelease(trx, write, { id, name }, { from: null, to: "open" });
-  return write.answer(await readRelease(trx, id), 201);
+  return write.respond(await readRelease(trx, id), 201);
 }
 
 /**
@@ -66,7 +66,7 @@ export async function deleteRelease(write: Write, release: ReleaseHead): Promise
   }
   await removeRelease(trx, current.id);
   await recordRelease(trx, write, current, { from: "open", to: null });
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 /**
@@ -107,7 +107,7 @@ export async function setReleaseCards(
   );
   const [from, to] = [{ taskNumbers: [...before.keys()] }, { taskNumbers }];
   await recordChange(trx, write, { kind: "release_changed", data: { releaseId, releaseName, from, to } });
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 type ReleaseState = "open" | "frozen" | "completed" | null;
@@ -161,7 +161,9 @@ export async function requireInNoOtherRelease(
   const taken = scopes.filter(({ releaseId }) => releaseId !== release.id);
   const [first] = taken;
   if (!first) return;
-  const more = taken.length > 1 ? ` (of the others, ${taken.length - 1} are in open releases, too)` : "";
+  const others = taken.length - 1;
+  const more =
+    others > 0 ? ` (${others} more ${others === 1 ? "card is" : "cards are"} in open releases)` : "";
   throw conflict(
     `Card ${first.number} is in the open release ${first.releaseName}. Remove it from that release first${more}.`,
   );

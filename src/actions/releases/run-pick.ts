@@ -185,7 +185,7 @@ async function discardPrepared(run: PickRun, pick: RepositoryPick, prepared: Pre
     await deletePickBranches(deps.db, [context.action.id], pick.repositoryId);
 }
 
-/** Resets the branches, except those with later pushes or if GitHub refuses, and removes the prepared commits. */
+/** Resets each branch, unless it has later pushes or GitHub refuses, and removes the prepared commits. */
 async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome> {
   const { deps, context } = run;
   await save(run, refused);

@@ -103,7 +103,7 @@ export async function finishSignIn(
     Object.assign(attempt, { userId, credentialId: session.id });
     await attempt.end(trx, { status: 302, problem: null });
   });
-  return { cookie: key.apiKey, returnTo: started.returnTo };
+  return { cookie: key.text, returnTo: started.returnTo };
 }
 
 /** The user of an account that was added or invited to a board. Its login and avatar may have changed. */

@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import type { WebhookTarget } from "../../store/events/webhooks.ts";
-import type { WebhookAnswer, WebhookClient } from "./webhook-client.ts";
+import type { WebhookResponse, WebhookClient } from "./webhook-client.ts";
 
 /**
  * Sends an event to a webhook as Standard Webhooks 1.0 describes
@@ -12,7 +12,7 @@ export function sendEvent(
   { url, secrets }: WebhookTarget,
   event: { readonly id: string },
   signal?: AbortSignal,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   const body = JSON.stringify(event);
   const now = new Date();
   const signatures = secrets.map((secret) => new Webhook(secret).sign(event.id, now, body));
@@ -27,5 +27,5 @@ export function sendEvent(
 }
 
 /** Redirects are not followed: they are failures too. */
-export const isDelivered = ({ status }: WebhookAnswer): boolean =>
+export const isDelivered = ({ status }: WebhookResponse): boolean =>
   status !== null && status >= 200 && status < 300;

@@ -7,13 +7,13 @@ import { RequestFilteringHttpsAgent } from "request-filtering-agent";
 import { isPrivateUrl } from "./private-address.ts";
 
 /** A finished request. */
-export interface WebhookAnswer {
+export interface WebhookResponse {
   /** Null if there was no response; `error` says why. */
   readonly status: number | null;
   readonly error: string | null;
   readonly ms: number;
   /** The start of the body. */
-  readonly answer: string;
+  readonly response: string;
   /** From the header `Retry-After`, in seconds. */
   readonly retryAfter: number | null;
 }
@@ -28,7 +28,7 @@ export interface WebhookClient {
   /** Why requests to the URL would be refused, or null. Does not resolve the host. */
   refusalOf(url: string): string | null;
   /** Throws only if `signal` aborts. */
-  post(url: string, request: WebhookRequest, signal?: AbortSignal): Promise<WebhookAnswer>;
+  post(url: string, request: WebhookRequest, signal?: AbortSignal): Promise<WebhookResponse>;
 }
 
 export interface WebhookClientOptions {
@@ -80,7 +80,7 @@ export function createWebhookClient({
     const refusal = refusalOf(url.href);
     if (refusal !== null) throw new Refusal(`The URL ${refusal}.`);
     const addresses = await unlessAborted(() => resolveHost(hostOf(url)), signal);
-    const lookup = answerWith(addresses);
+    const lookup = lookupOf(addresses);
     const isHttp = url.protocol === "http:";
     if (addresses.length > 0 && addresses.every(({ address }) => isAllowed(address)))
       return { agent: isHttp ? new HttpAgent() : new HttpsAgent(), lookup };
@@ -100,13 +100,13 @@ export function createWebhookClient({
         const response = await send(url, request, { ...(await optionsFor(url, aborted)), signal: aborted });
         const { statusCode: status = 0, headers } = response;
         const retryAfter = secondsOf(headers["retry-after"]);
-        return { status, error: null, answer: await readStart(response), retryAfter, ms: ms() };
+        return { status, error: null, response: await readStart(response), retryAfter, ms: ms() };
       } catch (error) {
         signal?.throwIfAborted();
         const message = timeout.aborted
           ? `No response within ${timeoutMs / 1_000} seconds.`
           : messageOf(error);
-        return { status: null, error: message, answer: "", retryAfter: null, ms: ms() };
+        return { status: null, error: message, response: "", retryAfter: null, ms: ms() };
       }
     },
   };
@@ -124,7 +124,7 @@ function blockListOf(ranges: readonly string[]): BlockList {
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 
 /** A lookup for sockets that returns these addresses for any name. */
-const answerWith =
+const lookupOf =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (host, options, callback) => {
     const [first] = addresses;

@@ -10,7 +10,7 @@ import { insertDelivery } from "../../store/events/webhooks.ts";
 import { createLoop, type BackgroundLoop } from "../background-loop.ts";
 import type { Deps } from "../deps.ts";
 import { isDelivered, sendEvent } from "./send-event.ts";
-import type { WebhookAnswer } from "./webhook-client.ts";
+import type { WebhookResponse } from "./webhook-client.ts";
 
 /** The pause between two queries for due webhooks, in milliseconds. */
 const PAUSE_MS = 250;
@@ -107,9 +107,9 @@ async function deliver(
   event: FeedEvent,
 ): Promise<LeasedWebhook | null> {
   const sent = await sendEvent(webhookClient, webhook, event, signal);
-  const { status, error, ms, answer } = sent;
+  const { status, error, ms, response } = sent;
   const { id: eventId, kind, seq } = event;
-  await insertDelivery(db, { webhookId: webhook.id, eventId, kind, status, error, ms, answer });
+  await insertDelivery(db, { webhookId: webhook.id, eventId, kind, status, error, ms, response });
   if (isDelivered(sent)) return advanceWebhook(db, webhook, seq);
   const waitSeconds = waitAfter(sent, webhook.attempts, random());
   await recordFailedAttempt(db, webhook, { waitSeconds, isGone: status === 410 });
@@ -117,7 +117,7 @@ async function deliver(
 }
 
 /** The seconds until the next attempt: the receiver's `Retry-After`, or the schedule with jitter. */
-function waitAfter({ status, retryAfter }: WebhookAnswer, attempts: number, random: number): number {
+function waitAfter({ status, retryAfter }: WebhookResponse, attempts: number, random: number): number {
   if ((status === 429 || status === 503) && retryAfter !== null)
     return Math.min(Math.max(retryAfter, MIN_WAIT), MAX_WAIT);
   return (RETRY_SECONDS[attempts] ?? MAX_WAIT) * (1 + JITTER * random);

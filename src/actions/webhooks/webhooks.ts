@@ -38,7 +38,7 @@ export async function createWebhook(
   const id = deps.newId();
   const secret = newWebhookSecret();
   await insertWebhook(trx, { id, workspaceId, url, kinds, secret });
-  return write.answer({ ...(await read(write, id)), secret }, 201);
+  return write.respond({ ...(await read(write, id)), secret }, 201);
 }
 
 interface WebhookInput {
@@ -56,20 +56,20 @@ export async function changeWebhook(
 ): Promise<StoredResponse> {
   if (input.url !== undefined) requireUsable(deps, input.url);
   await updateWebhook(write.trx, id, input);
-  return write.answer(await read(write, id));
+  return write.respond(await read(write, id));
 }
 
 /** Deletes a webhook and its log. Returns 204. */
 export async function deleteWebhook(write: Write, { id }: Webhook): Promise<StoredResponse> {
   await removeWebhook(write.trx, id);
-  return write.answer(null, 204);
+  return write.respond(null, 204);
 }
 
 /** Replaces the secret. Returns the webhook and the new secret. */
 export async function rotateWebhookSecret(write: Write, { id }: Webhook): Promise<StoredResponse> {
   const secret = newWebhookSecret();
   await replaceWebhookSecret(write.trx, id, secret);
-  return write.answer({ ...(await read(write, id)), secret });
+  return write.respond({ ...(await read(write, id)), secret });
 }
 
 /** Sends the events after a position again. Throws `gone` if the feed does not keep them. */
@@ -77,7 +77,7 @@ export async function replayWebhook(write: Write, { id }: Webhook, after: number
   const { trx, workspaceId } = write;
   requireRetained(after, await readFeedBounds(trx, workspaceId));
   await setWebhookPosition(trx, id, after);
-  return write.answer(await read(write, id));
+  return write.respond(await read(write, id));
 }
 
 /**
@@ -90,10 +90,10 @@ export async function pingWebhook(deps: Deps, write: Write, { id }: Webhook): Pr
   const [eventId, kind] = [`ping-${deps.newId()}`, "ping"];
   const event = { seq: 0, id: eventId, kind, at: new Date(), card: null, actor: null, data: {} };
   const sent = await sendEvent(deps.webhookClient, target, event);
-  const { status, error, ms, answer } = sent;
-  const attempt = { webhookId: id, eventId, kind, status, error, ms, answer };
+  const { status, error, ms, response } = sent;
+  const attempt = { webhookId: id, eventId, kind, status, error, ms, response };
   return transaction(deps.db, async (trx) =>
-    write.answerIn(trx, requireFound(await insertDelivery(trx, attempt), "webhook")),
+    write.respondIn(trx, requireFound(await insertDelivery(trx, attempt), "webhook")),
   );
 }
 

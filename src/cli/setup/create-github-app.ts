@@ -152,7 +152,7 @@ function serve(
       ),
     );
   });
-  app.use(answerFailure(completion));
+  app.use(respondToFailure(completion));
   return app;
 }
 
@@ -176,7 +176,7 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 const isEqual = (given: string, expected: string): boolean =>
   timingSafeEqual(digest(given), digest(expected));
 
-function answerFailure(completion: Completion): ErrorRequestHandler {
+function respondToFailure(completion: Completion): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
     const message = error instanceof Error ? error.message : "The request failed.";
     if (error instanceof Problem && error.kind === "forbidden") {

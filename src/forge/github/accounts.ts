@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ForgeAccount, ForgeIdentity, ForgeInstallation } from "../values.ts";
 import { account } from "./account-shapes.ts";
-import { type Answer, type GitHubClient, parseAnswer } from "./calls/client.ts";
+import { type GitHubResponse, type GitHubClient, parseResponse } from "./calls/client.ts";
 import { Person } from "./calls/send-call.ts";
 import { missingPermissions } from "./app.ts";
 import { allPages, PAGE, succeeded } from "./repositories.ts";
@@ -17,23 +17,29 @@ const installationShape = z.looseObject({
   permissions: z.record(z.string(), z.string()).catch({}),
 });
 
-const readUser = (client: GitHubClient, username: string, installationId: number | null): Promise<Answer> =>
+const readUser = (
+  client: GitHubClient,
+  username: string,
+  installationId: number | null,
+): Promise<GitHubResponse> =>
   client.as(installationId ?? "nobody").read("GET /users/{username}", { username });
 
 /** The App's bot account. An App cannot read users itself, so this uses any installation. */
 export async function readIdentity(client: GitHubClient): Promise<ForgeIdentity> {
-  const { slug } = parseAnswer(appShape, succeeded(await client.as("app").read("GET /app")));
+  const { slug } = parseResponse(appShape, succeeded(await client.as("app").read("GET /app")));
   const installed = await readInstallations(client);
   const usable = installed.find((installation) => !installation.suspended);
-  const answer = await readUser(client, `${slug}[bot]`, usable?.installationId ?? null);
-  const { login, forgeId } = parseAnswer(account, succeeded(answer));
+  const response = await readUser(client, `${slug}[bot]`, usable?.installationId ?? null);
+  const { login, forgeId } = parseResponse(account, succeeded(response));
   return { botLogin: login, botId: forgeId };
 }
 
 export async function readInstallations(client: GitHubClient): Promise<ForgeInstallation[]> {
   const found = await allPages(async (page) => {
-    const answer = succeeded(await client.as("app").read("GET /app/installations", { per_page: PAGE, page }));
-    return parseAnswer(z.array(installationShape), answer);
+    const response = succeeded(
+      await client.as("app").read("GET /app/installations", { per_page: PAGE, page }),
+    );
+    return parseResponse(z.array(installationShape), response);
   });
   return found.flatMap((installation) => toInstallation(installation) ?? []);
 }
@@ -43,9 +49,9 @@ export async function readInstallation(
   installationId: number,
 ): Promise<ForgeInstallation | null> {
   const parameters = { installation_id: installationId };
-  const answer = await client.as("app").read("GET /app/installations/{installation_id}", parameters);
-  if (answer.status === 404) return null;
-  return toInstallation(parseAnswer(installationShape, succeeded(answer)));
+  const response = await client.as("app").read("GET /app/installations/{installation_id}", parameters);
+  if (response.status === 404) return null;
+  return toInstallation(parseResponse(installationShape, succeeded(response)));
 }
 
 /** Null for a deleted account. */
@@ -66,8 +72,8 @@ export async function readTokenOwner(
   client: GitHubClient,
   accessToken: string,
 ): Promise<ForgeAccount | null> {
-  const answer = await client.as(new Person(accessToken)).read("GET /user");
-  return answer.status === 401 ? null : parseAnswer(account, succeeded(answer));
+  const response = await client.as(new Person(accessToken)).read("GET /user");
+  return response.status === 401 ? null : parseResponse(account, succeeded(response));
 }
 
 /** GitHub returns organizations for this route, too. */
@@ -76,8 +82,8 @@ export async function readAccount(
   login: string,
   installationId: number | null,
 ): Promise<ForgeAccount | null> {
-  const answer = await readUser(client, login, installationId);
-  if (answer.status === 404) return null;
-  const found = parseAnswer(account, succeeded(answer));
-  return parseAnswer(typeShape, answer).type === "Organization" ? null : found;
+  const response = await readUser(client, login, installationId);
+  if (response.status === 404) return null;
+  const found = parseResponse(account, succeeded(response));
+  return parseResponse(typeShape, response).type === "Organization" ? null : found;
 }

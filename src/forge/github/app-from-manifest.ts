@@ -5,7 +5,7 @@ import { z } from "zod";
 import { Problem } from "../../errors.ts";
 import { ForgeUnavailable } from "../values.ts";
 import { isAppKey, NEEDED_EVENTS, NEEDED_PERMISSIONS } from "./app.ts";
-import { type CompleteAnswer, createTransport, systemClock } from "./calls/transport.ts";
+import { type CompleteResponse, createTransport, monotonicClock } from "./calls/transport.ts";
 
 export interface CreatedApp {
   readonly id: number;
@@ -58,13 +58,13 @@ const TEMPORARY = [403, 408, 429];
  */
 export async function redeemManifestCode(apiUrl: string, code: string): Promise<CreatedApp> {
   const octokit = octokitOf(apiUrl);
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = (await octokit.rest.apps.createFromManifest({ code })).data;
+    response = (await octokit.rest.apps.createFromManifest({ code })).data;
   } catch (error) {
     throw failureOf(Number(Object(error).status));
   }
-  const { success, data } = createdShape.safeParse(answer);
+  const { success, data } = createdShape.safeParse(response);
   if (!success) {
     throw new Problem(
       "refused",
@@ -97,11 +97,11 @@ function octokitOf(baseUrl: string): ProbotOctokit {
   const transport = createTransport({
     baseUrl,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    clock: systemClock,
+    clock: monotonicClock,
   });
   const about = { account: "nobody", route: "POST /app-manifests/{code}/conversions" };
-  const fetch = (url: string, init: RequestInit): Promise<CompleteAnswer> => {
-    const deadline = systemClock.now() + REQUEST_TIMEOUT_MS;
+  const fetch = (url: string, init: RequestInit): Promise<CompleteResponse> => {
+    const deadline = monotonicClock.now() + REQUEST_TIMEOUT_MS;
     return transport.send(url, init, { isRepeatable: false, deadline, about });
   };
   return new ProbotOctokit({

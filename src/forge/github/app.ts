@@ -2,7 +2,7 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
 import type { DeliveryLogPage, ForgeApp, ForgeWebhook } from "../values.ts";
-import { type GitHubClient, parseAnswer } from "./calls/client.ts";
+import { type GitHubClient, parseResponse } from "./calls/client.ts";
 import { PAGE, succeeded } from "./repositories.ts";
 
 /** As in the manifest, app.yml. */
@@ -71,21 +71,21 @@ const payloadShape = z.looseObject({
 
 /** The skew is that of the system's clock, which signs tokens. */
 export async function readApp(client: GitHubClient): Promise<ForgeApp> {
-  const answer = succeeded(await client.as("app").read("GET /app"));
-  const { slug, permissions, events } = parseAnswer(appShape, answer);
-  const answeredAt = Date.parse(String(answer.headers["date"] ?? ""));
+  const response = succeeded(await client.as("app").read("GET /app"));
+  const { slug, permissions, events } = parseResponse(appShape, response);
+  const respondedAt = Date.parse(String(response.headers["date"] ?? ""));
   return {
     slug,
     missingPermissions: missingPermissions(permissions),
     missingEvents: NEEDED_EVENTS.filter((event) => !events.includes(event)),
-    clockSkewSeconds: Number.isNaN(answeredAt) ? null : Math.round((Date.now() - answeredAt) / 1_000),
+    clockSkewSeconds: Number.isNaN(respondedAt) ? null : Math.round((Date.now() - respondedAt) / 1_000),
   };
 }
 
 /** GitHub masks the secret. */
 export async function readWebhook(client: GitHubClient): Promise<ForgeWebhook> {
-  const answer = succeeded(await client.as("app").read("GET /app/hook/config"));
-  const { url, content_type, secret } = parseAnswer(hookShape, answer);
+  const response = succeeded(await client.as("app").read("GET /app/hook/config"));
+  const { url, content_type, secret } = parseResponse(hookShape, response);
   return { url: url || null, isJson: content_type === "json", hasSecret: Boolean(secret) };
 }
 
@@ -95,17 +95,17 @@ export async function readWebhook(client: GitHubClient): Promise<ForgeWebhook> {
  */
 export async function readDeliveryLog(client: GitHubClient, cursor: string | null): Promise<DeliveryLogPage> {
   const parameters = { per_page: PAGE, ...(cursor === null ? {} : { cursor }) };
-  const answer = succeeded(await client.as("app").read("GET /app/hook/deliveries", parameters));
-  const attempts = parseAnswer(z.array(attemptShape), answer).map((attempt) => ({
+  const response = succeeded(await client.as("app").read("GET /app/hook/deliveries", parameters));
+  const attempts = parseResponse(z.array(attemptShape), response).map((attempt) => ({
     id: String(attempt.id),
     guid: attempt.guid,
     event: attempt.event,
     at: attempt.delivered_at,
     isOk: attempt.status === "OK",
-    isUnsigned: attempt.status_code === 401,
+    isSignatureRejected: attempt.status_code === 401,
     outcome: attempt.status,
   }));
-  return { attempts, next: cursorOf(answer.headers["link"]) };
+  return { attempts, next: cursorOf(response.headers["link"]) };
 }
 
 function cursorOf(link: string | number | undefined): string | null {
@@ -115,9 +115,9 @@ function cursorOf(link: string | number | undefined): string | null {
 
 export async function readDeliveredPayload(client: GitHubClient, attemptId: string): Promise<string | null> {
   const parameters = { delivery_id: attemptId };
-  const answer = await client.as("app").read("GET /app/hook/deliveries/{delivery_id}", parameters);
-  if (answer.status === 404) return null;
-  const payload = parseAnswer(payloadShape, succeeded(answer)).request?.payload;
+  const response = await client.as("app").read("GET /app/hook/deliveries/{delivery_id}", parameters);
+  if (response.status === 404) return null;
+  const payload = parseResponse(payloadShape, succeeded(response)).request?.payload;
   return payload ? JSON.stringify(payload, toNumber) : null;
 }
 

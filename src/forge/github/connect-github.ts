@@ -22,7 +22,7 @@ import { CHECKS } from "./pull-requests/check-details.ts";
 import { discardPick, applyPick, preparePick } from "./branches/cherry-pick.ts";
 import { createClient, type OnRefused, type OnUnavailable } from "./calls/client.ts";
 import { comment, editComment, hasComment } from "./pull-requests/comments.ts";
-import { CallFailure, isUnanswered, asRefusal, asUnavailable, orFallback } from "./calls/failures.ts";
+import { CallFailure, isWithoutResponse, asRefusal, asUnavailable, orFallback } from "./calls/failures.ts";
 import { approve } from "./people/approve.ts";
 import { Person } from "./calls/send-call.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
@@ -40,7 +40,7 @@ import { createTag, createTags, inspectTags, publishRelease, tagBranchTip } from
 import {
   createTransport,
   type MonotonicClock,
-  systemClock,
+  monotonicClock,
   withConditionalReads,
 } from "./calls/transport.ts";
 import type { Turns } from "./calls/turns.ts";
@@ -71,7 +71,7 @@ const PICK_WITHIN_MS = 25_000;
 const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
 function connect(options: GitHubForgeOptions): RepositoryDeps {
-  const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, clock = systemClock, log, observe } = options;
+  const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, clock = monotonicClock, log, observe } = options;
   const { turns = null, onRefused = async () => {}, onMissingFeature = async () => {} } = options;
   const { onUnavailable = async () => {} } = options;
   const limits = createLimits(clock, options.sharedLimits ?? null, log);
@@ -79,7 +79,7 @@ function connect(options: GitHubForgeOptions): RepositoryDeps {
   const transport = withConditionalReads(createTransport(sending));
   const octokits = createOctokits(options, transport, clock);
   const client = createClient({ octokits, transport, limits, turns, onRefused, onUnavailable, clock, log });
-  const identity = onceAnswered(() => asUnavailable(readIdentity(client)));
+  const identity = onceRead(() => asUnavailable(readIdentity(client)));
   return { client, clock, identity, onMissingFeature };
 }
 
@@ -95,7 +95,7 @@ function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
   const report = async (error: unknown): Promise<never> => {
     if (error instanceof ForgeUnavailable && error.cause instanceof CallFailure) {
       const { installationId } = error.cause.facts;
-      const isUnusable = error.reason === "unusable_answer" && installationId !== null;
+      const isUnusable = error.reason === "unusable_response" && installationId !== null;
       if (isUnusable) await onUnavailable(installationId, error.reason, error.retryAfter);
     }
     throw error;
@@ -136,7 +136,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
     reviews: (questions) => readLists(client, REVIEWS, questions),
     changedOnBothSides: (ref, branchName, sha) => {
       const sides = [`${branchName}...${sha}`, `${sha}...${branchName}`] as const;
-      return orFallback(changedOnBothSides(on(ref, NAME_FILES_WITHIN_MS), sides), isUnanswered, []);
+      return orFallback(changedOnBothSides(on(ref, NAME_FILES_WITHIN_MS), sides), isWithoutResponse, []);
     },
     branchHead: (ref, branchName) => asUnavailable(readBranchHead(on(ref), branchName)),
     createBranch: (ref, branchName, sha) => asRefusal(createBranch(on(ref), branchName, sha)),
@@ -173,7 +173,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
 }
 
 /** Caches the response, but not a failure. */
-function onceAnswered<T>(ask: () => Promise<T>): () => Promise<T> {
+function onceRead<T>(ask: () => Promise<T>): () => Promise<T> {
   let cached: Promise<T> | undefined;
   return () => {
     cached ??= ask().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { inertText, type InertTextOptions } from "../../flow/inert-text.ts";
 import type { RepositoryFeature, ForgeIdentity, RepositoryRef } from "../values.ts";
 import { withPermissions } from "./calls/accepted-permissions.ts";
-import type { Answer, GitHubCaller, GitHubClient } from "./calls/client.ts";
+import type { GitHubResponse, GitHubCaller, GitHubClient } from "./calls/client.ts";
 import { UnknownOutcome } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
 import type { Account, CallParameters } from "./calls/send-call.ts";
@@ -22,8 +22,12 @@ export interface GitHubRepository extends Omit<RepositoryDeps, "client"> {
   readonly caller: GitHubCaller;
   readonly read: RepositoryCalls["read"];
   /** `route` is relative to the repository, such as `POST /pulls`. Texts are made inert. */
-  readonly write: (route: string, parameters: CallParameters, text?: InertTextOptions) => Promise<Answer>;
-  readonly runWrite: ReturnType<typeof createCarryOut>;
+  readonly write: (
+    route: string,
+    parameters: CallParameters,
+    text?: InertTextOptions,
+  ) => Promise<GitHubResponse>;
+  readonly runWrite: ReturnType<typeof createRunWrite>;
 }
 
 export function openRepository(
@@ -40,11 +44,11 @@ export function openRepository(
     caller,
     read,
     write: (route, parameters, text) => write(route, withInertTexts(parameters, text)),
-    runWrite: createCarryOut(deps.clock),
+    runWrite: createRunWrite(deps.clock),
   };
 }
 
-/** The parameters that GitHub shows as text or puts into commits. GraphQL calls have none of users. */
+/** The parameters that GitHub shows as text or puts into commits. GraphQL calls have no texts of users. */
 const TEXTS: ReadonlySet<string> = new Set([
   "title",
   "body",
@@ -62,8 +66,8 @@ const withInertTexts = (parameters: CallParameters, options?: InertTextOptions):
     ]),
   );
 
-export const refusedBy = (answer: Answer) =>
-  ({ ok: false, refusal: withPermissions(refusalOf(answer.status, answer.body), answer) }) as const;
+export const refusedBy = (response: GitHubResponse) =>
+  ({ ok: false, refusal: withPermissions(refusalOf(response.status, response.body), response) }) as const;
 
 const ATTEMPTS = 3;
 /** No repeats after this time, so that the caller gets a response in time. */
@@ -75,7 +79,7 @@ export const READ_AFTER_MS = 500;
  * Runs a write whose response may be lost. GitHub accepts no idempotency keys, so `find` reads the
  * effect before the write is repeated; null when there is none.
  */
-function createCarryOut(clock: MonotonicClock) {
+function createRunWrite(clock: MonotonicClock) {
   return async <T>(write: () => Promise<T>, find: () => Promise<NoInfer<T> | null>): Promise<T> => {
     const startedAt = clock.now();
     for (let attempt = 1; ; attempt++) {

@@ -8,7 +8,7 @@ import { REF, UPDATE_REFS } from "./branches/refs.ts";
 import { createTagsDocument, TAGGING } from "./branches/tags.ts";
 import type { GitHubClient } from "./calls/client.ts";
 import { GraphqlMissing } from "./calls/failures.ts";
-import { graphqlData } from "./calls/graphql-answer.ts";
+import { graphqlData } from "./calls/graphql-response.ts";
 import { CHECKS } from "./pull-requests/check-details.ts";
 import { REVIEWS } from "./pull-requests/conversation.ts";
 import { inspection, MORE_CHECKS } from "./pull-requests/inspect-query.ts";
@@ -69,8 +69,8 @@ export async function listGraphqlGaps(
 ): Promise<readonly string[] | null> {
   try {
     const query = getIntrospectionQuery({ descriptions: false }).trim();
-    const answer = await client.as(installationId).query(query, {});
-    const schema = buildClientSchema(valueOf(graphqlData(introspectionShape, answer)));
+    const response = await client.as(installationId).query(query, {});
+    const schema = buildClientSchema(valueOf(graphqlData(introspectionShape, response)));
     const gaps = Object.values(DOCUMENTS).flatMap((text) => validate(schema, parse(text)));
     return [...new Set(gaps.map(({ message }) => message))];
   } catch (error) {

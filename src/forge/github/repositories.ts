@@ -8,8 +8,8 @@ import {
   type RepositoryRef,
 } from "../values.ts";
 import { acceptedPermissions } from "./calls/accepted-permissions.ts";
-import { type Answer, type GitHubCaller, type GitHubClient, parseAnswer } from "./calls/client.ts";
-import { CallFailure, isInstallationRefused, orFallback } from "./calls/failures.ts";
+import { type GitHubResponse, type GitHubCaller, type GitHubClient, parseResponse } from "./calls/client.ts";
+import { CallFailure, isInstallationRefusedError, orFallback } from "./calls/failures.ts";
 import { refusalOf } from "./calls/refusals.ts";
 import type { CallParameters } from "./calls/send-call.ts";
 import { name } from "./text-shapes.ts";
@@ -23,9 +23,9 @@ export type RepositoryName = Pick<RepositoryRef, "forgeId" | "fullName">;
 /** The REST calls of one repository. */
 export interface RepositoryCalls {
   /** `path` is a template below the repository, such as `/pulls/{pull_number}`. */
-  readonly read: (path: string, parameters?: CallParameters) => Promise<Answer>;
+  readonly read: (path: string, parameters?: CallParameters) => Promise<GitHubResponse>;
   /** `route` is relative to the repository, such as `POST /pulls`. */
-  readonly write: (route: string, parameters: CallParameters) => Promise<Answer>;
+  readonly write: (route: string, parameters: CallParameters) => Promise<GitHubResponse>;
 }
 
 const BY_ID = "/repositories/{repository_id}";
@@ -43,12 +43,12 @@ export function callsById(caller: GitHubCaller, ref: RepositoryName): Repository
     method: string,
     path: string,
     parameters: CallParameters,
-  ): Promise<Answer> => {
-    const answer = await caller[kind](`${method} ${BY_ID}${path}`, { ...byId, ...parameters });
-    if (answer.status !== 404) return answer;
-    if ((await caller.read(`GET ${BY_ID}`, byId)).status !== 404) return answer;
+  ): Promise<GitHubResponse> => {
+    const response = await caller[kind](`${method} ${BY_ID}${path}`, { ...byId, ...parameters });
+    if (response.status !== 404) return response;
+    if ((await caller.read(`GET ${BY_ID}`, byId)).status !== 404) return response;
     const found = await findByName(caller, ref);
-    if (found === null) return answer;
+    if (found === null) return response;
     return await caller[kind](`${method} ${BY_NAME}${path}`, { ...namesIn(found.fullName), ...parameters });
   };
   return {
@@ -65,8 +65,8 @@ export async function repositoryOf(
   caller: GitHubCaller,
   ref: RepositoryName,
 ): Promise<ForgeRepository | null> {
-  const answer = await caller.read(`GET ${BY_ID}`, { repository_id: ref.forgeId });
-  return answer.status === 404 ? await findByName(caller, ref) : foundIn(answer, ref.forgeId);
+  const response = await caller.read(`GET ${BY_ID}`, { repository_id: ref.forgeId });
+  return response.status === 404 ? await findByName(caller, ref) : foundIn(response, ref.forgeId);
 }
 
 /** Null if the name leads to no repository or to another one. */
@@ -95,8 +95,8 @@ export async function readRepositories(
   const shape = z.looseObject({ repositories: z.array(grantedShape) });
   const found = await allPages(async (page) => {
     const parameters = { per_page: PAGE, page };
-    const answer = await client.as(installationId).read("GET /installation/repositories", parameters);
-    return parseAnswer(shape, succeeded(answer)).repositories;
+    const response = await client.as(installationId).read("GET /installation/repositories", parameters);
+    return parseResponse(shape, succeeded(response)).repositories;
   });
   const value = found.map((repository) => ({
     ...toRepository(repository),
@@ -107,11 +107,11 @@ export async function readRepositories(
 }
 
 export const readRepository = (client: GitHubClient, ref: RepositoryRef): Promise<ForgeRepository | null> =>
-  orFallback(repositoryOf(client.as(ref.installationId), ref), isInstallationRefused, null);
+  orFallback(repositoryOf(client.as(ref.installationId), ref), isInstallationRefusedError, null);
 
-function foundIn(answer: Answer, forgeId: number): ForgeRepository | null {
-  if ([403, 404, 410, 451].includes(answer.status)) return null;
-  const found = toRepository(parseAnswer(repositoryShape, succeeded(answer)));
+function foundIn(response: GitHubResponse, forgeId: number): ForgeRepository | null {
+  if ([403, 404, 410, 451].includes(response.status)) return null;
+  const found = toRepository(parseResponse(repositoryShape, succeeded(response)));
   return found.forgeId === forgeId ? found : null;
 }
 
@@ -134,12 +134,12 @@ export async function allPages<T>(read: (page: number) => Promise<T[]>): Promise
 }
 
 /** For reads that GitHub has no reason to refuse. */
-export function succeeded(answer: Answer): Answer {
-  if (answer.status < 300) return answer;
-  const permissions = acceptedPermissions(answer).join(" or ");
-  const why = `answered ${answer.status}${permissions && `, requires ${permissions}`}`;
-  const cause = new CallFailure(why, answer.facts);
-  throw readRefused(refusalOf(answer.status, answer.body), cause);
+export function succeeded(response: GitHubResponse): GitHubResponse {
+  if (response.status < 300) return response;
+  const permissions = acceptedPermissions(response).join(" or ");
+  const why = `responded with ${response.status}${permissions && `, requires ${permissions}`}`;
+  const cause = new CallFailure(why, response.facts);
+  throw readRefused(refusalOf(response.status, response.body), cause);
 }
 
 export function valueOf<T>(asked: ForgeResult<T>): T {
@@ -148,8 +148,8 @@ export function valueOf<T>(asked: ForgeResult<T>): T {
 }
 
 const readRefused = ({ message }: Refusal, cause?: CallFailure): ForgeUnavailable =>
-  new ForgeUnavailable(`GitHub refused to answer: ${message}`, {
+  new ForgeUnavailable(`GitHub refused the request: ${message}`, {
     retryAfter: 60,
-    reason: "unusable_answer",
+    reason: "unusable_response",
     cause,
   });

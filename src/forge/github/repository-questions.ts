@@ -3,14 +3,14 @@ import { z } from "zod";
 import { type Refusal, connectionRefusal } from "../../flow/refusal.ts";
 import { type ForgeRepository, ForgeUnavailable, type ForgeResult, type RepositoryRef } from "../values.ts";
 import {
-  type Answer,
+  type GitHubResponse,
   type GitHubCaller,
   type GitHubClient,
-  parseAnswer,
-  unexpectedAnswer,
+  parseResponse,
+  unexpectedResponse,
 } from "./calls/client.ts";
 import { InstallationRefused, QuestionTooLarge } from "./calls/failures.ts";
-import { type GraphqlError, graphqlOutcome, refusalOfError } from "./calls/graphql-answer.ts";
+import { type GraphqlError, graphqlOutcome, refusalOfError } from "./calls/graphql-response.ts";
 import { repositoryOf } from "./repositories.ts";
 import type { CallParameters } from "./calls/send-call.ts";
 
@@ -40,12 +40,12 @@ export interface RepositoryPart {
 }
 
 /** The response to one question, GitHub's refusal, or the failure to read the response. */
-export type FoundAnswer<A> =
+export type FoundResponse<A> =
   | ForgeResult<A>
   | { readonly ok: false; readonly refusal?: undefined; readonly failure: ForgeUnavailable };
 
 /** A response by name, before the repository's id is compared. */
-type Named<A> = FoundAnswer<A> & { readonly isMissing?: boolean };
+type Named<A> = FoundResponse<A> & { readonly isMissing?: boolean };
 
 const dataShape = z.record(z.string(), z.unknown()).nullish();
 
@@ -81,13 +81,13 @@ export async function askRepositories<Q extends Question, A extends RepositoryPa
   caller: GitHubCaller,
   kind: QuestionKind<Q, A>,
   questions: readonly Q[],
-): Promise<FoundAnswer<A>[]> {
+): Promise<FoundResponse<A>[]> {
   const found = await askByName(caller, kind, questions);
   await askAgainByNewNames(caller, kind, questions, found);
   return questions.map((question, index) => {
-    const answer = found[index]!;
-    if (!answer.ok || isMeant(question, answer)) return answer;
-    const message = `${question.repository.fullName} is another repository now. Grant the App access to the original one, or link the new one.`;
+    const result = found[index]!;
+    if (!result.ok || isMeant(question, result)) return result;
+    const message = `The name ${question.repository.fullName} belongs to another repository now. Grant the App access to the original one, or link the new one.`;
     return { ok: false, refusal: { reason: "not_permitted", message } };
   });
 }
@@ -98,7 +98,7 @@ export async function askRepository<Q extends Question, A extends RepositoryPart
   question: Q,
 ): Promise<ForgeResult<A>> {
   const [found] = await askRepositories(caller, kind, [question]);
-  return answered(found!);
+  return orThrow(found!);
 }
 
 interface Batching<Q, R> {
@@ -116,17 +116,17 @@ export async function askInstallations<Q extends Question, A extends RepositoryP
   client: GitHubClient,
   kind: QuestionKind<Q, A>,
   { questions, perCall, tooLarge }: Batching<Q, R>,
-  toAnswer: (answer: A, question: Q, caller: GitHubCaller) => R | Promise<R>,
+  toResponse: (result: A, question: Q, caller: GitHubCaller) => R | Promise<R>,
 ): Promise<(R | { readonly refusal: Refusal })[]> {
   const ask = async (installationId: number, some: readonly Q[]) => {
     const caller = client.as(installationId);
     const found = await askRepositories(caller, kind, some);
     return await Promise.all(
       some.map(async (question, index) => {
-        const answer = answered(found[index]!);
-        if (!answer.ok) return { refusal: answer.refusal };
-        if (answer.value.isArchived) return { refusal: connectionRefusal("archived") };
-        return await toAnswer(answer.value, question, caller);
+        const result = orThrow(found[index]!);
+        if (!result.ok) return { refusal: result.refusal };
+        if (result.value.isArchived) return { refusal: connectionRefusal("archived") };
+        return await toResponse(result.value, question, caller);
       }),
     );
   };
@@ -147,15 +147,15 @@ export async function byInstallation<Q extends Question, R>(
   questions: readonly Q[],
   ask: (installationId: number, questions: readonly Q[]) => Promise<readonly R[]>,
 ): Promise<R[]> {
-  const answers = new Map<Q, R>();
+  const results = new Map<Q, R>();
   const installations = new Set(questions.map(({ repository }) => repository.installationId));
   const asked = [...installations].map(async (installationId) => {
     const group = questions.filter(({ repository }) => repository.installationId === installationId);
     const found = await ask(installationId, group);
-    group.forEach((question, index) => answers.set(question, found[index]!));
+    group.forEach((question, index) => results.set(question, found[index]!));
   });
   await Promise.all(asked);
-  return questions.map((question) => answers.get(question)!);
+  return questions.map((question) => results.get(question)!);
 }
 
 /** Asks `size` questions at a time, sequentially. */
@@ -164,11 +164,11 @@ export async function inBatches<Q, R>(
   size: number,
   ask: (some: readonly Q[]) => Promise<readonly R[]>,
 ): Promise<R[]> {
-  const answers: R[] = [];
+  const results: R[] = [];
   for (let start = 0; start < questions.length; start += size) {
-    answers.push(...(await ask(questions.slice(start, start + size))));
+    results.push(...(await ask(questions.slice(start, start + size))));
   }
-  return answers;
+  return results;
 }
 
 /** Asks again in halves what is too large, down to one question. */
@@ -196,7 +196,7 @@ export function failTooLarge(error: QuestionTooLarge, { repository }: Question):
   });
 }
 
-function answered<A>(found: FoundAnswer<A>): ForgeResult<A> {
+function orThrow<A>(found: FoundResponse<A>): ForgeResult<A> {
   if (found.ok || found.refusal !== undefined) return found;
   throw found.failure;
 }
@@ -207,20 +207,20 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
   questions: readonly Q[],
 ): Promise<Named<A>[]> {
   const { document, variables } = documentOf(kind, questions);
-  const answer = await caller.query(document, variables);
-  const outcome = graphqlOutcome(answer);
+  const response = await caller.query(document, variables);
+  const outcome = graphqlOutcome(response);
   if (!outcome.ok) return questions.map(() => outcome);
   const { errors } = outcome.value;
   const ofAll = errors.find(({ path }) => !path?.length);
-  if (ofAll) return questions.map(() => orRefusal(ofAll, answer));
-  const failed = failedAliases(kind, errors, answer);
-  const data = parseAnswer(dataShape, { ...answer, body: outcome.value.data }) ?? {};
+  if (ofAll) return questions.map(() => orRefusal(ofAll, response));
+  const failed = failedAliases(kind, errors, response);
+  const data = parseResponse(dataShape, { ...response, body: outcome.value.data }) ?? {};
   return questions.map((_, index) => {
     const alias = `r${index}`;
     const read = (): Named<A> => {
       const body = data[alias] ?? null;
-      if (body === null) throw unexpectedAnswer(answer, alias);
-      return { ok: true, value: parseAnswer(kind.shape, { ...answer, body }) };
+      if (body === null) throw unexpectedResponse(response, alias);
+      return { ok: true, value: parseResponse(kind.shape, { ...response, body }) };
     };
     return failed.get(alias) ?? orFailure(read);
   });
@@ -230,7 +230,7 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
 function failedAliases(
   { forbiddable = [] }: { readonly forbiddable?: readonly string[] },
   errors: readonly GraphqlError[],
-  answer: Answer,
+  response: GitHubResponse,
 ): Map<string, Named<never>> {
   const failed = new Map<string, Named<never>>();
   for (const error of errors) {
@@ -238,13 +238,13 @@ function failedAliases(
     const isMissing = error.type === "NOT_FOUND";
     const isForbidden = error.type === "FORBIDDEN" && forbiddable.includes(String(inside.at(-1)));
     if (isForbidden || (isMissing && inside.length > 0)) continue;
-    failed.set(String(alias), { ...orRefusal(error, answer), isMissing });
+    failed.set(String(alias), { ...orRefusal(error, response), isMissing });
   }
   return failed;
 }
 
-const orRefusal = (error: GraphqlError, answer: Answer): Named<never> =>
-  orFailure(() => ({ ok: false, refusal: refusalOfError(error, answer) }));
+const orRefusal = (error: GraphqlError, response: GitHubResponse): Named<never> =>
+  orFailure(() => ({ ok: false, refusal: refusalOfError(error, response) }));
 
 function orFailure<A>(read: () => Named<A>): Named<A> {
   try {
@@ -266,8 +266,8 @@ async function askAgainByNewNames<Q extends Question, A extends RepositoryPart>(
   const again: { index: number; question: Q }[] = [];
   for (const [index, question] of questions.entries()) {
     const { repository } = question;
-    const answer = found[index]!;
-    if (answer.ok ? isMeant(question, answer) : !answer.isMissing) continue;
+    const result = found[index]!;
+    if (result.ok ? isMeant(question, result) : !result.isMissing) continue;
     const now = names.get(repository.forgeId) ?? (await repositoryOf(caller, repository));
     names.set(repository.forgeId, now);
     if (now === null || now.fullName === repository.fullName) continue;
@@ -275,9 +275,9 @@ async function askAgainByNewNames<Q extends Question, A extends RepositoryPart>(
   }
   if (again.length === 0) return;
   const renamed = again.map(({ question }) => question);
-  const answers = await askByName(caller, kind, renamed);
-  again.forEach(({ index }, at) => found.splice(index, 1, answers[at]!));
+  const results = await askByName(caller, kind, renamed);
+  again.forEach(({ index }, at) => found.splice(index, 1, results[at]!));
 }
 
-const isMeant = ({ repository }: Question, answer: { readonly value: RepositoryPart }): boolean =>
-  answer.value.databaseId === repository.forgeId;
+const isMeant = ({ repository }: Question, result: { readonly value: RepositoryPart }): boolean =>
+  result.value.databaseId === repository.forgeId;

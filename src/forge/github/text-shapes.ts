@@ -8,7 +8,7 @@ import { z } from "zod";
 const MAX_TEXT = 2 * 65_536;
 /** Fits into an index of PostgreSQL, and no valid branch name is as long. */
 const MAX_NAME = 500;
-/** Some patterns of `refusals.ts` take quadratic time. */
+/** Some patterns of `refusal-messages.ts` take quadratic time. */
 const MAX_MESSAGE = 4_000;
 
 function cut(text: string, max: number): string {

@@ -3,7 +3,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { approveProposal } from "../../actions/cards/approve-proposal.ts";
 import { findSignedIn, nameBoards } from "../../store/tenancy/sessions.ts";
 import { cardOf, cardParams } from "../resolve.ts";
-import { accountRoute, type Route } from "../route.ts";
+import { credentialRoute, type Route } from "../route.ts";
 import { role } from "../v1/shapes.ts";
 import { writeRoute } from "../write-route.ts";
 import { attemptRoutes } from "./attempt-routes.ts";
@@ -52,7 +52,7 @@ export const typedRoutes: readonly Route[] = [
 
 /** Routes for people only, which `/v1` does not have. */
 export const consoleRoutes = (console: Console): readonly Route[] => [
-  accountRoute({
+  credentialRoute({
     path: "/console/session",
     summary: "Get the session",
     tag: "Console",

@@ -6,8 +6,8 @@ import { forAttempt, transaction } from "../../store/db/transaction.ts";
 import type { Credential } from "../../store/tenancy/credentials.ts";
 import { audited } from "../attempts.ts";
 import {
-  accountRoute,
-  answering,
+  credentialRoute,
+  jsonRoute,
   validPathParams,
   type Exchange,
   type MaybeObject,
@@ -24,17 +24,17 @@ function requireOperator({ isOperator }: Credential): void {
 interface OperatorRoute {
   readonly path: string;
   readonly summary: string;
-  readonly answer: z.ZodType;
+  readonly result: z.ZodType;
 }
 
-const responsesOf = ({ answer }: OperatorRoute) => ({ 200: { description: "Done", schema: answer } });
+const responsesOf = ({ result }: OperatorRoute) => ({ 200: { description: "Done", schema: result } });
 
 /** A read for operators. It concerns no board. */
 export function operatorRead(
   route: OperatorRoute & { readonly handle: (deps: Deps, exchange: Exchange) => Promise<unknown> },
 ): Route {
   const { path, summary, handle } = route;
-  return accountRoute({
+  return credentialRoute({
     path,
     summary,
     tag: "Operations",
@@ -59,11 +59,11 @@ export function operatorWrite<Params extends MaybeObject = undefined>(
   const { path, summary, params: schema, handle } = route;
   const run = audited({ method: "post", path }, async (deps, exchange: Exchange, attempt) => {
     const { request, response } = exchange;
-    const { limiter, source } = response.locals;
+    const { limiter, authMethod } = response.locals;
     return limiter.admit(deps, request, response, async (cached) => {
       const { credential } = cached;
       Object.assign(attempt, { userId: credential.userId, credentialId: credential.id });
-      source.requireOwnPage(request);
+      authMethod.requireOwnPage(request);
       requireOperator(credential);
       const params = validPathParams(schema, exchange) as Output<Params>;
       exchange.requireNoBody();
@@ -77,13 +77,13 @@ export function operatorWrite<Params extends MaybeObject = undefined>(
       return { status: 200, body: JSON.stringify(result) };
     });
   });
-  return answering(
+  return jsonRoute(
     {
       method: "post",
       path,
       summary,
       tag: "Operations",
-      about: "account",
+      about: "credential",
       role: "viewer",
       responses: responsesOf(route),
       ...(schema && { params: schema }),

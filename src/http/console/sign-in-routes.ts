@@ -3,7 +3,7 @@ import type { Deps } from "../../actions/deps.ts";
 import { finishSignIn, problemOf, startSignIn } from "../../actions/sessions/sign-in.ts";
 import { signOut } from "../../actions/sessions/sign-out.ts";
 import { attemptOf } from "../attempts.ts";
-import type { CallerSource } from "../authenticate.ts";
+import type { AuthMethod } from "../authenticate.ts";
 import {
   CALLBACK_PATH,
   cookieName,
@@ -18,7 +18,7 @@ import { localPath } from "./local-path.ts";
 const SIGN_IN_MS = 600_000;
 
 /** Serves sign-in and sign-out. Failed sign-ins lead to the page that says why. */
-export function serveSignIn(app: Express, deps: Deps, console: Console, source: CallerSource): void {
+export function serveSignIn(app: Express, deps: Deps, console: Console, authMethod: AuthMethod): void {
   app.get("/console/sign-in", async (request, response) => {
     const elsewhere = otherHost(console, request);
     if (elsewhere !== null) return response.redirect(302, elsewhere);
@@ -34,11 +34,11 @@ export function serveSignIn(app: Express, deps: Deps, console: Console, source: 
     // GitHub sends people here after an installation, too. That proves nothing about who they are.
     if (state === undefined && (installation !== undefined || setup !== undefined))
       await start(deps, console, response, "/", null);
-    else await finish(deps, console, source, request, response);
+    else await finish(deps, console, authMethod, request, response);
   });
   app.post("/console/sign-out", async (request, response) => {
-    source.requireOwnPage(request);
-    const key = source.presented(request);
+    authMethod.requireOwnPage(request);
+    const key = authMethod.presented(request);
     const attempt = attemptOf(deps, { request, response, params: {} }, "POST /console/sign-out");
     if (key) await signOut(deps.db, key, attempt);
     response.clearCookie(cookieName(console, "trunkline"), cookieOptions(console)).status(204).end();
@@ -77,7 +77,7 @@ async function start(
 async function finish(
   deps: Deps,
   console: Console,
-  source: CallerSource,
+  authMethod: AuthMethod,
   request: Request,
   response: Response,
 ): Promise<void> {
@@ -88,7 +88,7 @@ async function finish(
     const { cookie, returnTo } = await finishSignIn(deps, signIn, {
       url: new URL(request.originalUrl, console.publicUrl()),
       browserSecret: readCookie(request, name) ?? "",
-      earlier: source.presented(request) ?? null,
+      earlier: authMethod.presented(request) ?? null,
       attemptOf: (clientId) =>
         attemptOf(deps, { request, response, params: {} }, `GET ${CALLBACK_PATH}`, clientId),
     });

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { findBranch } from "../../actions/boards/find-branch.ts";
 import { countStageCards } from "../../store/cards/stage-cards.ts";
 import { readRoute, type Route } from "../route.ts";
 import { projectInPathOf, projectParams } from "../v1/projects.ts";
+import { text } from "../validate.ts";
 
 const counted = z.object({
   count: z.int(),
@@ -16,6 +18,14 @@ const stageCards = z
   })
   .meta({ id: "StageCards" });
 
+const foundBranch = z
+  .object({
+    repositoryId: z.uuid(),
+    fullName: z.string(),
+    exists: z.boolean().nullable().meta({ description: "null if GitHub did not say" }),
+  })
+  .meta({ id: "FoundBranch" });
+
 /** What a change of the flow concerns. */
 export const stageRoutes: readonly Route[] = [
   readRoute({
@@ -27,6 +37,23 @@ export const stageRoutes: readonly Route[] = [
     handle: async ({ db }, { board, params }) => {
       const { id } = await projectInPathOf(db, board, params);
       return countStageCards(db, id);
+    },
+  }),
+  readRoute({
+    path: "/console/v1/projects/{projectId}/branches",
+    summary: "Ask GitHub in which repositories a branch exists",
+    tag: "Console",
+    params: projectParams,
+    query: z.object({ name: text({ min: 1, max: 255 }) }),
+    responses: {
+      200: {
+        description: "The first 100 repositories of the project, by name",
+        schema: z.array(foundBranch),
+      },
+    },
+    handle: async (deps, { board, params, query }) => {
+      const { id } = await projectInPathOf(deps.db, board, params);
+      return findBranch(deps, id, query.name);
     },
   }),
 ];

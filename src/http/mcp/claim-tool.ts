@@ -22,8 +22,8 @@ const NEXT_STEP =
 
 export async function claimWork(run: RunRoute, { number, ...input }: Arguments): Promise<Output> {
   if (number !== undefined) {
-    const answer = await run(CLAIM, { number, ...input });
-    return { text: `The card is claimed. ${NEXT_STEP}`, data: dataOf(answer) };
+    const response = await run(CLAIM, { number, ...input });
+    return { text: `The card is claimed. ${NEXT_STEP}`, data: dataOf(response) };
   }
   if (input["claimId"] !== undefined) {
     const message = "is required to renew a claim";

@@ -49,7 +49,7 @@ export function mcpEndpoint(deps: Deps): RequestHandler {
         const { role, ...board } = boardOf(cached.credential, request.get(WORKSPACE_HEADER));
         const input = await (reading ??= readBody(request, response));
         await schedule(deps, response, { role, ...board });
-        await cached.revalidate(deps.db);
+        await cached.readAndConfirm(deps.db);
         const { id: credentialId, scopes, userId } = cached.credential;
         const caller = { userId, credentialId, workspaceId: board.workspaceId };
         return { body: input, rights: { role, scopes }, caller };
@@ -96,10 +96,10 @@ const webRequest = (request: Request, body: unknown): globalThis.Request =>
     body: JSON.stringify(body ?? null),
   });
 
-async function send(response: Response, answer: globalThis.Response): Promise<void> {
-  response.status(answer.status);
-  for (const [name, value] of answer.headers) response.set(name, value);
-  response.end(await answer.text());
+async function send(response: Response, sent: globalThis.Response): Promise<void> {
+  response.status(sent.status);
+  for (const [name, value] of sent.headers) response.set(name, value);
+  response.end(await sent.text());
 }
 
 /** The server for one request, as its caller may use it. */

@@ -1,7 +1,7 @@
 import { REFUSAL_REASONS, type RefusalReason } from "../../flow/refusal.ts";
 import type { Failure } from "../errors.ts";
 
-/** Refusals that last for this caller, whatever changes: another one has to move the card. */
+/** Refusals after which this caller may never move the card: the message says who may. */
 const FOR_OTHERS: ReadonlySet<RefusalReason> = new Set(["human_only", "needs_second_person"]);
 
 /** What to do after a refused move. `docs/refusals.md` has more. */
@@ -21,7 +21,8 @@ const AFTER_REFUSAL: Readonly<Record<RefusalReason, string>> = {
   queue_rejected: "GitHub's merge queue removed the pull request. Correct the cause and push.",
   wip_limit: "The stage is full. Work on cards in it, or wait until one leaves it.",
   human_only: "Only a person may move cards into the stage. Ask one to move it.",
-  needs_second_person: "The mover must not have worked on the commits. Ask another person to move it.",
+  needs_second_person:
+    "Read `blocked.message`: another person has to move it, or Trunkline does not know all authors.",
   unknown: "Read `blocked.message`, and ask a person if it does not help.",
 };
 
@@ -30,7 +31,6 @@ const AFTER_STATUS: Readonly<Record<number, string>> = {
   403: "This credential may not do this. Ask a person, or use another tool.",
   404: "What the call names does not exist on this board. Check the number or id.",
   409: "The state of the board does not allow this: `message` says why.",
-  410: "What the call names has been deleted.",
   413: "The arguments are too large. Shorten them.",
   429: "Too many calls.",
   503: "GitHub or the database could not be reached; the outcome may be open.",

@@ -17,7 +17,7 @@ import { routes } from "../v1/routes.ts";
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** The response of a route to a tool. */
-export interface RouteAnswer {
+export interface RunResult {
   readonly status: number;
   readonly body: unknown;
   /** The cursor of the next page of a list; null on the last page. */
@@ -27,7 +27,7 @@ export interface RouteAnswer {
 }
 
 /** Runs a route for the caller of a tool. Throws what the route throws. */
-export type RunRoute = (route: string, input: Arguments) => Promise<RouteAnswer>;
+export type RunRoute = (route: string, input: Arguments) => Promise<RunResult>;
 
 /** What a tool returns: a sentence of Trunkline, and data with texts of other people. */
 export interface Output {
@@ -35,7 +35,7 @@ export interface Output {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A tool of the MCP server. It runs routes of `/v1`, with their checks, answers and refusals. */
+/** A tool of the MCP server. It runs routes of `/v1`, with their checks, results and refusals. */
 export interface Tool {
   readonly name: string;
   readonly title: string;
@@ -90,7 +90,7 @@ interface ToolDefinition extends Pick<Tool, "name" | "title" | "description" | "
   readonly without?: readonly string[];
   /** By default runs the route and returns its response, with the text of `describe`. */
   readonly run?: Tool["run"];
-  readonly describe?: (answer: RouteAnswer) => string;
+  readonly describe?: (result: RunResult) => string;
 }
 
 /** A tool with the arguments of its route. */
@@ -112,8 +112,8 @@ export function tool(definition: ToolDefinition): Tool {
     toolset: null,
     isDestructive: false,
     run: async (run, input) => {
-      const answer = await run(route, input);
-      return { text: describe(answer), data: dataOf(answer) };
+      const result = await run(route, input);
+      return { text: describe(result), data: dataOf(result) };
     },
     ...rest,
     route,
@@ -137,11 +137,11 @@ export const listArguments = {
 };
 
 /** Runs a route that lists. */
-export const runList = (run: RunRoute, route: string, input: Arguments): Promise<RouteAnswer> =>
+export const runList = (run: RunRoute, route: string, input: Arguments): Promise<RunResult> =>
   run(route, { limit: PAGE, ...input });
 
 /** Wraps a list in an object, because `structuredContent` must be an object. */
-export function dataOf({ body, nextCursor }: RouteAnswer): Readonly<Record<string, unknown>> {
+export function dataOf({ body, nextCursor }: RunResult): Readonly<Record<string, unknown>> {
   if (Array.isArray(body)) return { items: body, nextCursor };
   return (body ?? {}) as Record<string, unknown>;
 }
@@ -178,9 +178,9 @@ export async function runTool(call: McpRequest, called: Tool, input: Arguments):
   if (!isWrite(called)) requireValid(call, called, input);
   let isReplay = false;
   const run: RunRoute = async (name, fields) => {
-    const answer = await runRoute(call, name, fields, key);
-    isReplay ||= answer.isReplay;
-    return answer;
+    const result = await runRoute(call, name, fields, key);
+    isReplay ||= result.isReplay;
+    return result;
   };
   const output = await called.run(run, input);
   return { ...output, isReplay };
@@ -230,7 +230,7 @@ async function runRoute(
   name: string,
   input: Arguments,
   key: string | undefined,
-): Promise<RouteAnswer> {
+): Promise<RunResult> {
   const { definition, run } = routeNamed(name);
   const headers = new Map<string, string>();
   const exchange: Exchange = {

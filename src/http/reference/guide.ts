@@ -7,7 +7,7 @@ import { schemaLink } from "./schema-html.ts";
 export const guide = html`<section id="every-call">
   <h2>Every call</h2>
   <p>
-    Requests and answers are JSON. Ids are UUIDs; a card is addressed by its number on the board. Timestamps
+    Requests and responses are JSON. Ids are UUIDs; a card is addressed by its number on the board. Timestamps
     are ISO 8601 in UTC. This page is generated from
     <a href="/v1/openapi.json">/v1/openapi.json</a> (OpenAPI 3.1). In the examples, <code>$TRUNKLINE</code> is
     the address of the service and <code>$API_KEY</code> your API key.
@@ -16,7 +16,7 @@ export const guide = html`<section id="every-call">
     <dt><code>Authorization: Bearer &lt;API key&gt;</code></dt>
     <dd>
       Required on every call. The scope <code>read</code> allows reads, <code>write</code> allows writes.
-      Without a valid key, the answer is 401.
+      Without a valid key, the response is 401.
     </dd>
     <dt><code>${WORKSPACE_HEADER}: &lt;workspace id&gt;</code></dt>
     <dd>
@@ -49,8 +49,8 @@ export const guide = html`<section id="every-call">
     <dt>Errors</dt>
     <dd>
       A ${schemaLink("Problem")}: <code>message</code> has the reason and what to do,
-      <code>issues</code> lists each invalid field. After an answer with <code>Retry-After</code>, make the
-      same call again. Every answer has an <code>X-Request-Id</code>; quote it when you report a problem.
+      <code>issues</code> lists each invalid field. After a response with <code>Retry-After</code>, make the
+      same call again. Every response has an <code>X-Request-Id</code>; quote it when you report a problem.
     </dd>
   </dl>
 </section> `;

@@ -34,8 +34,8 @@ export function operationHtml({ method, path, operation }: Call): Html {
         html`<h4>Example</h4>
           <pre>${source}</pre>`,
     )}
-    <h4>Answers</h4>
-    ${Object.entries(responses).map(([status, response]) => answerHtml(status, response))}
+    <h4>Responses</h4>
+    ${Object.entries(responses).map(([status, response]) => responseHtml(status, response))}
   </article> `;
 }
 
@@ -46,7 +46,7 @@ const parameterRow = ({ in: place, name, schema, required = false, description =
   description: `In the ${place}. ${description}`.trim(),
 });
 
-function answerHtml(status: string, { description, headers = {}, content }: ApiResponse): Html {
+function responseHtml(status: string, { description, headers = {}, content }: ApiResponse): Html {
   const { schema, example } = content?.["application/json"] ?? {};
   const named = Object.entries(headers).map(([name, header]) => ({ name, isRequired: true, ...header }));
   return html`<details${status.startsWith("2") && html` open`}>
@@ -54,9 +54,9 @@ function answerHtml(status: string, { description, headers = {}, content }: ApiR
     ${
       named.length > 0 &&
       html`<h5>Headers</h5>
-        ${fieldTable(named, "answered")}`
+        ${fieldTable(named, "received")}`
     }
-    ${schema ? schemaHtml(schema, "answered") : html`<p>No body.</p>`}
+    ${schema ? schemaHtml(schema, "received") : html`<p>No body.</p>`}
     ${example !== undefined && html`<pre>${JSON.stringify(example, null, 2)}</pre>`}
   </details> `;
 }

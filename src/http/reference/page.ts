@@ -61,7 +61,7 @@ export function referencePage(document: ApiDocument): string {
               ([name, schema]) =>
                 html`<article id="schema-${name}">
                   <h3>${name}</h3>
-                  ${schema.description !== undefined && html`<p>${prose(schema.description)}</p> `}${schemaHtml(schema, "answered")}
+                  ${schema.description !== undefined && html`<p>${prose(schema.description)}</p> `}${schemaHtml(schema, "received")}
                 </article> `,
             )}
           </section>

@@ -61,7 +61,7 @@ function rowsOf(schema: Schema, prefix = ""): Row[] {
 }
 
 /** Marks required fields of requests and optional fields of responses. */
-export type Direction = "sent" | "answered";
+export type Direction = "sent" | "received";
 
 /** A table of fields, parameters or headers. */
 export const fieldTable = (rows: readonly Row[], direction: Direction): Html =>

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { listOrganizationsOfUser, listWorkspacesOfUser } from "../../store/tenancy/workspaces.ts";
 import { listMembers } from "../../store/tenancy/users.ts";
-import { accountListRoute, listRoute } from "../list-route.ts";
-import { accountRoute, type Route } from "../route.ts";
+import { credentialListRoute, listRoute } from "../list-route.ts";
+import { credentialRoute, type Route } from "../route.ts";
 import { role, user } from "./shapes.ts";
 
 const credential = z
@@ -32,7 +32,7 @@ const organization = z
   .meta({ id: "Organization" });
 
 export const accountRoutes: readonly Route[] = [
-  accountRoute({
+  credentialRoute({
     path: "/v1/me",
     summary: "Get the current credential",
     description: "The credential of the API key, with the boards it reaches.",
@@ -41,7 +41,7 @@ export const accountRoutes: readonly Route[] = [
     handle: (_deps, { credential: { clientId, name, scopes, boards } }) =>
       Promise.resolve({ clientId, name, scopes, boards, answering: null }),
   }),
-  accountListRoute({
+  credentialListRoute({
     path: "/v1/workspaces",
     summary: "List boards",
     description: "The boards that the credential reaches, with its role on each.",
@@ -49,7 +49,7 @@ export const accountRoutes: readonly Route[] = [
     list: { description: "The boards", schema: z.array(workspace) },
     handle: (deps, call) => listWorkspacesOfUser(deps.db, call.credential.userId),
   }),
-  accountListRoute({
+  credentialListRoute({
     path: "/v1/organizations",
     summary: "List organizations",
     description: "The organizations whose boards the credential reaches.",

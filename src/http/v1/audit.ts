@@ -37,9 +37,10 @@ export const attemptQuery = z.object({
   credential: text({ min: 1, max: 100 })
     .optional()
     .meta({ description: "Only attempts with the API key, or in the session, of this client id" }),
-  action: text({ min: 1, max: 200 })
-    .optional()
-    .meta({ description: "Only actions that contain this text, such as `/move`" }),
+  action: text({ min: 1, max: 200 }).optional().meta({
+    description:
+      "Only actions that contain this text, such as `/move`; with a method, such as `POST /v1/cards`, only this action",
+  }),
   outcome: z.enum(AUDIT_OUTCOMES).optional().meta({ description: "Only attempts that ended so" }),
   order: z.enum(AUDIT_ORDERS).optional().meta({ description: "By time; `asc` unless given" }),
 });
@@ -117,7 +118,7 @@ export const auditRoutes: readonly Route[] = [
     path: "/v1/audit",
     summary: "Export the audit log",
     description:
-      "Each attempt to change something on the board, also a refused one, as a line of JSON, in the order of time: `id`, `at`, `actor`, `credential` (the client id of the API key), `action` (the route), `targets` (ids and numbers in the path), `outcome` (`status`, `problem`, `replay`), `address`, `userAgent`, `requestId`, `calls` (writes to GitHub), `events` (their `seq`) and `hash`. It has no bodies. A call without a board or with a refused key is in the operator's export only.",
+      "Each attempt to change something on the board, also a refused one, as a line of JSON, in the order of time: `id`, `at`, `actor`, `credential` (the client id of the API key), `action` (the route), `targets` (ids and numbers in the path, and the `id` and `number` of what it created), `outcome` (`status`, `problem`, `replay`), `address`, `userAgent`, `requestId`, `calls` (writes to GitHub), `events` (their `seq`) and `hash`. It has no bodies. A call without a board or with a refused key is in the operator's export only.",
     tag: "Audit log",
     role: "maintainer",
     query,

@@ -50,7 +50,7 @@ export const boardRoutes: readonly Route[] = [
       const read = async (id: string | null) => {
         const found = await deps.boards.read(deps.db, cached, { workspaceId, projectId: id });
         if (found) setHeader(FEED_SEQ_HEADER, String(found.feedSeq));
-        return found?.answer;
+        return found?.response;
       };
       const ready = await read(projectId ?? null);
       if (ready) return ready;

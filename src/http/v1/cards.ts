@@ -114,9 +114,10 @@ const headShas = z.record(z.string(), commitSha);
 const moveResult = z
   .object({
     task: z.object({ number: z.int(), statusId: z.uuid(), blocked: blocked.nullable() }),
-    promoted: z
-      .array(promotion)
-      .meta({ description: "The merges of this call; empty if there was nothing to merge" }),
+    promoted: z.array(promotion).meta({
+      description:
+        "The merges of this move, with those of its earlier attempts; empty if there was nothing to merge",
+    }),
     alreadyMerged,
     armed: armed.optional(),
     queued: z
@@ -136,7 +137,7 @@ export const cardRoutes: readonly Route[] = [
     path: "/v1/cards",
     summary: "Create a card",
     description:
-      "Without `statusId` the card is a draft in the backlog, without Git activity. With one, the card is created and then moved to that stage. If GitHub refuses the move, the response is still 201, and the card is in the backlog with `blocked` set.",
+      "Without `statusId` the card is a draft in the backlog, without Git activity. With one, the card is created and then moved to that stage. If GitHub or a gate refuses the move, the response is still 201, and the card is in the backlog with `blocked` set.",
     tag: "Cards",
     role: "member",
     body: z.strictObject({
@@ -217,19 +218,18 @@ export const cardRoutes: readonly Route[] = [
     path: "/v1/cards/{number}/move",
     summary: "Move a card",
     description:
-      "Creates the branch, opens the pull request, marks it ready or merges it, as the rule of the target stage requires. If GitHub refuses, the response is 409, the card stays in its stage, and its `blocked` has the reason.",
+      "Creates the branch, opens the pull request, marks it ready or merges it, as the rule of the target stage requires. If GitHub or a gate of the stage refuses, the response is 409, the card stays in its stage, and its `blocked` has the reason.",
     tag: "Cards",
     role: "member",
     params: cardParams,
     body: z.strictObject({
       statusId: id().meta({ description: "A stage of the project's flow" }),
-      index: z
-        .int()
-        .min(0, "must be at least 0, the top of the column")
-        .meta({ description: "Position in the target column; a larger number than its cards is the end" }),
+      index: z.int().min(0, "must be at least 0, the top of the column").meta({
+        description: "Position in the target column; a number above the count of its cards means the end",
+      }),
       headShas: headShas.optional().meta({
         description:
-          "The commits that the card's branches must have, by the `fullName` of the repository. If a branch has another one, the move is refused with `head_moved`. Moves into stages without a Git rule ignore it",
+          "The commits that the card's branches must have, by the `fullName` of the repository. If a branch is at another commit, the move is refused with `head_moved`. Moves into stages without a Git rule ignore it",
       }),
       whenReady: z
         .strictObject({
@@ -255,7 +255,7 @@ export const cardRoutes: readonly Route[] = [
         schema: moveResult,
       },
       409: {
-        description: "GitHub refused, or another call is moving the card (with Retry-After)",
+        description: "GitHub or a gate refused, or another call is moving the card (with Retry-After)",
         schema: refusal,
       },
       503: { description: "GitHub could not be reached; make the same call again", schema: problem },

@@ -67,12 +67,12 @@ async function askLive<T>(
   pulls: readonly OpenPullRequest[],
 ): Promise<{ readonly value: T | null; readonly error: string | null }[]> {
   const questions = pulls.flatMap(({ ref, number }) => (ref ? [{ repository: ref, number }] : []));
-  const answers = questions.length > 0 ? [...(await ask(questions))] : [];
+  const results = questions.length > 0 ? [...(await ask(questions))] : [];
   return pulls.map(({ ref, fullName }) => {
-    const answer = ref && answers.shift();
-    if (!answer)
+    const result = ref && results.shift();
+    if (!result)
       return { value: null, error: `The App's installation no longer grants access to ${fullName}` };
-    return answer.ok ? { value: answer.value, error: null } : { value: null, error: answer.error };
+    return result.ok ? { value: result.value, error: null } : { value: null, error: result.error };
   });
 }
 
@@ -87,9 +87,9 @@ export const checkRoutes: readonly Route[] = [
     responses: { 200: { description: "Sorted by repository name", schema: z.array(checksEntry) } },
     handle: async (deps, { board, params }) => {
       const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
-      const answers = await askLive((questions) => deps.forge.checks(questions), pulls);
+      const results = await askLive((questions) => deps.forge.checks(questions), pulls);
       return pulls.map(({ fullName, branchName }, index) => {
-        const { value: runs, error } = answers[index]!;
+        const { value: runs, error } = results[index]!;
         return { repository: fullName, branchName, runs, error };
       });
     },
@@ -103,9 +103,9 @@ export const checkRoutes: readonly Route[] = [
     responses: { 200: { description: "Sorted by repository name", schema: z.array(reviewsEntry) } },
     handle: async (deps, { board, params }) => {
       const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
-      const answers = await askLive((questions) => deps.forge.reviews(questions), pulls);
+      const results = await askLive((questions) => deps.forge.reviews(questions), pulls);
       return pulls.map(({ fullName, number }, index) => {
-        const { value: reviews, error } = answers[index]!;
+        const { value: reviews, error } = results[index]!;
         return { repository: fullName, prNumber: number, reviews, error };
       });
     },

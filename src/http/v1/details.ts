@@ -61,7 +61,9 @@ const refusalDetails: Readonly<Record<RefusalReason, z.ZodObject>> = {
   pull_request_closed: githubDetails.extend({ prNumber: prNumber.optional() }),
   branch_missing: githubDetails.extend({
     branch: branchName.optional().meta({ description: "The missing branch" }),
-    taken: names.optional().meta({ description: "The branch names that were tried and exist already" }),
+    taken: names.optional().meta({
+      description: "The branch names that cannot be used, because they exist or another card has them",
+    }),
   }),
   head_moved: githubDetails.extend({
     requiredSha: z.string().optional().meta({ description: "The commit in `headShas` of the move" }),

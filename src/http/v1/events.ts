@@ -60,7 +60,8 @@ const event = z
       .meta({ description: "The card, with its title at that time" }),
     actor: actor.nullable().meta({ description: "Null for what the service itself or its operator did" }),
     data: z.record(z.string(), z.unknown()).meta({
-      description: "As on the timeline. A change that is on no timeline has `from` and `to`",
+      description:
+        "As on the timeline. A change that is on no timeline has `from` and `to`, except `inbox_dismissed`, which has the item's `id` and `kind`",
     }),
   })
   .meta({ id: "Event" });
@@ -146,7 +147,7 @@ export const eventRoutes: readonly Route[] = [
         // A waiting call must not keep other calls of the board from running.
         response.locals.limiter.schedule.leave(response);
         await deps.feed.waitForEvent(workspaceId, from, ms, ending);
-        await cached.confirmAgain(deps.db);
+        await cached.readAndConfirmAgain(deps.db);
       };
       return poll(deps, workspaceId, query, { wait, ending });
     },
@@ -155,7 +156,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/v1/events/stream",
     summary: "Stream events",
     description:
-      "The same events as Server-Sent Events: `id` is the `seq`, `event` the kind, `data` the event. It starts after `Last-Event-ID` or `after`, otherwise with the next event. If events after that position are not kept, `event: reset` with `oldest` and `head` comes first: read the board again. The stream ends when the credential is revoked.",
+      "The same events as Server-Sent Events: `id` is the `seq`, `event` the kind, `data` the event. It starts after `Last-Event-ID` or `after`, otherwise with the next event. If events after that position are not kept, `event: reset` with `oldest` and `head` is sent, also to a reader that is too slow: read the board again. The stream ends when the credential is revoked.",
     tag: "Events",
     query: streamQuery,
     responses: {

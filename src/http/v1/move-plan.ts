@@ -26,7 +26,7 @@ const movePlan = z
     wouldMove: z.boolean(),
     certainty: z.enum(CERTAINTIES).meta({
       description:
-        "How reliable `wouldMove` is. `certain`: Trunkline has all facts. `likely`: GitHub may still refuse, because some of its rules apply only when the merge is tried. `unknown`: GitHub is still computing whether the branch can be merged or does not show a new pull request yet (try again in a few seconds), or the pull request must be opened first",
+        "How reliable `wouldMove` is. `certain`: Trunkline has all facts. `likely`: GitHub may still refuse, because some of its rules apply only when the merge is tried. `unknown`: the move has to open the pull request first, or GitHub is still computing whether the branch can be merged, or does not show a new pull request yet. For the last two, try again in a few seconds",
     }),
     steps: z.array(step).meta({ description: "The changes the move would make on GitHub, in order" }),
     reasons: z.array(blockedReason).meta({
@@ -37,7 +37,7 @@ const movePlan = z
         wouldArm: z.boolean().meta({ description: "Whether it would wait" }),
         certainty: z.enum(["certain", "likely"]).meta({
           description:
-            "`likely` if it would wait: the target branch may change meanwhile, which is not pinned",
+            "`likely` if it would wait: the target branch may change, and GitHub decides at the merge",
         }),
         waitingFor: z.array(blockedReason),
       })

@@ -60,7 +60,7 @@ export const searchRoutes: readonly Route[] = [
     responses: {
       200: {
         description: "The best match first; a match in a title counts more",
-        schema: z.object({ results: z.array(searchResult) }).meta({ id: "SearchAnswer" }),
+        schema: z.object({ results: z.array(searchResult) }).meta({ id: "SearchResults" }),
       },
     },
     handle: async (deps, { board, query: { q, kinds, limit } }) => ({

@@ -70,7 +70,9 @@ const report = z
     numbers: z.object({
       landed: z.int().meta({ description: "The number of landings" }),
       owed: z.int().meta({ description: "The number of promised cards" }),
-      refusals: z.int().meta({ description: "The number of moves that GitHub refused" }),
+      refusals: z
+        .int()
+        .meta({ description: "The number of moves that GitHub or a rule of the flow refused" }),
       reverts: z.int().meta({
         description: "The number of landings that revert another one; the revert of a revert does not count",
       }),
@@ -84,7 +86,7 @@ const report = z
       .meta({ description: "Releases completed in the window, newest first" }),
     landings: z.array(landing).meta({
       description:
-        "What landed on the branches that the flow merges into, newest first. A merged pull request is one landing with any merge method; each commit pushed without a pull request is one landing",
+        "What landed on the branches that the flow merges into, newest first. A merged pull request is one landing with any merge method; each commit pushed without a pull request is one landing. Work that reached several of these branches is a landing on each",
     }),
   })
   .meta({ id: "TrunkReport" });

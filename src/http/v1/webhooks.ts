@@ -57,7 +57,7 @@ const delivery = z
     status: z.int().nullable().meta({ description: "null if there was no response" }),
     error: z.string().nullable().meta({ description: "Why there was no response" }),
     ms: z.int().meta({ description: "The duration of the request in milliseconds" }),
-    answer: z.string().meta({ description: "The first 1,024 bytes of the response" }),
+    response: z.string().meta({ description: "The first 1,024 bytes of the response" }),
   })
   .meta({ id: "WebhookDelivery" });
 

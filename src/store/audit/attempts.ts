@@ -47,7 +47,7 @@ const RECORD = `
           :clientId, :action, cast(:targets as jsonb), case when :isEnded then now() end, :status, :problem, :isReplay,
           :address, :userAgent, :requestId, cast(:calls as jsonb), case when not :isEnded then cast(:holder as uuid) end)
   on conflict (id) do update
-    set ended_at = excluded.ended_at, status = excluded.status, problem = excluded.problem,
+    set targets = excluded.targets, ended_at = excluded.ended_at, status = excluded.status, problem = excluded.problem,
         forge_calls = excluded.forge_calls, holder = excluded.holder
     where audit_log.ended_at is null`;
 
@@ -86,7 +86,7 @@ const COMMAND_TIMEOUT = "interval '1 hour'";
 
 /**
  * Ends attempts whose process died, and which no job continues, as `interrupted`. Their callers got no
- * answer.
+ * response.
  */
 export async function endInterrupted(db: Db): Promise<void> {
   await rows(
@@ -141,7 +141,7 @@ export interface AuditFilter {
   readonly actor: string | null;
   /** The client id of the API key or session. */
   readonly credential: string | null;
-  /** A part of the action, in upper or lower case. */
+  /** A part of the action, or the whole action if it has a method, in upper or lower case. */
   readonly action: string | null;
   readonly outcome: AuditOutcome | null;
 }
@@ -184,7 +184,8 @@ export async function readAttempts(
         and a.occurred_at < coalesce(cast(:to as timestamptz), 'infinity')
         and (cast(:actor as text) is null or a.actor ->> 'id' = :actor)
         and (cast(:credential as text) is null or a.client_id = :credential)
-        and (cast(:action as text) is null or strpos(lower(a.action), lower(:action)) > 0)
+        and (cast(:action as text) is null or lower(a.action) = lower(:action)
+             or :action !~* '^(get|post|put|patch|delete) ' and strpos(lower(a.action), lower(:action)) > 0)
         and (cast(:outcome as text) is null or (a.problem is null) = (:outcome = 'success'))
         and (cast(:micros as bigint) is null
              or (a.occurred_at, a.id) ${isBeyond}

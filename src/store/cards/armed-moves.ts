@@ -1,4 +1,4 @@
-import { headsOf, type Agreed } from "../../flow/readiness.ts";
+import { headsOf, type WorkByRepository } from "../../flow/readiness.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { column, exists, firstRow, firstValue, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
 import { isLimitedSql } from "../forge/forge-limits.ts";
@@ -14,7 +14,7 @@ export interface ArmedMove {
   readonly index: number;
   readonly actorId: string;
   readonly isHuman: boolean;
-  readonly agreed: Agreed;
+  readonly armedWith: WorkByRepository;
   readonly waitingFor: readonly BlockedReason[];
   readonly isExpired: boolean;
   /** The attempt of the audit log that armed it. */
@@ -24,7 +24,7 @@ export interface ArmedMove {
 const ARMED = `
   select a.id, a.card_id as "cardId", a.workspace_id as "workspaceId",
          (select c.project_id from cards c where c.id = a.card_id) as "projectId", a.stage_id as "stageId", a.index,
-         a.actor_id as "actorId", a.is_human as "isHuman", a.agreed, a.waiting_for as "waitingFor",
+         a.actor_id as "actorId", a.is_human as "isHuman", a.armed_with as "armedWith", a.waiting_for as "waitingFor",
          a.expires_at <= clock_timestamp() as "isExpired", a.attempt_id as "attemptId"
     from armed_moves a`;
 
@@ -40,14 +40,14 @@ export interface NewArmedMove extends Omit<ArmedMove, "projectId" | "isExpired" 
 export async function insertArmed(trx: Trx, armed: NewArmedMove): Promise<void> {
   await rows(
     trx,
-    `insert into armed_moves (card_id, id, workspace_id, stage_id, index, actor_id, is_human, agreed, waiting_for, expires_at)
-     values (:cardId, :id, :workspaceId, :stageId, :index, :actorId, :isHuman, cast(:agreed as jsonb),
+    `insert into armed_moves (card_id, id, workspace_id, stage_id, index, actor_id, is_human, armed_with, waiting_for, expires_at)
+     values (:cardId, :id, :workspaceId, :stageId, :index, :actorId, :isHuman, cast(:armedWith as jsonb),
              cast(:waitingFor as jsonb), now() + :expiresInHours * interval '1 hour')`,
-    { ...armed, agreed: JSON.stringify(armed.agreed), waitingFor: JSON.stringify(armed.waitingFor) },
+    { ...armed, armedWith: JSON.stringify(armed.armedWith), waitingFor: JSON.stringify(armed.waitingFor) },
   );
 }
 
-/** Stores what GitHub showed about an armed move. */
+/** Stores what an armed move waits for, and when it was inspected. */
 export async function saveWaitingFor(
   db: Db,
   id: string,
@@ -81,7 +81,7 @@ const ARMED_JSON = `
     'expiresAt', ${isoTime("a.expires_at")},
     'heads', (select coalesce(json_agg(json_build_object('fullName', r.full_name, 'sha', w.value->>'sha')
                                        order by r.full_name), '[]')
-                from jsonb_each(a.agreed) w join repositories r on r.id = cast(w.key as uuid)),
+                from jsonb_each(a.armed_with) w join repositories r on r.id = cast(w.key as uuid)),
     'waitingFor', a.waiting_for)`;
 
 /** SQL for the armed move of the card `c` as JSON, or null. */
@@ -145,7 +145,7 @@ export const listDueArmed = (
     db,
     `select array_agg(due.id order by due.inspected_at, due.id)
        from (select a.id, a.inspected_at, w.organization_id,
-                    sum((select count(*) from jsonb_object_keys(a.agreed))) over (
+                    sum((select count(*) from jsonb_object_keys(a.armed_with))) over (
                       partition by w.organization_id order by a.inspected_at, a.id) as branches,
                     row_number() over (partition by w.organization_id order by a.inspected_at, a.id) as place
                from armed_moves a join workspaces w on w.id = a.workspace_id
@@ -164,9 +164,9 @@ export const listDueArmed = (
 export async function readHeadAges(
   db: Db,
   cardId: string,
-  agreed: Agreed,
+  work: WorkByRepository,
 ): Promise<ReadonlyMap<string, number>> {
-  const heads = headsOf(agreed);
+  const heads = headsOf(work);
   const ages = await rows<{ repositoryId: string; ageMs: number }>(
     db,
     `select h.key as "repositoryId",
@@ -174,7 +174,7 @@ export async function readHeadAges(
               (select max(t.at) from timeline_items t
                 where t.card_id = :cardId and t.kind = 'pushed' and t.repository_id = cast(h.key as uuid)
                   and t.data->>'after' = h.value),
-              (select a.created_at from armed_moves a where a.card_id = :cardId and a.agreed->h.key->>'sha' = h.value)
+              (select a.created_at from armed_moves a where a.card_id = :cardId and a.armed_with->h.key->>'sha' = h.value)
             )) * 1000 as double precision) as "ageMs"
        from jsonb_each_text(cast(:heads as jsonb)) h`,
     { cardId, heads: JSON.stringify(heads) },

@@ -6,16 +6,19 @@ import { CREDENTIAL_VERSION, type CachedCredential } from "../tenancy/credential
 import { userKindSql } from "../tenancy/users.ts";
 import { CLAIM_FIELDS, IS_HELD } from "./claim-columns.ts";
 
-/** SQL for whether the claim `k` is held on a board, which is an expression, never input. */
+/** SQL for whether the claim `k` is held in a workspace. `workspace` is an SQL expression, never input. */
 const heldIn = (workspace: string): string =>
   `k.workspace_id = ${workspace} and not k.end_recorded and ${IS_HELD}`;
 
 /**
- * SQL for a project's board as JSON text, without the backlog. A new field also needs a trigger in
- * `migrations/0004_board_reads.sql` (for claims `0013_claims.sql`) and a line in `http/v1/board.ts`. `project` and `workspace` are
- * expressions, never input. Concatenating text and rendering each assignee and label only once
- * takes at most half the time of json_agg (500 cards: 3.3 instead of 6.8 ms; 5,000: 25 instead of
- * 95).
+ * SQL for a project's board as JSON text, without the backlog. `project` and `workspace` are SQL
+ * expressions, never input.
+ *
+ * A field that you add needs a line in `http/v1/board.ts`, and a trigger that fires when its value
+ * changes (`migrations/0004_board_reads.sql`, for claims `0013_claims.sql`).
+ *
+ * Concatenating text and rendering each assignee and label only once takes at most half the time of
+ * json_agg (500 cards: 3.3 instead of 6.8 ms; 5,000: 25 instead of 95).
  */
 const boardText = (project: string, workspace: string): string => `(
   with assignees as materialized (
@@ -47,7 +50,7 @@ const boardText = (project: string, workspace: string): string => `(
     from stages s where s.project_id = ${project} and s.kind <> 'backlog')`;
 
 /** The bytes of a response in JSON and their strong ETag. */
-export class RenderedAnswer {
+export class RenderedResponse {
   readonly body: Buffer;
   readonly etag: string;
 
@@ -68,27 +71,27 @@ export interface CachedBoards {
    * The board: from the cache if no transaction has changed it, otherwise from PostgreSQL. Null
    * unless exactly one project matches. Also revalidates the credential.
    */
-  read(db: Db, cached: CachedCredential, question: BoardQuestion): Promise<ReadBoard | null>;
+  read(db: Db, cachedCredential: CachedCredential, question: BoardQuestion): Promise<ReadBoard | null>;
 }
 
 export interface ReadBoard {
-  readonly answer: RenderedAnswer;
+  readonly response: RenderedResponse;
   /** The newest event of the feed when the board was read: the board includes its effect. */
   readonly feedSeq: number;
 }
 
 /**
  * A cached board. It is valid until a transaction outside its snapshot changes the board, or the
- * first of its claims expires.
+ * first claim of its workspace expires.
  */
 interface CachedBoard {
   readonly projectId: string;
   readonly snapshot: string;
   /** The start time of the server: another server may use the same transaction ids. */
   readonly server: string;
-  /** When the first claim on it expires, by PostgreSQL's clock. */
+  /** When the first claim of its workspace expires, by PostgreSQL's clock. */
   readonly validUntil: string;
-  readonly answer: RenderedAnswer;
+  readonly response: RenderedResponse;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -99,7 +102,7 @@ const CHANGES_KEPT = "interval '2 hours'";
 export function createCachedBoards(): CachedBoards {
   const cache = new LRUCache<string, CachedBoard>({
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ answer }) => answer.body.byteLength,
+    sizeCalculation: ({ response }) => response.body.byteLength,
     ttl: MAX_AGE_MS,
   });
 
@@ -112,38 +115,38 @@ export function createCachedBoards(): CachedBoards {
     const start = performance.now();
     const found = await readBoard(db, clientId, question);
     if (!found) return null;
-    const { version, text, feedSeq, ...rest } = found;
-    if (text === null) return { version, feedSeq, answer: null };
-    const answer = new RenderedAnswer(text);
-    cache.set(key, { ...rest, answer }, { start });
-    return { version, feedSeq, answer };
+    const { credentialVersion, text, feedSeq, ...rest } = found;
+    if (text === null) return { credentialVersion, feedSeq, response: null };
+    const response = new RenderedResponse(text);
+    cache.set(key, { ...rest, response }, { start });
+    return { credentialVersion, feedSeq, response };
   }
 
   const shareRead = createReadSharing();
 
   return {
-    async read(db, cached, question) {
-      const { clientId } = cached.credential;
+    async read(db, cachedCredential, question) {
+      const { clientId } = cachedCredential.credential;
       const key = `${question.workspaceId} ${question.projectId ?? ""}`;
       const known = cache.get(key);
       if (known) {
         const { server, snapshot } = known;
         const check = () => checkBoard(db, clientId, question, known);
         const checked = await shareRead(`${clientId} ${key} ${server} ${snapshot}`, check);
-        if (checked) cached.confirm(checked.version);
-        if (checked?.isValid) return { answer: known.answer, feedSeq: checked.feedSeq };
+        if (checked) cachedCredential.confirmVersion(checked.credentialVersion);
+        if (checked?.isValid) return { response: known.response, feedSeq: checked.feedSeq };
       }
       const board = await shareRead(`${clientId} ${key}`, () => load(db, clientId, key, question));
       if (!board) return null;
-      cached.confirm(board.version);
-      const { answer, feedSeq } = board;
-      return answer && { answer, feedSeq };
+      cachedCredential.confirmVersion(board.credentialVersion);
+      const { response, feedSeq } = board;
+      return response && { response, feedSeq };
     },
   };
 }
 
 interface BoardRead {
-  readonly version: string | null;
+  readonly credentialVersion: string | null;
   readonly feedSeq: number;
 }
 
@@ -152,11 +155,11 @@ const FEED_SEQ = `(select f.head from feeds f where f.workspace_id = p.workspace
 
 interface LoadedBoard extends BoardRead {
   /** Null if several projects match. */
-  readonly answer: RenderedAnswer | null;
+  readonly response: RenderedResponse | null;
 }
 
 const CHECK_BOARD = `
-  select ${CREDENTIAL_VERSION} as version, ${FEED_SEQ}, p.id as "projectId",
+  select ${CREDENTIAL_VERSION} as "credentialVersion", ${FEED_SEQ}, p.id as "projectId",
          pg_postmaster_start_time()::text = :server and now() < :validUntil::timestamptz
          and not exists (select 1 from board_changes b
                        where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
@@ -186,7 +189,7 @@ async function checkBoard(
 }
 
 const READ_BOARD = `
-  select ${CREDENTIAL_VERSION} as version, ${FEED_SEQ}, p.id as "projectId", pg_current_snapshot()::text as snapshot,
+  select ${CREDENTIAL_VERSION} as "credentialVersion", ${FEED_SEQ}, p.id as "projectId", pg_current_snapshot()::text as snapshot,
          pg_postmaster_start_time()::text as server,
          (select coalesce(min(k.expires_at), 'infinity')::text from claims k
            where ${heldIn("p.workspace_id")}) as "validUntil",
@@ -199,7 +202,7 @@ const readBoard = (
   db: Db,
   clientId: string,
   question: BoardQuestion,
-): Promise<(BoardRead & Omit<CachedBoard, "answer"> & { readonly text: string | null }) | null> =>
+): Promise<(BoardRead & Omit<CachedBoard, "response"> & { readonly text: string | null }) | null> =>
   firstRow(db, READ_BOARD, { ...question, clientId });
 
 /** Deletes changes that no cached board needs. Returns their number. */

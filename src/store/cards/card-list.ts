@@ -1,3 +1,4 @@
+import { validate as isUuid } from "uuid";
 import { firstRow, type Db } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { cardColumns, cardFrom, OPTIONAL_COLUMNS, shownCard, type OptionalColumns } from "./card-columns.ts";
@@ -183,12 +184,10 @@ export async function findFilterSubjects(
       statusId: statusId ?? null,
       labelId: labelId ?? null,
       featureId: featureId ?? null,
-      userId: UUID.test(user) ? user : null,
+      userId: isUuid(user) ? user : null,
       login: user,
     },
   );
   if (!found) throw new Error("The lookup of filters returned no row.");
   return found;
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,5 +1,6 @@
 import type { Blocked } from "../../flow/refusal.ts";
 import { columnOf, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { lockName } from "../db/lock-name.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { CREDENTIAL_VERSION, type CachedCredential } from "../tenancy/credentials.ts";
@@ -66,7 +67,7 @@ export async function readCardJson(
     feedSeq: number;
   }>(db, CARD_JSON, { workspaceId, number, clientId: cached.credential.clientId });
   if (!row) return null;
-  cached.confirm(row.version);
+  cached.confirmVersion(row.version);
   if (row.stageToRecount !== null) await countColumn(db, row.stageToRecount);
   const { card, feedSeq } = row;
   return { card, feedSeq };
@@ -147,9 +148,7 @@ export async function lockCard(db: Db, cardId: string): Promise<CardHead | null>
  * could create a cycle that neither sees.
  */
 export async function lockParents(trx: Trx, workspaceId: string): Promise<void> {
-  await rows(trx, "select pg_advisory_xact_lock(hashtextextended(:lock, 0))", {
-    lock: `parents:${workspaceId}`,
-  });
+  await lockName(trx, `parents:${workspaceId}`);
 }
 
 export async function findCardById(db: Db, cardId: string): Promise<CardHead | null> {

@@ -1,4 +1,6 @@
 import { exists, firstRow, firstValue, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
+import { lockName } from "../db/lock-name.ts";
+import { allInOrder } from "../db/transaction.ts";
 import { isCardNumber } from "./cards.ts";
 import { CLAIM_FIELDS, type HeldClaim, type ShownClaim } from "./claim-columns.ts";
 
@@ -34,16 +36,16 @@ export interface ClaimState {
 
 /** Locks the claim of a card until the transaction ends. Null if the card is deleted. */
 export async function lockClaim(trx: Trx, cardId: string): Promise<ClaimState | null> {
-  const locking = rows(trx, "select 1 from claims where card_id = :cardId for update", { cardId });
-  // A statement of its own, which begins after the wait for the lock.
-  const state = firstRow<ClaimState>(
-    trx,
-    `select k.generation, k.claim_id as "claimId", k.credential_id as "credentialId",
-            ${IS_HELD_AFTER_LOCK} as "isHeld", ${UNRECORDED_EXPIRY} as "unrecordedExpiry"
-       from claims k where k.card_id = :cardId`,
-    { cardId },
-  );
-  await locking;
+  const lock = "select 1 from claims where card_id = :cardId for update";
+  // A separate statement, which begins after the wait for the lock.
+  const read = `
+    select k.generation, k.claim_id as "claimId", k.credential_id as "credentialId",
+           ${IS_HELD_AFTER_LOCK} as "isHeld", ${UNRECORDED_EXPIRY} as "unrecordedExpiry"
+      from claims k where k.card_id = :cardId`;
+  const [, state] = await allInOrder([
+    rows(trx, lock, { cardId }),
+    firstRow<ClaimState>(trx, read, { cardId }),
+  ]);
   return state;
 }
 
@@ -202,9 +204,7 @@ export async function readHeldClaim(trx: Trx, cardId: string): Promise<HeldClaim
 
 /** Lets one transaction at a time count and add claims of a credential. */
 export async function lockClaimsOfCredential(trx: Trx, credentialId: string): Promise<void> {
-  await rows(trx, "select pg_advisory_xact_lock(hashtextextended(:lock, 0))", {
-    lock: `claims:${credentialId}`,
-  });
+  await lockName(trx, `claims:${credentialId}`);
 }
 
 /** The number of claims that a credential holds. */

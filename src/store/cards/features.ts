@@ -1,5 +1,6 @@
 import type { Color } from "../../flow/colors.ts";
 import { exists, firstRow, rows, updatePresent, type Db, type Trx } from "../db/connect.ts";
+import { lockName } from "../db/lock-name.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 
 export interface Feature {
@@ -55,7 +56,7 @@ export async function findFeature(db: Db, workspaceId: string, featureId: string
 
 /** Locks the order of a board's features until the transaction ends. */
 async function lockOrder(trx: Trx, workspaceId: string): Promise<void> {
-  await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`features:${workspaceId}`]);
+  await lockName(trx, `features:${workspaceId}`);
 }
 
 /** Adds a feature at the end. */

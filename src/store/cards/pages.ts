@@ -1,5 +1,6 @@
 import { generateKeyBetween, generateNKeysBetween } from "fractional-indexing";
 import { columnsOf, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { lockName } from "../db/lock-name.ts";
 
 /** A page among its siblings. The caller has locked the board's pages. */
 interface Place {
@@ -159,7 +160,7 @@ export async function findPage(db: Db, workspaceId: string, pageId: string): Pro
  * slugs, ranks and parents depend on other pages.
  */
 export async function lockPages(trx: Trx, workspaceId: string): Promise<void> {
-  await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`pages:${workspaceId}`]);
+  await lockName(trx, `pages:${workspaceId}`);
 }
 
 interface NewPage {

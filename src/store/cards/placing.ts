@@ -1,5 +1,6 @@
 import { generateKeyBetween } from "fractional-indexing";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { lockName } from "../db/lock-name.ts";
 import { allInOrder, busyIfStageRemoved } from "../db/transaction.ts";
 
 /**
@@ -8,8 +9,7 @@ import { allInOrder, busyIfStageRemoved } from "../db/transaction.ts";
  * One that locks two columns locks the backlog first, so moves do not deadlock.
  */
 export async function lockColumn(trx: Trx, stageId: string): Promise<void> {
-  const lock = "select pg_advisory_xact_lock(hashtextextended('column:' || cast(:stageId as text), 0))";
-  await rows(trx, lock, { stageId });
+  await lockName(trx, `column:${stageId}`);
 }
 
 interface Ranked {

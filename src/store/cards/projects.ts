@@ -9,6 +9,7 @@ import {
   type Db,
   type Trx,
 } from "../db/connect.ts";
+import { lockName } from "../db/lock-name.ts";
 import { readPage, type ListSlice, type ListWindow, type TimePlace } from "../db/list-window.ts";
 
 /** Locks a project's flow until the transaction ends: no card or move enters a stage. */
@@ -179,7 +180,7 @@ export async function readProject(
 
 /** Locks the set of a board's projects and their slugs until the transaction ends. */
 export async function lockProjectList(trx: Trx, workspaceId: string): Promise<void> {
-  await trx.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [`projects:${workspaceId}`]);
+  await lockName(trx, `projects:${workspaceId}`);
 }
 
 interface NewProject {

@@ -54,7 +54,7 @@ const TIMEOUTS = "set statement_timeout = '10s'; set idle_in_transaction_session
  * Longer than the server's timeout, in milliseconds: a server that has lost its power or its network
  * does not close its connections.
  */
-export const ANSWER_TIMEOUT_MS = 15_000;
+export const RESPONSE_TIMEOUT_MS = 15_000;
 
 /** Idle connections to such a server are noticed, too. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
@@ -85,7 +85,7 @@ export function connect({
       // Statements that do not wait for each other share one round trip.
       pipeline: true,
       application_name: "trunkline",
-      query_timeout: hasTimeouts ? ANSWER_TIMEOUT_MS : 0,
+      query_timeout: hasTimeouts ? RESPONSE_TIMEOUT_MS : 0,
       ...KEEP_ALIVE,
     } as Knex.PgConnectionConfig,
     pool: {
@@ -106,6 +106,10 @@ export function connect({
   db.client.driver = { ...db.client.driver, Client: clientClass(connectionString) };
   return db;
 }
+
+/** The class of a pool's clients, for another pool to the same database. */
+export const clientClassOf = (db: Knex): typeof Client =>
+  (db.client as { driver: { Client: typeof Client } }).driver.Client;
 
 /**
  * Codes of lost or refused connections, a read-only server, exhausted resources, shutdown,

@@ -1,19 +1,29 @@
-import { Pool } from "pg";
-import { ANSWER_TIMEOUT_MS, KEEP_ALIVE, rows, type Db } from "./connect.ts";
-import { clientClass } from "./primary.ts";
+import { type Client, Pool } from "pg";
+import { RESPONSE_TIMEOUT_MS, KEEP_ALIVE, rows, type Db } from "./connect.ts";
+
+interface JobPoolOptions {
+  readonly connectionString: string;
+  readonly max: number;
+  /** False for statements that may take any time. */
+  readonly hasTimeouts?: boolean;
+  /** The class of the process's other pool. */
+  readonly Client: typeof Client;
+  /** Called when a connection breaks. */
+  readonly onError: (error: Error) => void;
+}
 
 /**
  * Opens the pool of a job worker. A pool that graphile-worker opens has no error listeners while it
  * closes: losing PostgreSQL then would end the process.
  */
-export function openJobPool(
-  connectionString: string,
-  max: number,
-  onError: (error: Error) => void,
+export function openJobPool({
+  connectionString,
+  max,
   hasTimeouts = true,
-): Pool {
-  const Client = clientClass(connectionString);
-  const timeouts = { query_timeout: hasTimeouts ? ANSWER_TIMEOUT_MS : 0, ...KEEP_ALIVE };
+  Client,
+  onError,
+}: JobPoolOptions): Pool {
+  const timeouts = { query_timeout: hasTimeouts ? RESPONSE_TIMEOUT_MS : 0, ...KEEP_ALIVE };
   // In pipeline mode pg closes a connection whose response takes too long, instead of reusing it.
   const options = { connectionString, max, application_name: "trunkline jobs", pipeline: true };
   const pool = new Pool({ ...options, ...timeouts, Client });

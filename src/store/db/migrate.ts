@@ -6,6 +6,7 @@ import type { Knex } from "knex";
 import { Problem } from "../../errors.ts";
 import { connect, type Db } from "./connect.ts";
 import { openJobPool } from "./jobs.ts";
+import { clientClass } from "./primary.ts";
 import { LOCK_IDS } from "./lock-ids.ts";
 import { transaction } from "./transaction.ts";
 
@@ -96,7 +97,13 @@ async function refuseOtherHistory(db: Db): Promise<void> {
 }
 
 async function migrateJobs(connectionString: string): Promise<void> {
-  const pool = openJobPool(connectionString, 1, () => undefined, false);
+  const pool = openJobPool({
+    connectionString,
+    Client: clientClass(connectionString),
+    max: 1,
+    hasTimeouts: false,
+    onError: () => undefined,
+  });
   try {
     await runMigrations({ pgPool: pool });
   } finally {

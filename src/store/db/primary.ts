@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { callbackify } from "node:util";
 import { Client, type ClientConfig } from "pg";
 
 /** How long a host may take to say whether it is the primary, in milliseconds. */
 const INSPECTION_TIMEOUT_MS = 5_000;
+/** How long the other hosts may take after the first one has responded, in milliseconds. */
+const OTHERS_MS = 1_000;
 /** PostgreSQL's code of a server that is starting. */
 const CANNOT_CONNECT_NOW = "57P03";
 
@@ -45,31 +48,36 @@ async function inspect(connectionString: string): Promise<Inspected> {
     if (found === undefined) throw new Error("It accepts no writes.");
     return { host: client.host, port: client.port, timeline: found.timeline };
   } finally {
-    // Waits for the server, which may never answer.
+    // Waits for the server, which may never respond.
     client.end().catch(() => undefined);
   }
 }
 
 /**
  * Finds the host that accepts writes. If several do, the standby that was promoted last: an old
- * primary that is started again is not used. Without a `known` timeline all hosts are compared;
- * later, the first response from that timeline or a newer one is taken.
+ * primary that is started again is not used. Without a `known` timeline, all hosts are waited for.
+ * Later, the others may take a second longer than the first one, which may be the old primary.
  */
 async function findPrimary(urls: readonly string[], known: string | null): Promise<Inspected> {
+  const found: Inspected[] = [];
   const inspections = urls.map(async (url) => {
-    const found = await inspect(url);
-    if (known === null || found.timeline >= known) return found;
-    throw new Error(`${found.host}:${found.port} is an old primary`);
+    const inspected = await inspect(url);
+    const { host, port, timeline } = inspected;
+    if (known !== null && timeline < known) throw new Error(`${host}:${port} is an old primary`);
+    found.push(inspected);
   });
   const all = Promise.allSettled(inspections);
-  const first = known === null ? null : await Promise.any(inspections).catch(() => null);
-  if (first) return first;
-  const results = await all;
-  const [newest] = results
-    .flatMap((each) => (each.status === "fulfilled" ? [each.value] : []))
-    .toSorted((one, other) => (one.timeline < other.timeline ? 1 : -1));
+  const enough =
+    known === null
+      ? all
+      : Promise.any(inspections).then(
+          () => sleep(OTHERS_MS, undefined, { ref: false }),
+          () => all,
+        );
+  await Promise.race([all, enough]);
+  const [newest] = found.toSorted((one, other) => (one.timeline < other.timeline ? 1 : -1));
   if (newest) return newest;
-  const reasons = results.flatMap((each) => (each.status === "rejected" ? [messageOf(each.reason)] : []));
+  const reasons = (await all).flatMap((each) => (each.status === "rejected" ? [messageOf(each.reason)] : []));
   const message = `No host of DATABASE_URL is a primary that accepts writes: ${reasons.join("; ")}`;
   throw Object.assign(new Error(message), { code: CANNOT_CONNECT_NOW });
 }
@@ -87,10 +95,10 @@ function drop({ connection }: Client): void {
 /**
  * The class of pg's clients for a connection URL. If the URL has several hosts, a client connects to
  * the primary among them. Clients that connect at the same time share one inspection of the hosts.
+ * Pools that use one class learn of a new primary together.
  */
 export function clientClass(connectionString: string): typeof Client {
   const urls = hostUrls(connectionString);
-  const [first = connectionString] = urls;
   if (urls.length === 1) return Client;
   /** The connections that are open or being opened, with the timelines of their servers. */
   const open = new Map<Client, string>();
@@ -103,7 +111,7 @@ export function clientClass(connectionString: string): typeof Client {
 
   return class PrimaryClient extends Client {
     constructor(config?: string | ClientConfig) {
-      super({ ...(typeof config === "object" && config), connectionString: first });
+      super({ ...(typeof config === "object" && config), connectionString: urls[0] });
     }
 
     override connect(): Promise<Client>;

@@ -1,14 +1,25 @@
 import { hasUsableLink } from "../forge/repositories.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 
+/** The `prNumber` of a conversation that is a card's branch, not a proposal. */
+const NO_PROPOSAL = 0;
+
 /** A card's branch with its pull requests in one repository, or a proposal. */
 export interface Conversation {
   readonly cardId: string;
   readonly workspaceId: string;
   readonly repositoryId: string;
-  /** The number of the proposal; 0 for the card's branch. */
+  /** The number of the proposal, or `NO_PROPOSAL`. */
   readonly prNumber: number;
 }
+
+/** The conversation on a card's branch. */
+export const conversationOfBranch = (branch: Omit<Conversation, "prNumber">): Conversation => ({
+  ...branch,
+  prNumber: NO_PROPOSAL,
+});
+
+export const isProposal = ({ prNumber }: Conversation): boolean => prNumber !== NO_PROPOSAL;
 
 /** The conversation of a pull request. Null if it belongs to no card. */
 export async function findConversation(
@@ -19,7 +30,7 @@ export async function findConversation(
   return firstRow<Conversation>(
     db,
     `select c.id as "cardId", c.workspace_id as "workspaceId", p.repository_id as "repositoryId", p.pr_number as "prNumber"
-       from (select card_id, repository_id, 0 as pr_number from pull_requests pull
+       from (select card_id, repository_id, ${NO_PROPOSAL} as pr_number from pull_requests pull
               where repository_id = :repositoryId and number = :number
                 and ${hasUsableLink("pull.card_id", "pull.repository_id")}
              union all
@@ -41,7 +52,7 @@ export async function listConversationsAt(
   return rows<Conversation>(
     db,
     `select c.id as "cardId", c.workspace_id as "workspaceId", p.repository_id as "repositoryId", p.pr_number as "prNumber"
-       from (select card_id, repository_id, 0 as pr_number from card_repositories
+       from (select card_id, repository_id, ${NO_PROPOSAL} as pr_number from card_repositories
               where repository_id = :repositoryId and head_sha = :sha and project_id is not null
              union all
              select card_id, repository_id, number from proposals
@@ -58,23 +69,27 @@ const keyOf = ({ cardId, repositoryId, prNumber }: Conversation): Record<string,
   pr_number: prNumber,
 });
 
-interface Reaction {
+interface Activity {
   readonly userId: string;
   /** True for a push or the opening of a pull request; false for a comment. */
-  readonly works: boolean;
+  readonly isPushOrOpening: boolean;
   /** GitHub's time (ISO 8601); null is now. */
   readonly at: string | null;
 }
 
-/** Records the time of a user's last reaction. Events may arrive in any order. */
-export async function recordReaction(db: Db, conversation: Conversation, reaction: Reaction): Promise<void> {
+/** Records the time of a user's last activity. Events may arrive in any order. */
+export async function recordConversationActivity(
+  db: Db,
+  conversation: Conversation,
+  activity: Activity,
+): Promise<void> {
   const { cardId, repositoryId, prNumber } = conversation;
   await db.raw(
     `insert into last_reactions as t (card_id, repository_id, pr_number, user_id, works, acted_at)
-     values (:cardId, :repositoryId, :prNumber, :userId, :works, coalesce(cast(:at as timestamptz), now()))
+     values (:cardId, :repositoryId, :prNumber, :userId, :isPushOrOpening, coalesce(cast(:at as timestamptz), now()))
      on conflict (card_id, repository_id, pr_number, user_id) do update
        set works = t.works or excluded.works, acted_at = greatest(t.acted_at, excluded.acted_at)`,
-    { cardId, repositoryId, prNumber, ...reaction },
+    { cardId, repositoryId, prNumber, ...activity },
   );
 }
 

@@ -65,7 +65,7 @@ export const feedTimelineItems = (
 /** The content of an event that only the feed has. */
 export interface ChangeContent {
   readonly kind: ChangeKind;
-  /** Ids, numbers and names; no bodies. A change has `from` and `to`. */
+  /** Ids, numbers and names; no bodies. A change has `from` and `to`, except `inbox_dismissed`. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 

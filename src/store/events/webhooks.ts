@@ -133,10 +133,10 @@ export interface WebhookDelivery {
   readonly status: number | null;
   readonly error: string | null;
   readonly ms: number;
-  readonly answer: string;
+  readonly response: string;
 }
 
-const DELIVERY = `cast(id as text) as id, event_id as "eventId", kind, at, status, error, ms, answer`;
+const DELIVERY = `cast(id as text) as id, event_id as "eventId", kind, at, status, error, ms, response`;
 
 type NewDelivery = Omit<WebhookDelivery, "id" | "at"> & { readonly webhookId: string };
 
@@ -144,8 +144,8 @@ type NewDelivery = Omit<WebhookDelivery, "id" | "at"> & { readonly webhookId: st
 export const insertDelivery = (db: Db, delivery: NewDelivery): Promise<WebhookDelivery | null> =>
   firstRow<WebhookDelivery>(
     db,
-    `insert into webhook_deliveries (webhook_id, event_id, kind, status, error, ms, answer)
-     select w.id, :eventId, :kind, cast(:status as integer), :error, :ms, :answer
+    `insert into webhook_deliveries (webhook_id, event_id, kind, status, error, ms, response)
+     select w.id, :eventId, :kind, cast(:status as integer), :error, :ms, :response
        from webhooks w where w.id = :webhookId
      returning ${DELIVERY}`,
     { ...delivery },
@@ -162,6 +162,6 @@ export const listDeliveries = (
            where webhook_id = :webhookId and (cast(:after as bigint) is null or id < cast(:after as bigint))
            order by webhook_deliveries.id desc`,
     bindings: { webhookId, after: window.after },
-    bytes: "octet_length(answer)",
+    bytes: "octet_length(response)",
     keyOf: ({ id }) => id,
   });

@@ -50,7 +50,7 @@ export async function setHeadSha(
     .update({ head_sha: headSha, changed_at: db.fn.now() });
 }
 
-/** A deleted card owns no branch. */
+/** The card with this branch; null if no card has it, or only a deleted one. */
 export async function findBranchOwner(
   db: Db,
   repositoryId: string,
@@ -75,7 +75,7 @@ export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string)
   return row !== undefined;
 }
 
-/** Whether any card has this branch. A deleted card keeps its branches. */
+/** Whether any card has this branch, deleted cards included. */
 export async function isBranchTaken(db: Db, repositoryId: string, branchName: string): Promise<boolean> {
   return exists(
     db,
@@ -126,8 +126,8 @@ export async function listBranchesAt(
 export interface LockedBranch {
   readonly headSha: string | null;
   /** The last change that was found without a webhook: its time (ISO 8601) and the tip. */
-  readonly foundAt: string | null;
-  readonly foundSha: string | null;
+  readonly comparedAt: string | null;
+  readonly comparedSha: string | null;
 }
 
 /** Locks a card's branch until the transaction ends and returns its state. */
@@ -136,17 +136,17 @@ export async function lockBranch(
   cardId: string,
   repositoryId: string,
 ): Promise<LockedBranch | null> {
-  const row = await firstRow<Omit<LockedBranch, "foundAt"> & { foundAt: Date | null }>(
+  const row = await firstRow<Omit<LockedBranch, "comparedAt"> & { comparedAt: Date | null }>(
     trx,
-    `select head_sha as "headSha", found_at as "foundAt", found_sha as "foundSha" from card_repositories
+    `select head_sha as "headSha", compared_at as "comparedAt", compared_sha as "comparedSha" from card_repositories
       where card_id = :cardId and repository_id = :repositoryId for no key update`,
     { cardId, repositoryId },
   );
-  return row && { ...row, foundAt: row.foundAt?.toISOString() ?? null };
+  return row && { ...row, comparedAt: row.comparedAt?.toISOString() ?? null };
 }
 
 /** Records a change of a branch that was found without a webhook. */
-export async function recordFoundChange(
+export async function recordFoundByComparison(
   trx: Trx,
   cardId: string,
   repositoryId: string,
@@ -154,7 +154,7 @@ export async function recordFoundChange(
 ): Promise<void> {
   await trx("card_repositories")
     .where({ card_id: cardId, repository_id: repositoryId })
-    .update({ found_at: found.at, found_sha: found.sha });
+    .update({ compared_at: found.at, compared_sha: found.sha });
 }
 
 export interface CheckReport {
@@ -163,7 +163,7 @@ export interface CheckReport {
   readonly source: "check_run" | "status";
   readonly name: string;
   readonly appId: number;
-  /** Grows with each report of the same name. */
+  /** The id of the run or status. A later run of the same name has a higher one. */
   readonly forgeId: number;
   readonly outcome: CheckOutcome;
 }
@@ -186,7 +186,8 @@ export async function saveCheckReport(db: Db, report: CheckReport): Promise<bool
   );
 }
 
-export async function listOutcomes(db: Db, repositoryId: string, sha: string): Promise<CheckOutcome[]> {
+/** Lists the outcomes of all checks at a commit. */
+export async function listCheckOutcomes(db: Db, repositoryId: string, sha: string): Promise<CheckOutcome[]> {
   return column<CheckOutcome>(
     db,
     "select outcome from check_reports where repository_id = :repositoryId and sha = :sha",

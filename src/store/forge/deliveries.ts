@@ -1,11 +1,11 @@
-import { column, exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { column, exists, firstRow, rows, type Db } from "../db/connect.ts";
 
 export interface Delivery {
   readonly guid: string;
   readonly event: string;
   readonly payload: string;
   readonly attempts: number;
-  /** Processes that died while it was the oldest waiting delivery of its lane. */
+  /** Processes that crashed while it was the oldest waiting delivery of its lane. */
   readonly crashes: number;
   readonly source: "webhook" | "log";
   readonly receivedAt: Date;
@@ -145,21 +145,21 @@ export async function requeueDeferred(db: Db, lane: string, number: number): Pro
 }
 
 /**
- * Counts the death of a process for the oldest waiting delivery of each lane, which it processed or
- * had taken first. Parks a delivery at its death number `maxDeaths`. Returns the parked ones.
+ * Counts the crash of a process for the oldest waiting delivery of each lane, which it processed or
+ * had taken first. Parks a delivery at its crash number `maxCrashes`. Returns the parked ones.
  */
-export async function countCrashes(db: Db, lanes: readonly string[], maxDeaths: number): Promise<string[]> {
+export async function countCrashes(db: Db, lanes: readonly string[], maxCrashes: number): Promise<string[]> {
   const counted = await rows<{ guid: string; state: string }>(
     db,
     `update deliveries d
         set crashes = d.crashes + 1, error = 'The process died while it processed the delivery.',
-            state = case when d.crashes + 1 >= :maxDeaths then 'parked' else d.state end
+            state = case when d.crashes + 1 >= :maxCrashes then 'parked' else d.state end
        from unnest(cast(:lanes as text[])) as dead(lane)
        cross join lateral (select guid from deliveries w where w.lane = dead.lane and w.state = 'waiting'
                             order by w.seq limit 1) first
       where d.guid = first.guid
       returning d.guid, d.state`,
-    { lanes: [...lanes], maxDeaths },
+    { lanes: [...lanes], maxCrashes },
   );
   return counted.filter(({ state }) => state === "parked").map(({ guid }) => guid);
 }
@@ -187,22 +187,6 @@ interface FailedAttempt {
   readonly counted: 0 | 1;
   readonly maxAttempts: number;
   readonly processed: readonly string[];
-}
-
-/** The time up to which a job has done its work; null before its first run. */
-export async function progressOf(db: Db, name: string): Promise<Date | null> {
-  return firstValue<Date>(db, `select done_until as "doneUntil" from job_progress where name = :name`, {
-    name,
-  });
-}
-
-/** Records up to when a job has done its work. The time never decreases. */
-export async function saveProgress(db: Db, name: string, until: string): Promise<void> {
-  await db.raw(
-    `insert into job_progress as r (name, done_until) values (:name, :until)
-     on conflict (name) do update set done_until = greatest(r.done_until, excluded.done_until)`,
-    { name, until },
-  );
 }
 
 export const isDelivery = (db: Db, guid: string): Promise<boolean> =>

@@ -17,14 +17,14 @@ export async function readClock(db: Db): Promise<string> {
 
 /**
  * Inserts (with `newId`) or updates the organization of an account and locks it until the
- * transaction ends. `isBetter`: whether Trunkline may do more than before. Null if a later response
- * of GitHub is saved already.
+ * transaction ends. `hasMoreAccess`: whether Trunkline may do more than before. Null if a later
+ * response of GitHub is saved already.
  */
 export async function saveInstallation(
   trx: Trx,
   newId: string,
   state: InstallationState,
-): Promise<{ readonly id: string; readonly isBetter: boolean } | null> {
+): Promise<{ readonly id: string; readonly hasMoreAccess: boolean } | null> {
   const { account, installationId, suspended, refused, missingPermissions, askedAt } = state;
   const slug = account.login;
   // Accounts can be renamed: another account may have had this login before.
@@ -40,8 +40,8 @@ export async function saveInstallation(
   );
   const isBroken = suspended || refused !== null;
   const missing = [...missingPermissions];
-  // Apart from the statement below: one that may set a key locks out transactions that refer to the
-  // organization, such as a change of its repositories, which would be a deadlock.
+  // A separate statement: an update that may change a key blocks transactions that refer to the
+  // organization, such as a change of its repositories, and could deadlock with them.
   await rows(
     trx,
     `update organizations set slug = :slug, installation_id = :installationId
@@ -64,13 +64,13 @@ export async function saveInstallation(
     { newId, slug, forgeId: account.forgeId, installationId, suspended, refused, missing, askedAt, isBroken },
   );
   if (!saved) return null;
-  const isBetter =
+  const hasMoreAccess =
     !isBroken &&
     before !== null &&
     (before.isBroken ||
       before.installationId !== installationId ||
       before.missing.some((permission) => !missing.includes(permission)));
-  return { id: saved.id, isBetter };
+  return { id: saved.id, hasMoreAccess };
 }
 
 /** Lists the accounts that have an installation; none if the database is empty. */
@@ -97,7 +97,7 @@ export async function markInstallationRefused(
   return marked > 0;
 }
 
-/** Records why GitHub did not respond, unless the same is recorded for most of the time. */
+/** Records why GitHub did not respond, unless this reason is recorded for at least half of that time. */
 export async function markInstallationUnavailable(
   db: Db,
   installationId: number,

@@ -3,7 +3,8 @@ import type { RepositoryFeature, RepositoryRef, UnavailableReason } from "../../
 import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { limitsSql } from "./forge-limits.ts";
 
-const INACCESSIBLE = `
+/** SQL for why GitHub must not be called about the repository `r` of the organization `o`, or null. */
+export const INACCESSIBLE = `
   case when o.installation_id is null then 'uninstalled' when o.suspended then 'suspended'
        when o.refused is not null then 'refused' when not r.connected then 'not_granted' end`;
 

@@ -1,6 +1,7 @@
 import { revertsAmong, type Landing } from "../../flow/landings.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { INACCESSIBLE, REF } from "./repositories.ts";
 
 /** A branch of a repository that the project's flow merges into. */
 export interface Trunk {
@@ -32,11 +33,11 @@ export const trunksSql = (of: string): string => `
 
 const TRUNK = (of: string): string => `
   select t.repository_id as "repositoryId", t.branch_name as "branchName",
-         json_build_object('installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) as ref
+         ${REF} as ref
     from (${trunksSql(of)}) t
-    join repositories r on r.id = t.repository_id and r.connected
-    join organizations o on o.id = r.organization_id and o.installation_id is not null and not o.suspended
-     and o.refused is null`;
+    join repositories r on r.id = t.repository_id
+    join organizations o on o.id = r.organization_id
+   where ${INACCESSIBLE} is null`;
 
 /** A trunk with the state of `trunks`, where known. */
 export interface ListedTrunk extends Trunk, Omit<KnownTrunk, "headSha" | "knownSince"> {

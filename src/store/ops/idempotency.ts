@@ -26,7 +26,7 @@ export interface StoredResponse {
 
 export type ReservationResult =
   | { readonly state: "reserved"; readonly reserved: ReservedKey }
-  | { readonly state: "replay"; readonly answer: StoredResponse }
+  | { readonly state: "replay"; readonly response: StoredResponse }
   | { readonly state: "other_request" }
   | { readonly state: "running" };
 
@@ -64,7 +64,7 @@ export async function reserveKey(
     version,
   });
   const { generation = null } = row ?? {};
-  cached.confirm(row?.version ?? null);
+  cached.confirmVersion(row?.version ?? null);
   if (generation !== null) return { state: "reserved", reserved: { credentialId, key, generation } };
   const known = await firstRow<StoredResponse & { fingerprint: Buffer; state: "running" | "done" }>(
     trx,
@@ -74,16 +74,20 @@ export async function reserveKey(
   if (!known) return { state: "running" };
   const { fingerprint, state, status, body } = known;
   if (!fingerprint.equals(reservation.fingerprint)) return { state: "other_request" };
-  return state === "done" ? { state: "replay", answer: { status, body } } : { state };
+  return state === "done" ? { state: "replay", response: { status, body } } : { state };
 }
 
 /** Stores a response. False if another request took over the key; the caller must then roll back. */
-export async function storeResponse(db: Db, reserved: ReservedKey, answer: StoredResponse): Promise<boolean> {
+export async function storeResponse(
+  db: Db,
+  reserved: ReservedKey,
+  response: StoredResponse,
+): Promise<boolean> {
   return exists(
     db,
     `update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
       where credential_id = :credentialId and key = :key and generation = :generation and state = 'running' returning generation`,
-    { ...reserved, ...answer },
+    { ...reserved, ...response },
   );
 }
 

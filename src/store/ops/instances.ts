@@ -44,10 +44,10 @@ export async function listQueuesOfDeadWorkers(
 }
 
 /**
- * False if another process is unlocking the jobs of dead workers. The lock ends with the
- * transaction.
+ * Takes a lock for unlocking the jobs of dead workers, which ends with the transaction. False if
+ * another process has it.
  */
-export async function lockDeadWorkers(trx: Trx): Promise<boolean> {
+export async function mayUnlockDeadWorkers(trx: Trx): Promise<boolean> {
   const lock = `select pg_try_advisory_xact_lock(${LOCK_IDS.deadWorkers}) as "isLocked"`;
   return (await firstValue<boolean>(trx, lock, {})) === true;
 }

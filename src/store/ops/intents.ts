@@ -87,13 +87,13 @@ export async function recordBranchIntent(
   db: Db,
   intent: Intent,
   move: OwnedMove | null,
-): Promise<RecordedIntent | "has_branch" | "taken" | "not_held"> {
+): Promise<RecordedIntent | "has_branch" | "taken" | "not_owned"> {
   const bindings = { ...intent, ...bindingsOf(move) };
   const recorded = await firstRow<RecordedIntent>(db, RECORD_BRANCH, bindings);
   if (recorded) return recorded;
-  const why = await firstValue<"has_branch" | "taken" | "not_held">(
+  const why = await firstValue<"has_branch" | "taken" | "not_owned">(
     db,
-    `select case when not ${OWNS_MOVE} then 'not_held' when ${HAS_BRANCH} then 'has_branch' else 'taken' end`,
+    `select case when not ${OWNS_MOVE} then 'not_owned' when ${HAS_BRANCH} then 'has_branch' else 'taken' end`,
     bindings,
   );
   return why ?? "taken";
@@ -109,19 +109,19 @@ const columns = ({ repositoryId, kind, subject }: IntentKey) => columnsOf({ repo
 
 /**
  * Records that GitHub accepted a merge and finishes it later. `handle` identifies the asynchronous
- * merge; `queued` means that it waits in GitHub's merge queue.
+ * merge; `inMergeQueue` means that it waits in GitHub's merge queue.
  */
 export async function recordAcceptedMerge(
   db: Db,
   key: IntentKey,
-  { handle, queued }: { readonly handle: string | null; readonly queued: boolean },
+  { handle, inMergeQueue }: { readonly handle: string | null; readonly inMergeQueue: boolean },
 ): Promise<void> {
-  await db("forge_intents").where(columns(key)).update({ accepted: true, handle, queued });
+  await db("forge_intents").where(columns(key)).update({ accepted: true, handle, queued: inMergeQueue });
 }
 
 interface QueueEvent {
   /** GitHub's reason for removing the pull request from its merge queue; null when it was added. */
-  readonly removedFromQueue: string | null;
+  readonly queueRemovalReason: string | null;
   /** GitHub's time (ISO 8601), if known. */
   readonly at: string | null;
 }
@@ -130,15 +130,15 @@ interface QueueEvent {
 export async function recordQueueEvent(
   db: Db,
   key: IntentKey,
-  { removedFromQueue, at }: QueueEvent,
+  { queueRemovalReason, at }: QueueEvent,
 ): Promise<void> {
   await rows(
     db,
     `update forge_intents
-        set queued = true, queue_removal_reason = :removedFromQueue, queue_event_at = coalesce(cast(:at as timestamptz), queue_event_at)
+        set queued = true, queue_removal_reason = :queueRemovalReason, queue_event_at = coalesce(cast(:at as timestamptz), queue_event_at)
       where repository_id = :repositoryId and kind = :kind and subject = :subject and not done
         and (queue_event_at is null or cast(:at as timestamptz) is null or queue_event_at <= :at)`,
-    { ...key, removedFromQueue, at },
+    { ...key, queueRemovalReason, at },
   );
 }
 
@@ -166,9 +166,9 @@ export interface FoundIntent {
   readonly handle: string | null;
   readonly accepted: boolean;
   /** For a merge: whether it is or was in GitHub's merge queue. */
-  readonly queued: boolean;
+  readonly wasQueued: boolean;
   /** GitHub's reason for removing it from the merge queue, or null. */
-  readonly removedFromQueue: string | null;
+  readonly queueRemovalReason: string | null;
   readonly done: boolean;
   readonly round: number;
   /** The attempt of the audit log that its effect belongs to, unless it is done. */
@@ -178,7 +178,7 @@ export interface FoundIntent {
 const FOUND = `
   select (select o.attempt_id from operations o
            where o.card_id = i.card_id and o.state in ('running', 'queued') and not i.done) as "attemptId",
-         i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued, i.queue_removal_reason as "removedFromQueue", i.done, i.round
+         i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued as "wasQueued", i.queue_removal_reason as "queueRemovalReason", i.done, i.round
     from forge_intents i`;
 
 /** The newest intent to merge into a branch, or null. */

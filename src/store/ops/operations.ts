@@ -33,13 +33,13 @@ export interface Operation {
   /** The merges so far, `promoted` in the response. */
   readonly promoted: readonly RecordedMerge[];
   /** Whether a live process is working on the move. */
-  readonly hasLiveHolder: boolean;
+  readonly hasLiveOwner: boolean;
 }
 
 const OPERATION = `
   select o.id, o.workspace_id as "workspaceId", o.card_id as "cardId", o.stage_id as "stageId", o.index,
          o.actor_id as "actorId", o.is_human as "isHuman", o.state, o.generation, o.promoted, o.attempt_id as "attemptId",
-         o.head_shas as "headShas", o.when_ready as "whenReady", ${isAliveSql("o.holder")} as "hasLiveHolder"
+         o.head_shas as "headShas", o.when_ready as "whenReady", ${isAliveSql("o.holder")} as "hasLiveOwner"
     from operations o`;
 
 /** The unfinished move of a card, or null. */
@@ -91,7 +91,7 @@ export async function listOrphanedOperations(db: Db, limit: number): Promise<Ope
 
 interface NewOperation extends Omit<
   Operation,
-  "state" | "generation" | "attemptId" | "promoted" | "hasLiveHolder"
+  "state" | "generation" | "attemptId" | "promoted" | "hasLiveOwner"
 > {
   readonly requestId: string | null;
   readonly holder: string;
@@ -246,7 +246,10 @@ export async function listRecordedMerges(db: Db, operationId: string): Promise<R
   return (await firstValue<RecordedMerge[]>(db, promoted, { operationId })) ?? [];
 }
 
-/** The user who last moved the card. Later effects of its stage are done for this user. */
+/**
+ * The user of the card's last move with Git that took effect or runs. Later effects of its stage are
+ * attributed to that user.
+ */
 export async function findLastMover(db: Db, cardId: string): Promise<string | null> {
   return firstValue<string>(
     db,

@@ -75,7 +75,7 @@ export const listFailedJobs = async (db: Db): Promise<FailedJob[]> => {
   return failed.map((job) => ({ ...job, error: shortError(job.error) }));
 };
 
-interface ParkedDelivery {
+interface DescribedDelivery {
   readonly guid: string;
   readonly event: string;
   /** The name of a repository, the login of an account, or `app`. */
@@ -88,8 +88,8 @@ interface ParkedDelivery {
 }
 
 /** Lists the oldest parked deliveries, without their payloads. */
-export async function listParked(db: Db): Promise<ParkedDelivery[]> {
-  const parked = await rows<ParkedDelivery>(
+export async function listParked(db: Db): Promise<DescribedDelivery[]> {
+  const parked = await rows<DescribedDelivery>(
     db,
     `select d.guid, d.event, coalesce(r.full_name, o.slug, d.lane) as about, d.attempts, d.crashes, d.error,
             d.received_at as "receivedAt"

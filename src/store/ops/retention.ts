@@ -1,7 +1,7 @@
 import { firstRow, rows, type Db } from "../db/connect.ts";
 import { transaction } from "../db/transaction.ts";
-import { saveProgress } from "../forge/deliveries.ts";
 import { isAliveSql } from "./instances.ts";
+import { saveJobProgress } from "./job-progress.ts";
 
 /** How many days finished work is kept. */
 export interface Retention {
@@ -179,7 +179,7 @@ export async function dropOldOperations(db: Db, days: number): Promise<void> {
         { days, name: OPERATIONS, batch: BATCH },
       );
       if (!ended?.until) return false;
-      await saveProgress(trx, OPERATIONS, ended.until);
+      await saveJobProgress(trx, OPERATIONS, ended.until);
       return ended.count === BATCH;
     });
   }

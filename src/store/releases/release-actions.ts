@@ -28,7 +28,7 @@ export interface ReleaseAction {
   /** What a later attempt needs to continue. */
   readonly progress: unknown;
   /** Whether a live process is working on it. */
-  readonly hasLiveHolder: boolean;
+  readonly hasLiveOwner: boolean;
 }
 
 /** An action that this process owns. */
@@ -37,7 +37,7 @@ export type OwnedAction = Pick<ReleaseAction, "id" | "generation">;
 const ACTION = `
   select a.id, a.workspace_id as "workspaceId", a.release_id as "releaseId", a.kind, a.input, a.actor_id as "actorId", a.is_human as "isHuman",
          a.request_id as "requestId", a.state, a.generation, a.attempt_id as "attemptId", a.failures, a.progress,
-         a.cancelled_at is not null as "isCancelled", ${isAliveSql("a.holder")} as "hasLiveHolder"
+         a.cancelled_at is not null as "isCancelled", ${isAliveSql("a.holder")} as "hasLiveOwner"
     from release_actions a`;
 
 /** The unfinished action on a release, or null. */

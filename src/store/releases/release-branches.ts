@@ -1,6 +1,6 @@
 import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
-import { BROKEN, REF, type Repository } from "../forge/repositories.ts";
+import { BROKEN, INACCESSIBLE, REF, type Repository } from "../forge/repositories.ts";
 
 export interface ReleaseBranch {
   readonly repositoryId: string;
@@ -170,16 +170,17 @@ export interface LeftoverPickBranches {
   readonly actionIds: readonly string[];
 }
 
-/** Skips repositories that the installation cannot read. */
+/** Skips repositories about which GitHub must not be called. */
 export async function listLeftoverPickBranches(db: Db): Promise<LeftoverPickBranches[]> {
   return rows<LeftoverPickBranches>(
     db,
     `select r.id as "repositoryId", array_agg(b.action_id) as "actionIds",
-            json_build_object('installationId', o.installation_id, 'forgeId', r.forge_id, 'fullName', r.full_name) as ref
+            ${REF} as ref
        from pick_branches b
        join release_actions a on a.id = b.action_id and a.state <> 'running'
-       join repositories r on r.id = b.repository_id and r.connected
-       join organizations o on o.id = r.organization_id and o.installation_id is not null and not o.suspended
+       join repositories r on r.id = b.repository_id
+       join organizations o on o.id = r.organization_id
+      where ${INACCESSIBLE} is null
       group by r.id, o.id order by r.id`,
   );
 }

@@ -74,6 +74,44 @@ export async function listOpenScopes(db: Db, cardIds: readonly string[]): Promis
   );
 }
 
+/** The maximum number of cards that the preview of a freeze names. */
+export const MAX_CARDS_OUTSIDE = 100;
+
+/**
+ * Lists the cards outside a release whose work is merged into the branches from which a freeze starts,
+ * the newest first. Leaves out cards that an earlier release contains.
+ */
+export async function listCardsOutside(
+  db: Db,
+  release: { readonly id: string; readonly projectId: string },
+  starts: readonly { readonly repositoryId: string; readonly branchName: string }[],
+): Promise<{ number: number; title: string }[]> {
+  return rows(
+    db,
+    `select c.number, c.title from cards c
+      where c.project_id = :projectId and c.deleted_at is null
+        and exists (
+          select 1 from unnest(cast(:repositoryIds as uuid[]), cast(:branchNames as text[])) s(repository_id, branch_name)
+           where exists (select 1 from pull_requests p
+                          where p.card_id = c.id and p.repository_id = s.repository_id
+                            and p.target_branch = s.branch_name and p.state = 'merged')
+              or exists (select 1 from backmerges m
+                          where m.card_id = c.id and m.repository_id = s.repository_id
+                            and m.target_branch = s.branch_name and m.cleared_at is not null))
+        and not exists (select 1 from release_cards rc
+                         where rc.card_id = c.id and not rc.is_missing
+                           and (rc.release_id = :releaseId or not rc.is_open))
+      order by c.number desc limit :limit`,
+    {
+      projectId: release.projectId,
+      releaseId: release.id,
+      repositoryIds: starts.map(({ repositoryId }) => repositoryId),
+      branchNames: starts.map(({ branchName }) => branchName),
+      limit: MAX_CARDS_OUTSIDE,
+    },
+  );
+}
+
 interface ReleaseOfCard {
   readonly id: string;
   readonly name: string;

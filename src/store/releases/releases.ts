@@ -160,29 +160,45 @@ export interface ReleasedCard {
   readonly title: string;
   /** Whether it is at the end of the flow. */
   readonly isDone: boolean;
-  /** Its merged pull requests. `isAfterFreeze`: landed after the freeze and not picked. */
+  /** Its merged pull requests. `isReleased`: in the release branch since the freeze or by a pick. */
   readonly pullRequests: readonly {
     readonly repositoryId: string;
     readonly number: number;
-    readonly isAfterFreeze: boolean;
+    readonly isReleased: boolean;
   }[];
 }
 
-/** SQL for whether the pull request `p` landed after the start of the release branch. */
-const IS_AFTER_FREEZE = `
-  exists (select 1 from release_branches b
-            join landings start on start.repository_id = b.repository_id and start.branch_name = p.target_branch
+/**
+ * SQL for whether the start of the release branch lacks the pull request `p`: it landed later, or only
+ * on another target of the flow. A hotfix is not lacked if its back-merge was merged before the
+ * freeze.
+ */
+const IS_LACKED = `
+  exists (select 1 from release_branches b join releases r on r.id = b.release_id
+            join trunks tracked on tracked.repository_id = b.repository_id
+            join landings start on start.repository_id = tracked.repository_id and start.branch_name = tracked.branch_name
              and start.sha = b.start_sha
-            join landings own on own.repository_id = start.repository_id and own.branch_name = start.branch_name
-             and (own.key = '#' || p.number or own.sha = p.merge_sha)
-           where b.release_id = :releaseId and b.repository_id = p.repository_id and own.seq > start.seq)`;
+           where b.release_id = :releaseId and b.repository_id = p.repository_id
+             and case when start.branch_name = p.target_branch
+                 then exists (select 1 from landings own
+                               where own.repository_id = start.repository_id and own.branch_name = start.branch_name
+                                 and (own.key = '#' || p.number or own.sha = p.merge_sha) and own.seq > start.seq)
+                 else exists (select 1 from trunks t
+                               where t.repository_id = b.repository_id and t.branch_name = p.target_branch)
+                  and not exists (select 1 from landings other
+                                   where other.repository_id = b.repository_id and other.sha = b.start_sha
+                                     and other.branch_name = p.target_branch)
+                  and not exists (select 1 from backmerges m
+                                   where m.card_id = p.card_id and m.repository_id = b.repository_id
+                                     and m.target_branch = start.branch_name and m.cleared_at <= r.frozen_at)
+                 end)`;
 
 export async function listReleasedCards(db: Db, releaseId: string): Promise<ReleasedCard[]> {
   return rows<ReleasedCard>(
     db,
     `select c.id, c.number, c.title, s.kind = 'done' as "isDone",
             coalesce((select json_agg(json_build_object('repositoryId', p.repository_id, 'number', p.number,
-                                        'isAfterFreeze', rc.picked_at is null and ${IS_AFTER_FREEZE}) order by p.number)
+                                        'isReleased', rc.picked_at is not null or not (${IS_LACKED})) order by p.number)
                         from pull_requests p where p.card_id = c.id and p.state = 'merged'), '[]') as "pullRequests"
        from release_cards rc join cards c on c.id = rc.card_id join stages s on s.id = c.stage_id
       where rc.release_id = :releaseId order by c.number`,

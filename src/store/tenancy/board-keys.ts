@@ -7,7 +7,7 @@ export interface BoardKey {
   readonly id: string;
   readonly clientId: string;
   readonly name: string;
-  /** Of its user, the author of what it writes. */
+  /** The user of the key, who is the author of what it writes. */
   readonly userId: string;
   readonly owner: { readonly id: string; readonly login: string | null } | null;
   /** On this board; null for a revoked key. */

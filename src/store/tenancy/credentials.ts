@@ -32,9 +32,9 @@ export interface Credential {
 
 /** In milliseconds since 1970. */
 export interface SessionTimes {
-  /** Without further activity. */
+  /** When it ends without further activity. */
   readonly expiresAt: number;
-  /** However active it is. */
+  /** When it ends even if it is used. */
   readonly endsAt: number;
 }
 
@@ -195,7 +195,8 @@ export class StaleCredential extends Error {
 
 /**
  * A credential from this process's cache. Each call must confirm that it is unchanged before it
- * responds or commits: by `CREDENTIAL_VERSION` in one of its statements and `confirm`, or by `revalidate`.
+ * responds or commits: by `CREDENTIAL_VERSION` in one of its statements and `confirmVersion`, or by
+ * `readAndConfirm`.
  */
 export class CachedCredential {
   readonly credential: Credential;
@@ -208,37 +209,39 @@ export class CachedCredential {
   }
 
   /** Compares the version that a statement of this call read. Throws `StaleCredential`. */
-  confirm(version: string | null): void {
+  confirmVersion(version: string | null): void {
     if (version !== this.credential.version) throw new StaleCredential();
     this.#isConfirmed = true;
   }
 
   /** Reads the version unless the credential is confirmed. Throws `StaleCredential`. */
-  async revalidate(db: Db): Promise<void> {
+  async readAndConfirm(db: Db): Promise<void> {
     if (this.#isConfirmed) return;
     const { clientId } = this.credential;
-    this.confirm(await firstValue<string>(db, `select ${CREDENTIAL_VERSION} as version`, { clientId }));
+    this.confirmVersion(
+      await firstValue<string>(db, `select ${CREDENTIAL_VERSION} as version`, { clientId }),
+    );
   }
 
   /** Confirms the credential and locks it until the transaction ends. Throws `StaleCredential`. */
   async lock(trx: Trx): Promise<void> {
-    this.confirm(
+    this.confirmVersion(
       await firstValue<string>(trx, LOCKED_CREDENTIAL_VERSION, { clientId: this.credential.clientId }),
     );
   }
 
   /** Reads the version again, for a call that has waited. Throws `StaleCredential`. */
-  async confirmAgain(db: Db): Promise<void> {
+  async readAndConfirmAgain(db: Db): Promise<void> {
     this.#isConfirmed = false;
-    await this.revalidate(db);
+    await this.readAndConfirm(db);
   }
 
   /** Runs `work`, then confirms the credential. Throws `StaleCredential`. */
-  async revalidateAfter<T>(db: Db, work: () => Promise<T>): Promise<T> {
+  async readAndConfirmAfter<T>(db: Db, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } finally {
-      await this.revalidate(db);
+      await this.readAndConfirm(db);
     }
   }
 }

@@ -5,7 +5,7 @@ import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 /** A GitHub account that becomes a member when it signs in. */
 export interface Invitation {
   readonly id: string;
-  /** When the account was invited. */
+  /** At the time of the invitation. */
   readonly login: string;
   readonly avatarUrl: string | null;
   readonly role: Role;
@@ -26,7 +26,7 @@ export const listInvitations = (db: Db, workspaceId: string): Promise<Invitation
 export const findInvitation = (db: Db, workspaceId: string, id: string): Promise<Invitation | null> =>
   firstRow<Invitation>(db, `${INVITATION} and i.id = :id`, { workspaceId, id });
 
-/** Stores an invitation. Returns the role of an earlier one of the same account, which stays. */
+/** Stores an invitation. If the account is invited already, returns the role and changes nothing. */
 export async function insertInvitation(
   db: Db,
   invitation: {

@@ -1,13 +1,12 @@
 import type { Role } from "../../flow/roles.ts";
 import { column, firstRow, rows, type Db } from "../db/connect.ts";
+import { lockName } from "../db/lock-name.ts";
 import { feedMemberships, REMOVED } from "./memberships.ts";
 import { userKindSql, type UserKind } from "./users.ts";
 
 /** Lets one transaction at a time change who may do what on a board, until it ends. */
 export async function lockMembers(trx: Db, workspaceId: string): Promise<void> {
-  await rows(trx, "select pg_advisory_xact_lock(hashtextextended(:lock, 0))", {
-    lock: `members:${workspaceId}`,
-  });
+  await lockName(trx, `members:${workspaceId}`);
 }
 
 /** A GitHub account on a board. */
@@ -74,8 +73,8 @@ export const listOwnedKeys = (
   );
 
 /**
- * Removes users from a board. What can sign in or call the API for one who is on no other board is
- * revoked: API keys and sessions. `by` is the user who does it, null for the operator.
+ * Removes users from a board. Revokes the API keys and sessions of those who are on no other board.
+ * `by` is the user who does it, null for the operator.
  */
 export async function removeFromBoard(
   db: Db,

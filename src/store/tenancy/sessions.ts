@@ -2,11 +2,11 @@ import { exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
 import type { BoardRole, Credential } from "./credentials.ts";
 
 interface NewSession {
-  /** Of its credential. */
+  /** The id of the session's credential. */
   readonly id: string;
   readonly clientId: string;
   readonly userId: string;
-  /** Of the cookie. */
+  /** The hash of the cookie's secret. */
   readonly secretHash: Buffer;
   readonly idleMs: number;
   readonly maxMs: number;
@@ -32,8 +32,9 @@ export async function insertSession(db: Db, session: NewSession): Promise<void> 
 const RECORD_EVERY_MS = 60_000;
 
 /**
- * Records that a session is active, which delays its idle timeout. True if the session has changed;
- * most calls do not need the database to know that it has not.
+ * Records that a session is active, which delays its idle timeout. True if the session has changed.
+ * Most calls do not need the database to know that it has not, and of calls at the same time one
+ * changes it.
  */
 export async function recordActivity(
   db: Db,
@@ -48,8 +49,9 @@ export async function recordActivity(
     `update credentials c set expires_at = least(s.ends_at, now() + :idleMs * interval '1 millisecond')
        from sessions s
       where s.credential_id = c.id and c.client_id = :clientId and c.revoked_at is null and c.expires_at > now()
+        and least(s.ends_at, now() + :idleMs * interval '1 millisecond') >= c.expires_at + :everyMs * interval '1 millisecond'
      returning 1`,
-    { clientId, idleMs },
+    { clientId, idleMs, everyMs: RECORD_EVERY_MS },
   );
 }
 

@@ -1,5 +1,12 @@
 import { expect } from "@jest/globals";
-import type { Api, ApiAnswer, ApiCard, CallOptions, MoveAnswer, TimelineEvent } from "../../support/api.ts";
+import type {
+  Api,
+  ApiResponse,
+  ApiCard,
+  CallOptions,
+  MoveResponse,
+  TimelineEvent,
+} from "../../support/api.ts";
 import { eventually } from "../../support/api.ts";
 import { itemsOf } from "../../support/inbox.ts";
 import { protect, reportStatus } from "../../support/stories/repairing.ts";
@@ -15,7 +22,7 @@ export interface Armed {
   readonly waitingFor: readonly { readonly reason: string; readonly message: string }[];
 }
 
-export type ArmAnswer = ApiAnswer<MoveAnswer & { readonly armed?: Armed }>;
+export type ArmResponse = ApiResponse<MoveResponse & { readonly armed?: Armed }>;
 
 /** Calls a move that may wait. */
 export const arm = (
@@ -24,7 +31,7 @@ export const arm = (
   number: number,
   { whenReady = {}, ...body }: Readonly<Record<string, unknown>> = {},
   options: CallOptions = {},
-): Promise<ArmAnswer> =>
+): Promise<ArmResponse> =>
   api.post(`/v1/cards/${number}/move`, { statusId: stages.Done, index: 0, whenReady, ...body }, options);
 
 /** Arms the move of a card into the last stage. */
@@ -34,9 +41,10 @@ export async function armed(
   body: Readonly<Record<string, unknown>> = {},
   api: Api = board.api,
 ): Promise<Armed> {
-  const answer = await arm(board, api, number, body);
-  if (answer.status !== 202 || !answer.body.armed) throw new Error(`the move is not armed: ${answer.text}`);
-  return answer.body.armed;
+  const response = await arm(board, api, number, body);
+  if (response.status !== 202 || !response.body.armed)
+    throw new Error(`the move is not armed: ${response.text}`);
+  return response.body.armed;
 }
 
 export const armedOf = async (api: Api, number: number): Promise<Armed | undefined> =>

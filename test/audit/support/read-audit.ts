@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Db } from "../../../src/store/db/connect.ts";
-import type { Api, ApiAnswer } from "../../support/api.ts";
+import type { Api, ApiResponse } from "../../support/api.ts";
 
 /** A line of `GET /v1/audit`. */
 export interface AuditEntry {
@@ -31,9 +31,9 @@ const parsed = (lines: string): AuditEntry[] =>
 
 /** The audit log of the board, as its maintainer reads it. */
 export async function readAudit(api: Api, query = ""): Promise<AuditEntry[]> {
-  const answer = await api.get<string>(`/v1/audit${query}`);
-  if (answer.status !== 200) throw new Error(`the audit log was not read: ${answer.text}`);
-  return parsed(answer.text);
+  const response = await api.get<string>(`/v1/audit${query}`);
+  if (response.status !== 200) throw new Error(`the audit log was not read: ${response.text}`);
+  return parsed(response.text);
 }
 
 /** The client id of an API key. */
@@ -55,8 +55,8 @@ export const rowsOf = (db: Db, requestId: string): Promise<AuditRow[]> =>
 
 /** Makes a call with its own request id, by which its rows are found. */
 export async function withRequestId<Body>(
-  call: (headers: { readonly headers: Readonly<Record<string, string>> }) => Promise<ApiAnswer<Body>>,
-): Promise<ApiAnswer<Body> & { readonly requestId: string }> {
+  call: (headers: { readonly headers: Readonly<Record<string, string>> }) => Promise<ApiResponse<Body>>,
+): Promise<ApiResponse<Body> & { readonly requestId: string }> {
   const requestId = randomUUID();
   return { ...(await call({ headers: { "x-request-id": requestId } })), requestId };
 }

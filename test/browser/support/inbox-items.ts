@@ -1,5 +1,6 @@
 import { upsertInboxItem } from "../../../src/store/inbox/stored-items.ts";
 import { armedCard } from "../../armed/support/armed-cards.ts";
+import { allProcessed } from "../../support/forge/deliveries.ts";
 import { accountByLogin } from "../../../sandbox/forge/world.ts";
 import { cardWithAgent, commentAs, openAgentPull } from "../../support/agents.ts";
 import { work } from "../../support/forge/repositories.ts";
@@ -47,7 +48,7 @@ async function errorReported(world: TestWorld): Promise<BoardWithItem> {
   const board = await world.board();
   const { workspaceId, projectId } = board;
   const item = { workspaceId, projectId, cardId: null, repositoryId: null, kind: "error_reported" } as const;
-  const detail = "Checkout answers 500";
+  const detail = "Checkout returns 500";
   await upsertInboxItem(board.db, { ...item, naturalKey: "1", detail, data: reportedError(detail) });
   return { board, number: 0 };
 }
@@ -134,12 +135,15 @@ async function silentAgent(world: TestWorld): Promise<BoardWithItem> {
   await clone.push();
   await clone.remove();
   await board.api.eventWhen(card.number, ({ kind }) => kind === "pushed");
+  // A webhook of the push that is processed later would count as a new activity of the agent.
+  await allProcessed(world);
   const asked = await board.db("last_reactions").update({
     acted_at: board.db.raw("acted_at - interval '30 hours'"),
   });
-  if (asked === 0) throw new Error("the push was not recorded as a reaction");
+  if (asked === 0) throw new Error("the push was not recorded as activity");
   await board.person("ada", "POST", `/repos/${board.owner}/web/issues/1/comments`, { body: "Why is that?" });
   await board.api.eventWhen(card.number, ({ type }) => type === "comment");
+  await allProcessed(world);
   await board.db("awaited_reactions").update({ asked_at: board.db.raw("asked_at - interval '25 hours'") });
   return { board, number: card.number };
 }

@@ -1,4 +1,4 @@
-import type { Api, ApiAnswer, CallOptions } from "../../support/api.ts";
+import type { Api, ApiResponse, CallOptions } from "../../support/api.ts";
 import type { TestBoard } from "../../support/world.ts";
 
 export interface ShownClaim {
@@ -24,7 +24,7 @@ export const claim = (
   number: number,
   fields: object = {},
   options: CallOptions = {},
-): Promise<ApiAnswer<Claim & Refusal>> =>
+): Promise<ApiResponse<Claim & Refusal>> =>
   api.post(`/v1/cards/${number}/claim`, { ttlSeconds: 60, ...fields }, options);
 
 /** Claims a card; throws if that is refused. */
@@ -34,13 +34,13 @@ export async function claimed(api: Api, number: number, fields: object = {}): Pr
   return body;
 }
 
-export const release = (api: Api, number: number, outcome?: string): Promise<ApiAnswer<Refusal>> =>
+export const release = (api: Api, number: number, outcome?: string): Promise<ApiResponse<Refusal>> =>
   api.call("DELETE", `/v1/cards/${number}/claim`, outcome === undefined ? undefined : { outcome });
 
 export const claimNext = (
   api: Api,
   fields: object = {},
-): Promise<ApiAnswer<{ readonly card: { readonly number: number }; readonly claim: Claim } & Refusal>> =>
+): Promise<ApiResponse<{ readonly card: { readonly number: number }; readonly claim: Claim } & Refusal>> =>
   api.post("/v1/claims/next", { ttlSeconds: 60, ...fields });
 
 export const tokenOf = ({ claimId, generation }: Pick<Claim, "claimId" | "generation">): string =>

@@ -1,6 +1,6 @@
 import { beforeAll, expect } from "@jest/globals";
 import type { CallMatch } from "../../../sandbox/forge/control/match.ts";
-import { eventually, type ApiAnswer } from "../../support/api.ts";
+import { eventually, type ApiResponse } from "../../support/api.ts";
 import { onForge } from "../../support/forge/installations.ts";
 import type { TestBoard } from "../../support/world.ts";
 import type { KillableWorld } from "./killable-world.ts";
@@ -11,7 +11,7 @@ export interface KilledCall {
   /** The forge's response that is delayed: before or after the effect, the first or a later one. */
   readonly held: Held;
   /** Makes the call, each time with the same key. */
-  readonly act: () => Promise<ApiAnswer>;
+  readonly act: () => Promise<ApiResponse>;
   /** The call is not repeated. */
   readonly isLeft?: boolean;
   /** Runs between the end of the service and its restart. */
@@ -35,18 +35,18 @@ export const aroundEach = (
     ),
   );
 
-type AnswerOf<Story extends KilledCall> = Awaited<ReturnType<Story["act"]>>;
+type ResponseOf<Story extends KilledCall> = Awaited<ReturnType<Story["act"]>>;
 
 /** A running story and the response to its repeated call. */
-export type AnsweredStory<Story extends KilledCall> = Story & { readonly answer: () => AnswerOf<Story> };
+export type RecordedStory<Story extends KilledCall> = Story & { readonly response: () => ResponseOf<Story> };
 
 /** Starts a story for each name, kills the service, repeats the calls, and returns a story by name. */
 export function killedTogether<Story extends KilledCall>(
   world: () => KillableWorld,
   points: Readonly<Record<string, Held>>,
   begin: (held: Held, name: string) => Promise<Story>,
-): (name: string) => AnsweredStory<Story> {
-  const stories = new Map<string, AnsweredStory<Story>>();
+): (name: string) => RecordedStory<Story> {
+  const stories = new Map<string, RecordedStory<Story>>();
   beforeAll(async () => {
     const begun: (readonly [name: string, story: Story])[] = [];
     for (const [name, held] of Object.entries(points)) begun.push([name, await begin(held, name)]);
@@ -54,16 +54,16 @@ export function killedTogether<Story extends KilledCall>(
       world(),
       begun.map(([, story]) => story),
     );
-    const answers = await Promise.allSettled(begun.map(([, story]) => answerTo(story)));
+    const results = await Promise.allSettled(begun.map(([, story]) => resultOf(story)));
     for (const [at, [name, story]] of begun.entries()) {
-      const outcome = answers[at];
-      const answer = (): AnswerOf<Story> => {
+      const outcome = results[at];
+      const response = (): ResponseOf<Story> => {
         if (outcome?.status !== "fulfilled")
           throw new Error(`${name}: no response`, { cause: outcome?.reason });
         if (outcome.value === null) throw new Error(`${name}: the call was not repeated`);
-        return outcome.value as AnswerOf<Story>;
+        return outcome.value as ResponseOf<Story>;
       };
-      stories.set(name, { ...story, answer });
+      stories.set(name, { ...story, response });
     }
   });
   return (name) => {
@@ -73,7 +73,7 @@ export function killedTogether<Story extends KilledCall>(
   };
 }
 
-const answerTo = async ({ act, isLeft }: KilledCall): Promise<ApiAnswer | null> =>
+const resultOf = async ({ act, isLeft }: KilledCall): Promise<ApiResponse | null> =>
   isLeft ? null : eventually(act, ({ status }) => status === 200);
 
 /** Makes the calls, kills the service once all of them wait for a response, and restarts it. */
@@ -88,7 +88,7 @@ async function killDuring(world: KillableWorld, calls: readonly KilledCall[]): P
       times: 1,
     });
   });
-  const answers = calls.map(({ act }) =>
+  const results = calls.map(({ act }) =>
     act().then(
       () => "answered",
       () => "cut off",
@@ -99,7 +99,7 @@ async function killDuring(world: KillableWorld, calls: readonly KilledCall[]): P
     ({ length }) => length === 0,
   );
   await world.kill();
-  expect(await Promise.all(answers)).toEqual(calls.map(() => "cut off"));
+  expect(await Promise.all(results)).toEqual(calls.map(() => "cut off"));
   faults.clear();
   for (const { whileDead } of calls) await whileDead?.();
   await world.restart();

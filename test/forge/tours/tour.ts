@@ -1,4 +1,4 @@
-import type { ForgeAnswer, TestForge } from "../../support/forge/sandbox-forge.ts";
+import type { ForgeApiResponse, TestForge } from "../../support/forge/sandbox-forge.ts";
 
 const REPO = "/repos/acme/web";
 
@@ -13,9 +13,9 @@ export interface Guide {
     path: string,
     body?: unknown,
     token?: string,
-  ) => Promise<ForgeAnswer>;
+  ) => Promise<ForgeApiResponse>;
   /** A read with status 200. */
-  readonly get: (path: string, token?: string) => Promise<ForgeAnswer>;
+  readonly get: (path: string, token?: string) => Promise<ForgeApiResponse>;
   readonly mainSha: () => Promise<string>;
   /** A branch of acme/web with one commit that adds a file: its name, head and blob. */
   readonly branch: () => Promise<{ readonly name: string; readonly sha: string; readonly file: string }>;
@@ -37,9 +37,9 @@ export type Tour = (guide: Guide) => Promise<void>;
 export function makeGuide(world: TestForge): Guide {
   let last = 0;
   const call: Guide["call"] = async (status, method, path, body, token) => {
-    const answer = await world.api(method, path, body, token);
-    if (answer.status !== status) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-    return answer;
+    const response = await world.api(method, path, body, token);
+    if (response.status !== status) throw new Error(`${method} ${path}: ${response.status} ${response.text}`);
+    return response;
   };
   const get: Guide["get"] = (path, token) => call(200, "GET", path, undefined, token);
   const mainSha = async () => (await get(`${REPO}/git/ref/heads/main`)).at("object.sha");

@@ -11,7 +11,7 @@ export interface DatabaseProxy {
   cut(): void;
   restore(): void;
   /** Closes a connection instead of passing on the first response with this text; resolves then. */
-  loseAnswerWith(text: string): Promise<void>;
+  loseResponseWith(text: string): Promise<void>;
   /** Delays the first statement with this text until it is released. */
   holdStatementWith(text: string): HeldStatement;
   stop(): Promise<void>;
@@ -49,8 +49,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     if (isCut) return void near.destroy();
     const far = connect(target);
     keep(far);
-    far.on("data", (answer: Buffer) => {
-      if (losing === null || !answer.includes(losing.text)) return;
+    far.on("data", (response: Buffer) => {
+      if (losing === null || !response.includes(losing.text)) return;
       near.destroy();
       losing.lost();
       losing = null;
@@ -77,7 +77,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     restore: () => {
       isCut = false;
     },
-    loseAnswerWith: (text) =>
+    loseResponseWith: (text) =>
       new Promise((lost) => {
         losing = { text, lost };
       }),

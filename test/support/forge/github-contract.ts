@@ -37,7 +37,7 @@ const templates = Object.keys(rest.contract.operations)
   .toSorted((a, b) => a.operation.split("{").length - b.operation.split("{").length);
 
 /** Differences of a REST response; `path` may have `/api/v3` and a query. */
-export function answerMismatches(method: string, path: string, status: number, body: unknown): string[] {
+export function responseMismatches(method: string, path: string, status: number, body: unknown): string[] {
   const operation = operationOf(method, path);
   if (operation === undefined) return [`there is no operation in ${rest.contract.source}: ${method} ${path}`];
   const { responses } = rest.contract.operations[operation]!;
@@ -69,8 +69,8 @@ export function webhookMismatches(event: string, action: string | undefined, pay
 }
 
 /** Throws a `ContractMismatch` unless the response matches GitHub's description. */
-export function validateAnswer(method: string, path: string, status: number, body: unknown): void {
-  const mismatches = answerMismatches(method, path, status, body);
+export function validateResponse(method: string, path: string, status: number, body: unknown): void {
+  const mismatches = responseMismatches(method, path, status, body);
   if (mismatches.length > 0) throw new ContractMismatch(`${status} to ${method} ${path}`, mismatches);
 }
 

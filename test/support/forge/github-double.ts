@@ -110,7 +110,7 @@ export function openGitHubDouble({
     body: unknown,
     headers = {},
   ) =>
-    interceptor.reply(function answer(uri, sent) {
+    interceptor.reply(function response(uri, sent) {
       keep(method, uri, sent, Object(this.req.headers));
       const given: unknown = typeof body === "function" ? body(sent) : body;
       const json = given === undefined ? "" : typeof given === "string" ? given : JSON.stringify(given);

@@ -1,7 +1,7 @@
 import { openPullRequest } from "../../../sandbox/forge/actions/open-pull-request.ts";
 import type { PullRequestRow } from "../../../sandbox/forge/rows.ts";
 import { accountByLogin } from "../../../sandbox/forge/world.ts";
-import type { ForgeAnswer, TestForge } from "./sandbox-forge.ts";
+import type { ForgeApiResponse, TestForge } from "./sandbox-forge.ts";
 
 let last = 0;
 
@@ -29,8 +29,8 @@ export async function nodeIdOf(world: TestForge, number: number): Promise<string
 }
 
 /** Status, type and message of a GraphQL response with an error. */
-export const errorOf = (answer: ForgeAnswer) => [
-  answer.status,
-  answer.at("errors.0.type"),
-  answer.at("errors.0.message"),
+export const errorOf = (response: ForgeApiResponse) => [
+  response.status,
+  response.at("errors.0.type"),
+  response.at("errors.0.message"),
 ];

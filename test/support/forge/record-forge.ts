@@ -1,5 +1,5 @@
 import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
-import { answerMismatches, operationOf, requestMismatches, webhookMismatches } from "./github-contract.ts";
+import { responseMismatches, operationOf, requestMismatches, webhookMismatches } from "./github-contract.ts";
 
 /** Everything a forge sent during a recording, validated with GitHub's descriptions. */
 export interface Recording {
@@ -30,7 +30,7 @@ export function recordForge(forge: RunningForge): Recording {
       operations.set(operation ?? call.path, statuses.add(status));
       note(
         `${status} to ${call.method} ${operation ?? call.path}`,
-        answerMismatches(call.method, call.path, status, asSent(body)),
+        responseMismatches(call.method, call.path, status, asSent(body)),
       );
       if (status < 300 && call.body.length > 0) {
         const sent: unknown = JSON.parse(call.body.toString("utf8"));

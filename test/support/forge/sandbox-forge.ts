@@ -17,7 +17,7 @@ export interface Received {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-export interface ForgeAnswer {
+export interface ForgeApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -33,8 +33,8 @@ export interface TestForge {
   /** The received webhooks, oldest first. */
   readonly received: Received[];
   /** Calls the REST API as the first user, who administers everything, unless a token is given. */
-  readonly api: (method: string, path: string, body?: unknown, token?: string) => Promise<ForgeAnswer>;
-  readonly graphql: (query: string, variables?: object, token?: string) => Promise<ForgeAnswer>;
+  readonly api: (method: string, path: string, body?: unknown, token?: string) => Promise<ForgeApiResponse>;
+  readonly graphql: (query: string, variables?: object, token?: string) => Promise<ForgeApiResponse>;
   /** The App's credentials as a new JWT. */
   readonly appJwt: () => string;
   /** A token of an account's installation. */
@@ -95,17 +95,17 @@ function signJwt(privateKey: string, appId: number): string {
   return `${text}.${createSign("RSA-SHA256").update(text).sign(privateKey, "base64url")}`;
 }
 
-async function call(url: string, method: string, body: unknown, token: string): Promise<ForgeAnswer> {
+async function call(url: string, method: string, body: unknown, token: string): Promise<ForgeApiResponse> {
   const response = await fetch(url, {
     method,
     redirect: "manual",
     headers: token === "" ? {} : { authorization: `Bearer ${token}` },
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
-  return answerOf(response, await response.text());
+  return responseOf(response, await response.text());
 }
 
-function answerOf(response: Response, text: string): ForgeAnswer {
+function responseOf(response: Response, text: string): ForgeApiResponse {
   const body = parsed(text);
   const find = (path: string): unknown => {
     let value = body;

@@ -5,7 +5,7 @@ import {
   type CallToolResult,
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
-import type { Api, ApiAnswer } from "../api.ts";
+import type { Api, ApiResponse } from "../api.ts";
 
 type Key = Pick<Api, "apiKey" | "baseUrl">;
 
@@ -70,7 +70,7 @@ export async function callTool<Body>(
   name: string,
   input: Readonly<Record<string, unknown>>,
   signal?: AbortSignal,
-): Promise<ApiAnswer<Body>> {
+): Promise<ApiResponse<Body>> {
   const version = "2026-07-28";
   const meta = {
     "io.modelcontextprotocol/protocolVersion": version,
@@ -95,9 +95,9 @@ export async function callTool<Body>(
     }),
     ...(signal && { signal }),
   });
-  const answer = (await response.json()) as { readonly result?: CallToolResult };
-  if (!answer.result) throw new Error(`${response.status}: ${JSON.stringify(answer)}`);
-  const { isError, data, text } = toolResult(answer.result);
+  const result = (await response.json()) as { readonly result?: CallToolResult };
+  if (!result.result) throw new Error(`${response.status}: ${JSON.stringify(result)}`);
+  const { isError, data, text } = toolResult(result.result);
   const status = isError ? Number(data["statusCode"]) : 200;
   return { status, body: data as Body, text, headers: response.headers };
 }

@@ -44,10 +44,10 @@ function forward(
     return;
   }
   const { method = "GET", headers, url = "/" } = incoming;
-  const call = send(`${upstream}${url}`, { method, headers, agent: false }, (answer) => {
-    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(outgoing);
-    answer.on("error", () => outgoing.destroy());
+  const call = send(`${upstream}${url}`, { method, headers, agent: false }, (response) => {
+    outgoing.writeHead(response.statusCode ?? 502, response.headers);
+    response.pipe(outgoing);
+    response.on("error", () => outgoing.destroy());
   });
   call.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "ECONNREFUSED") forward(others, incoming, body, outgoing);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { documentedAnswer } from "../documented.ts";
+import { documentedResponse } from "../documented.ts";
 import { eventually, type ApiCard } from "../api.ts";
 import { readFlow } from "../flows.ts";
 import { readInbox } from "../inbox.ts";
@@ -11,7 +11,7 @@ import { pushTo, writeFile } from "./work-on-card.ts";
 export interface Example {
   readonly path: string;
   readonly body?: unknown;
-  readonly answers: Readonly<Record<string, unknown>>;
+  readonly responses: Readonly<Record<string, unknown>>;
 }
 
 type Identified = { readonly id: string };
@@ -20,19 +20,19 @@ type Identified = { readonly id: string };
 export async function recordExamples(world: TestWorld): Promise<Record<string, Example>> {
   const board = await world.board();
   const { api, projectId, stages, owner } = board;
-  const examples: Record<string, { path: string; body?: unknown; answers: Record<string, unknown> }> = {};
+  const examples: Record<string, { path: string; body?: unknown; responses: Record<string, unknown> }> = {};
 
   /** Makes a call and records it. A later success of the same route replaces an earlier one. */
   async function record<Body = Identified>(method: string, path: string, body?: unknown): Promise<Body> {
     const { status, text } = await api.call(method, path, body);
-    const operation = documentedAnswer(method, path, status)?.operation;
+    const operation = documentedResponse(method, path, status)?.operation;
     if (operation === undefined) throw new Error(`there is no operation ${method} ${path}`);
     if (status >= 500 || status === 400) throw new Error(`${operation} failed: ${text}`);
-    const answer: unknown = text === "" ? null : JSON.parse(text);
-    const answers = { ...examples[operation]?.answers, [status]: answer };
+    const result: unknown = text === "" ? null : JSON.parse(text);
+    const responses = { ...examples[operation]?.responses, [status]: result };
     const call = status < 300 ? { path, ...(body !== undefined && { body }) } : examples[operation];
-    examples[operation] = { path, ...call, answers };
-    return answer as Body;
+    examples[operation] = { path, ...call, responses };
+    return result as Body;
   }
   const get = <Body = Identified>(path: string) => record<Body>("GET", path);
   const settled = () => world.forge.waitUntilIdle();
@@ -171,8 +171,8 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
     ({ events }) => events.length === 3,
   );
   // Its response does not end, so none is recorded.
-  examples["GET /v1/audit"] = { path: "/v1/audit?from=2026-01-31T12:00:00Z", answers: {} };
-  examples["GET /v1/events/stream"] = { path: `/v1/events/stream?card=${number}`, answers: {} };
+  examples["GET /v1/audit"] = { path: "/v1/audit?from=2026-01-31T12:00:00Z", responses: {} };
+  examples["GET /v1/events/stream"] = { path: `/v1/events/stream?card=${number}`, responses: {} };
   const next = await api.post<Identified>("/v1/releases", { name: "1.1" });
   await api.post(`/v1/releases/${next.body.id}/freeze`);
   await record("DELETE", `/v1/releases/${next.body.id}/freeze`);

@@ -1,5 +1,5 @@
 import type { Db } from "../../../src/store/db/connect.ts";
-import { eventually, type Api, type ApiAnswer, type CallOptions } from "../api.ts";
+import { eventually, type Api, type ApiResponse, type CallOptions } from "../api.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
 /** A comment of the API. */
@@ -31,7 +31,7 @@ export const writeComment = (
   number: number,
   body: unknown,
   options?: CallOptions,
-): Promise<ApiAnswer<ApiComment>> => api.post(`/v1/cards/${number}/comments`, { body }, options);
+): Promise<ApiResponse<ApiComment>> => api.post(`/v1/cards/${number}/comments`, { body }, options);
 
 export const editComment = (
   api: Api,
@@ -39,7 +39,7 @@ export const editComment = (
   id: string,
   body: unknown,
   options?: CallOptions,
-): Promise<ApiAnswer<ApiComment>> => api.patch(`/v1/cards/${number}/comments/${id}`, { body }, options);
+): Promise<ApiResponse<ApiComment>> => api.patch(`/v1/cards/${number}/comments/${id}`, { body }, options);
 
 /** The comments on a card's timeline. */
 export async function commentsOf(api: Api, number: number): Promise<TimelineComment[]> {

@@ -38,10 +38,10 @@ let last = 0;
 
 /** The id of acme/web and the head of its main branch. */
 export async function mainOf(world: TestForge): Promise<{ readonly id: string; readonly oid: string }> {
-  const answer = await world.graphql(MAIN);
+  const response = await world.graphql(MAIN);
   return {
-    id: answer.at("data.repository.id"),
-    oid: answer.at("data.repository.defaultBranchRef.target.oid"),
+    id: response.at("data.repository.id"),
+    oid: response.at("data.repository.defaultBranchRef.target.oid"),
   };
 }
 
@@ -53,6 +53,6 @@ export async function createBranch(world: TestForge): Promise<string> {
 }
 
 export async function hasRef(world: TestForge, name: string): Promise<boolean> {
-  const answer = await world.graphql(HAS_REF, { name });
-  return !answer.text.includes('"ref":null');
+  const response = await world.graphql(HAS_REF, { name });
+  return !response.text.includes('"ref":null');
 }

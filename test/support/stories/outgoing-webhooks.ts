@@ -16,7 +16,7 @@ export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
   /** Responds to later requests, by default with 204. */
-  answerWith(answer: (response: ServerResponse, request: Received) => void): void;
+  respondWith(handle: (response: ServerResponse, request: Received) => void): void;
   /** Resolves with the requests when there are as many. */
   receivedWhen(count: number): Promise<readonly Received[]>;
   /** How many requests were open at once. */
@@ -29,7 +29,7 @@ const noContent = (response: ServerResponse): void => void response.writeHead(20
 /** Starts a server on localhost that receives outgoing webhooks. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
-  let answer: (response: ServerResponse, request: Received) => void = noContent;
+  let respond: (response: ServerResponse, request: Received) => void = noContent;
   let [open, most] = [0, 0];
   const server = createServer((request, response) => {
     most = Math.max(most, ++open);
@@ -40,7 +40,7 @@ export async function startReceiver(): Promise<Receiver> {
       const text = Buffer.concat(chunks).toString();
       const one = { headers: request.headers, text, event: JSON.parse(text) as ApiEvent };
       received.push(one);
-      answer(response, one);
+      respond(response, one);
     });
   });
   server.listen(0, "127.0.0.1");
@@ -48,8 +48,8 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
-    answerWith: (given) => {
-      answer = given;
+    respondWith: (given) => {
+      respond = given;
     },
     receivedWhen: (count) =>
       eventually(

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
-import { type ApiAnswer, type MoveAnswer, eventually } from "../api.ts";
+import { type ApiResponse, type MoveResponse, eventually } from "../api.ts";
 import { putFlow, readFlow } from "../flows.ts";
 import { expectConsistent } from "../invariants.ts";
 import { writeFile } from "./work-on-card.ts";
@@ -20,7 +20,7 @@ type Act =
     }
   | { readonly type: "merge_pull"; readonly card: number; readonly repository: number }
   | { readonly type: "delete_branch"; readonly card: number; readonly repository: number }
-  | { readonly type: "lose_answer"; readonly effect: "before" | "after" }
+  | { readonly type: "lose_response"; readonly effect: "before" | "after" }
   | { readonly type: "settle" };
 
 export interface Story {
@@ -73,7 +73,10 @@ export const stories = (length: number): fc.Arbitrary<Story> =>
         }),
         fc.record({ type: fc.constant("merge_pull" as const), card, repository }),
         fc.record({ type: fc.constant("delete_branch" as const), card, repository }),
-        fc.record({ type: fc.constant("lose_answer" as const), effect: fc.constantFrom("before", "after") }),
+        fc.record({
+          type: fc.constant("lose_response" as const),
+          effect: fc.constantFrom("before", "after"),
+        }),
         fc.record({ type: fc.constant("settle" as const) }),
       ),
       { minLength: length, maxLength: length },
@@ -86,7 +89,7 @@ interface Scenario {
   readonly stageIds: readonly string[];
   readonly numbers: readonly number[];
   /** Moves that were 503, repeated at the end. */
-  readonly unfinished: Map<number, () => Promise<ApiAnswer<MoveAnswer>>>;
+  readonly unfinished: Map<number, () => Promise<ApiResponse<MoveResponse>>>;
 }
 
 const NAMES = ["web", "api"];
@@ -149,7 +152,7 @@ async function startScenario(world: TestWorld, story: Story): Promise<Scenario> 
 async function runAction(stage: Scenario, act: Act): Promise<void> {
   const { world, board, numbers } = stage;
   if (act.type === "settle") return world.forge.waitUntilIdle();
-  if (act.type === "lose_answer") return loseAnswer(world, act.effect);
+  if (act.type === "lose_response") return loseResponse(world, act.effect);
   if (act.type === "move") return move(stage, numbers[act.card] ?? 0, act.stage);
   if (act.type === "push_trunk") {
     return commit(board, NAMES[act.repository] ?? "", "main", act.file);
@@ -185,8 +188,8 @@ let written = 0;
 const commit = (board: TestBoard, name: string, branch: string, path: string): Promise<void> =>
   writeFile(board, name, branch, path, `version ${(written += 1)}\n`);
 
-function loseAnswer(world: TestWorld, effect: "before" | "after"): void {
-  const fault = { kind: "answer", status: 502, effect } as const;
+function loseResponse(world: TestWorld, effect: "before" | "after"): void {
+  const fault = { kind: "response", status: 502, effect } as const;
   world.forge.control.faults.add({ match: { path: "/repositories/**" }, fault, times: 1 });
 }
 

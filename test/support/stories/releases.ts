@@ -1,7 +1,7 @@
-import type { Api, ApiAnswer, CallOptions } from "../api.ts";
+import type { Api, ApiResponse, CallOptions } from "../api.ts";
 import type { TestBoard } from "../world.ts";
 
-export interface ReleaseAnswer {
+export interface ReleaseResponse {
   readonly id: string;
   readonly name: string;
   readonly status: string;
@@ -39,7 +39,7 @@ export async function makeRelease(
   name: string,
   taskNumbers: readonly number[] = [],
 ): Promise<string> {
-  const created = await api.post<ReleaseAnswer>("/v1/releases", { name });
+  const created = await api.post<ReleaseResponse>("/v1/releases", { name });
   if (created.status !== 201) throw new Error(`the release was not created: ${created.text}`);
   const { id } = created.body;
   if (taskNumbers.length > 0) {
@@ -49,17 +49,17 @@ export async function makeRelease(
   return id;
 }
 
-export const readRelease = async (api: Api, id: string): Promise<ReleaseAnswer> =>
-  (await api.get<ReleaseAnswer>(`/v1/releases/${id}`)).body;
+export const readRelease = async (api: Api, id: string): Promise<ReleaseResponse> =>
+  (await api.get<ReleaseResponse>(`/v1/releases/${id}`)).body;
 
 export const setCards = (
   api: Api,
   id: string,
   taskNumbers: readonly unknown[],
   options?: CallOptions,
-): Promise<ApiAnswer> => api.put(`/v1/releases/${id}/cards`, { taskNumbers }, options);
+): Promise<ApiResponse> => api.put(`/v1/releases/${id}/cards`, { taskNumbers }, options);
 
-export interface PromotionAnswer {
+export interface PromotionResponse {
   readonly promoted: readonly {
     readonly number: number;
     readonly statusId: string;
@@ -81,14 +81,14 @@ export const promote = (
   id: string,
   body: { readonly statusId: string; readonly taskNumbers?: readonly number[] },
   options?: CallOptions,
-): Promise<ApiAnswer<PromotionAnswer>> => api.post(`/v1/releases/${id}/promote`, body, options);
+): Promise<ApiResponse<PromotionResponse>> => api.post(`/v1/releases/${id}/promote`, body, options);
 
 export const pick = (
   api: Api,
   id: string,
   taskNumber: number,
   options?: CallOptions,
-): Promise<ApiAnswer<ReleaseAnswer & PickRefusal>> =>
+): Promise<ApiResponse<ReleaseResponse & PickRefusal>> =>
   api.post(`/v1/releases/${id}/pick`, { taskNumber }, options);
 
 export interface PickRefusal {
@@ -102,10 +102,10 @@ export const complete = (
   id: string,
   versions: readonly { readonly repositoryId: string | undefined; readonly tagName: unknown }[],
   options?: CallOptions,
-): Promise<ApiAnswer<ReleaseAnswer & { message: string }>> =>
+): Promise<ApiResponse<ReleaseResponse & { message: string }>> =>
   api.post(`/v1/releases/${id}/complete`, { versions }, options);
 
-export const freeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
+export const freeze = (api: Api, id: string, options?: CallOptions): Promise<ApiResponse<ReleaseResponse>> =>
   api.post(`/v1/releases/${id}/freeze`, undefined, options);
 
 /** Creates a frozen release with these cards and returns its id. */
@@ -120,8 +120,11 @@ export async function frozenRelease(
   return id;
 }
 
-export const unfreeze = (api: Api, id: string, options?: CallOptions): Promise<ApiAnswer<ReleaseAnswer>> =>
-  api.delete(`/v1/releases/${id}/freeze`, options);
+export const unfreeze = (
+  api: Api,
+  id: string,
+  options?: CallOptions,
+): Promise<ApiResponse<ReleaseResponse>> => api.delete(`/v1/releases/${id}/freeze`, options);
 
 /** The commit of a tag on the forge, or null. */
 export async function tagOf(board: TestBoard, repository: string, tagName: string): Promise<string | null> {

@@ -1,17 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ApiAnswer, ApiCard } from "../api.ts";
+import type { ApiResponse, ApiCard } from "../api.ts";
 import type { TestBoard } from "../world.ts";
 
 const LONG = 300_000;
 
 /** Repeats a call with its key until it succeeds, as callers should. */
-async function untilSuccess<Body>(call: (key: string) => Promise<ApiAnswer<Body>>): Promise<Body> {
+async function untilSuccess<Body>(call: (key: string) => Promise<ApiResponse<Body>>): Promise<Body> {
   const key = randomUUID();
   for (const until = Date.now() + LONG / 2; Date.now() < until; await sleep(200)) {
-    const answer = await call(key).catch(() => null);
-    if (answer && answer.status < 300) return answer.body;
-    if (answer && answer.status < 500 && !answer.headers.has("retry-after")) throw new Error(answer.text);
+    const response = await call(key).catch(() => null);
+    if (response && response.status < 300) return response.body;
+    if (response && response.status < 500 && !response.headers.has("retry-after"))
+      throw new Error(response.text);
   }
   throw new Error("the call never succeeded");
 }

@@ -49,9 +49,9 @@ export interface TrunkReport {
 
 /** The trunk report of the board's only project. */
 export async function readTrunk(api: Api, query = ""): Promise<TrunkReport> {
-  const answer = await api.get<TrunkReport>(`/v1/trunk${query}`);
-  if (answer.status !== 200) throw new Error(`reading the trunk report failed: ${answer.text}`);
-  return answer.body;
+  const response = await api.get<TrunkReport>(`/v1/trunk${query}`);
+  if (response.status !== 200) throw new Error(`reading the trunk report failed: ${response.text}`);
+  return response.body;
 }
 
 /** The report when it has this number of landings. */

@@ -3,13 +3,13 @@ import { changeRefs } from "../../actions/change-refs.ts";
 import { mayPush, mayRewrite, missingSignature } from "../../actions/protection.ts";
 import { readCommit } from "../../git/commits.ts";
 import { isAncestor } from "../../git/history.ts";
-import { isRefName, readRef, ZERO_SHA, type RefUpdate } from "../../git/refs.ts";
+import { isRefName, readRef, shortRefName, ZERO_SHA, type RefUpdate } from "../../git/refs.ts";
 import type { AccountRow, RepositoryRow } from "../../rows.ts";
 import { needRefId, needRepository } from "../find-node.ts";
 import { ApiError } from "../../server/api-error.ts";
 import { assertMayWrite } from "../permission.ts";
 import { notFound, unprocessable } from "../refusal.ts";
-import { shortRefName, type Mutation, type Scope } from "../scope.ts";
+import { type Mutation, type Scope } from "../scope.ts";
 
 const UPDATE_FAILED = "Reference update failed";
 

@@ -1,6 +1,6 @@
 import { protectionOf } from "../../actions/protection.ts";
 import { aheadBehind, commitsBetween } from "../../git/history.ts";
-import { listRefs, readRef } from "../../git/refs.ts";
+import { listRefs, readRef, shortRefName } from "../../git/refs.ts";
 import { NODE_PREFIXES, namedNodeId, nodeId } from "../../node-id.ts";
 import { presentBranchRules } from "../../present/branch.ts";
 import type { ProtectionRow, PullRequestRow, RepositoryRow } from "../../rows.ts";
@@ -8,7 +8,7 @@ import { connection, isGiven, type PageArgs } from "../connection.ts";
 import { mergeQueueObject } from "./merge-queue.ts";
 import { choosePullRequests, type PullRequestArgs } from "./pull-request.ts";
 import { GraphqlRefusal } from "../refusal.ts";
-import { repositoryPath, shortRefName, type GraphqlObject, type Scope } from "../scope.ts";
+import { repositoryPath, type GraphqlObject, type Scope } from "../scope.ts";
 
 export function repositoryObject(scope: Scope, row: RepositoryRow): GraphqlObject {
   const path = repositoryPath(scope, row);

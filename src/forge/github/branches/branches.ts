@@ -1,23 +1,28 @@
 import { z } from "zod";
 import type { CreatedRef, ForgeResult } from "../../values.ts";
-import { type BranchTip, type DeletedBranch, type MovedBranch, TEMPORARY_BRANCHES } from "../../releasing.ts";
-import { parseAnswer } from "../calls/client.ts";
+import {
+  type BranchTip,
+  type DeletedBranch,
+  type MoveBranchResult,
+  TEMPORARY_BRANCHES,
+} from "../../releasing.ts";
+import { parseResponse } from "../calls/client.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { createRef, NO_COMMIT, readRef, refShape, updateRefs } from "./refs.ts";
 import { succeeded } from "../repositories.ts";
 
 export async function readBranchHead({ read }: GitHubRepository, branchName: string): Promise<string | null> {
-  const answer = await read("/git/ref/heads/{branch}", { branch: branchName });
+  const response = await read("/git/ref/heads/{branch}", { branch: branchName });
   // 409 is an empty repository.
-  if (answer.status === 404 || answer.status === 409) return null;
-  const { ref, object } = parseAnswer(refShape, succeeded(answer));
+  if (response.status === 404 || response.status === 409) return null;
+  const { ref, object } = parseResponse(refShape, succeeded(response));
   return ref === `refs/heads/${branchName}` ? object.sha : null;
 }
 
 export async function readTemporaryBranches({ read }: GitHubRepository): Promise<BranchTip[]> {
-  const answer = await read("/git/matching-refs/{ref}", { ref: `heads/${TEMPORARY_BRANCHES}` });
-  if (answer.status === 404 || answer.status === 409) return [];
-  return parseAnswer(z.array(refShape), succeeded(answer))
+  const response = await read("/git/matching-refs/{ref}", { ref: `heads/${TEMPORARY_BRANCHES}` });
+  if (response.status === 404 || response.status === 409) return [];
+  return parseResponse(z.array(refShape), succeeded(response))
     .map(({ ref, object }) => ({ branchName: ref.slice("refs/heads/".length), sha: object.sha }))
     .filter(({ branchName }) => branchName.startsWith(TEMPORARY_BRANCHES));
 }
@@ -39,11 +44,11 @@ export async function deleteBranch(
 export async function moveBranch(
   repository: GitHubRepository,
   order: { readonly branchName: string; readonly from: string; readonly to: string },
-): Promise<MovedBranch> {
+): Promise<MoveBranchResult> {
   const changed = await changeBranch(repository, order);
   if (!changed.ok) return changed;
   const { sha } = changed.value;
-  return { ok: true, value: sha === order.to ? { state: "there" } : { state: "moved", sha } };
+  return { ok: true, value: sha === order.to ? { state: "at_target" } : { state: "moved", sha } };
 }
 
 /** The branch's commit, null for none, and whether this write may have changed it. */
@@ -56,7 +61,7 @@ async function changeBranch(
 ): Promise<Changed> {
   const { branchName, from, to } = order;
   const name = `refs/heads/${branchName}`;
-  /** The repository's id while the branch is at `from`. */
+  /** The repository's id if the branch is at `from`, otherwise the result. */
   const readState = async (isChanged: boolean): Promise<Changed | { repositoryId: string }> => {
     const found = await readRef(repository, name);
     if (!found.ok) return found;
@@ -97,9 +102,9 @@ export async function readContains(
   sha: string,
 ): Promise<boolean | null> {
   // The first page would include up to 300 changed files with patches.
-  const answer = await read(COMPARE, { basehead: `${branchName}...${sha}`, per_page: 1, page: 2 });
-  if (answer.status === 404) return null;
-  return parseAnswer(comparisonShape, succeeded(answer)).ahead_by === 0;
+  const response = await read(COMPARE, { basehead: `${branchName}...${sha}`, per_page: 1, page: 2 });
+  if (response.status === 404) return null;
+  return parseResponse(comparisonShape, succeeded(response)).ahead_by === 0;
 }
 
 /**
@@ -118,8 +123,8 @@ export async function changedOnBothSides(
 
 /** Maps the name of a changed file to its blob; null for the old name of a renamed file. */
 async function readFiles({ read }: GitHubRepository, basehead: string): Promise<Map<string, string | null>> {
-  const answer = await read(COMPARE, { basehead });
-  const files = answer.status < 300 ? (parseAnswer(filesShape, answer).files ?? []) : [];
+  const response = await read(COMPARE, { basehead });
+  const files = response.status < 300 ? (parseResponse(filesShape, response).files ?? []) : [];
   return new Map(
     files.flatMap(({ filename, sha, previous_filename: before }) => [
       [filename, sha ?? null] as const,

@@ -3,8 +3,8 @@ import type { InertTextOptions } from "../../../flow/inert-text.ts";
 import type { ForgeResult } from "../../values.ts";
 import type { PickOrder, PickResult, PreparedPick } from "../../releasing.ts";
 import { changedOnBothSides } from "./branches.ts";
-import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
-import { isInstallationRefused, isUnavailable, orFallback } from "../calls/failures.ts";
+import { type GitHubCaller, parseResponse } from "../calls/client.ts";
+import { isInstallationRefusedError, isUnavailable, orFallback } from "../calls/failures.ts";
 import { type GitHubRepository, nothingToFind, refusedBy } from "../github-repository.ts";
 import { mergeChain } from "./pick-merges.ts";
 import {
@@ -97,7 +97,8 @@ export const discardPick = (
   { caller }: GitHubRepository,
   order: PickOrder,
   { handle }: PreparedPick,
-): Promise<boolean> => orFallback(removeTemp(caller, handle, order.tempBranch), isInstallationRefused, false);
+): Promise<boolean> =>
+  orFallback(removeTemp(caller, handle, order.tempBranch), isInstallationRefusedError, false);
 
 const readState = ({ caller, ref }: GitHubRepository, order: PickOrder): Promise<ForgeResult<PickState>> =>
   askRepository(caller, PICK, { repository: ref, order });
@@ -160,9 +161,9 @@ async function writeCommit(
   commit: Readonly<Record<string, unknown>>,
   text?: InertTextOptions,
 ): Promise<string> {
-  const answer = await runWrite(() => write("POST /git/commits", commit, text), nothingToFind);
-  if (answer.status >= 300) throw new PickEnded(refusedBy(answer));
-  return parseAnswer(committedShape, answer).sha;
+  const response = await runWrite(() => write("POST /git/commits", commit, text), nothingToFind);
+  if (response.status >= 300) throw new PickEnded(refusedBy(response));
+  return parseResponse(committedShape, response).sha;
 }
 
 /** Moves the branch and deletes the temporary one atomically. */
@@ -207,7 +208,7 @@ function parentOf(commit: MergedCommit): string {
   throw new PickEnded({ ok: false, refusal: { reason: "unknown", message } });
 }
 
-/** GitHub signs only commits without an author of ours: the author becomes a co-author. */
+/** GitHub signs a commit only if the request names no author, so the author becomes a co-author. */
 function creditedTo(commit: MergedCommit, isSigned: boolean): Readonly<Record<string, unknown>> {
   const { author } = commit;
   const message = pickedMessage(commit);

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { LineCommit } from "../../../flow/landings.ts";
+import type { TrunkCommit } from "../../../flow/landings.ts";
 import type { HistoryQuestion, LandedHistory } from "../../releasing.ts";
 import type { GitHubRepository } from "../github-repository.ts";
-import { pageInfoShape } from "../calls/graphql-answer.ts";
+import { pageInfoShape } from "../calls/graphql-response.ts";
 import { name, text } from "../text-shapes.ts";
 import { PAGE, valueOf } from "../repositories.ts";
 import { askRepository, type Question, type QuestionKind } from "../repository-questions.ts";
@@ -36,12 +36,12 @@ const startShape = z.looseObject({
   oid: z.string(),
   history: z.looseObject({ pageInfo: pageInfoShape, nodes: z.array(commitShape) }),
 });
-const answerShape = z.looseObject({
+const responseShape = z.looseObject({
   databaseId: z.number(),
   branch: z.looseObject({ target: startShape.nullish() }).nullish(),
   start: startShape.nullish(),
 });
-type Page = z.infer<typeof answerShape>;
+type Page = z.infer<typeof responseShape>;
 
 export const LANDED: QuestionKind<PageQuestion, Page> = {
   operation: "LandedHistory",
@@ -65,7 +65,7 @@ export const LANDED: QuestionKind<PageQuestion, Page> = {
       ? `id branch: ref(qualifiedName: ${declare("branch", "String!", `refs/heads/${branchName}`)}) { target { ${line} } }`
       : `id start: object(oid: ${declare("from", "GitObjectID!", from)}) { ${line} }`;
   },
-  shape: answerShape,
+  shape: responseShape,
 };
 
 /** GitHub lists the whole history, with the commits of merged branches. */
@@ -75,7 +75,7 @@ export async function readLandedCommits(
 ): Promise<LandedHistory | null> {
   const known = new Map<string, Commit>();
   const line: Commit[] = [];
-  const answer = (next: string | null, reachesAfter: boolean): LandedHistory => {
+  const historyUpTo = (next: string | null, reachesAfter: boolean): LandedHistory => {
     const trunk = firstParents(known, line[0]?.oid);
     const commits = line.map((commit) =>
       toLanded(commit, question.branchName, broughtBy(commit, known, trunk)),
@@ -94,10 +94,10 @@ export async function readLandedCommits(
       line.push(next);
       at = parentOf(next) ?? "";
     }
-    if (at === question.after) return answer(null, true);
+    if (at === question.after) return historyUpTo(null, true);
     const { hasNextPage, endCursor } = start.history.pageInfo;
-    if (at === "" || !hasNextPage || !endCursor) return answer(null, false);
-    if (pages === MAX_PAGES) return answer(at, false);
+    if (at === "" || !hasNextPage || !endCursor) return historyUpTo(null, false);
+    if (pages === MAX_PAGES) return historyUpTo(at, false);
     cursor = endCursor;
   }
 }
@@ -119,7 +119,7 @@ function broughtBy(
   merge: Commit,
   known: ReadonlyMap<string, Commit>,
   trunk: ReadonlySet<string>,
-): LineCommit["mergedCommits"] {
+): TrunkCommit["mergedCommits"] {
   const mergedCommits = new Map<string, Commit>();
   const open = merge.parents.nodes.slice(1).map(({ oid }) => oid);
   for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
@@ -135,8 +135,8 @@ function broughtBy(
 function toLanded(
   commit: Commit,
   branchName: string,
-  mergedCommits: LineCommit["mergedCommits"],
-): LineCommit {
+  mergedCommits: TrunkCommit["mergedCommits"],
+): TrunkCommit {
   const pulls = commit.associatedPullRequests?.nodes ?? [];
   const merged = pulls.find((pull) => pull.merged && pull.baseRefName === branchName);
   return {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Refusal } from "../../../flow/refusal.ts";
-import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
-import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
+import { type GitHubCaller, parseResponse } from "../calls/client.ts";
+import { graphqlOutcome, refusalOfError } from "../calls/graphql-response.ts";
 import type { MergedCommit } from "./pick-state.ts";
 
 /** Merges in one call, since GitHub ends a GraphQL call after 10 seconds. */
@@ -13,7 +13,7 @@ export type MergedTrees =
   /** The branch's tree after each commit. */
   { readonly trees: readonly string[] } | { readonly refusal: Refusal; readonly at: MergedCommit };
 
-const answerShape = z.record(
+const responseShape = z.record(
   z.string(),
   z
     .looseObject({
@@ -55,26 +55,26 @@ interface Chain {
 /** Merges the commits into the target's tree on a temporary branch. */
 export async function mergeChain(caller: GitHubCaller, chain: Chain): Promise<MergedTrees> {
   const { repositoryId, tempBranch: base, sibling } = chain;
+  const refUpdates = [{ name: `refs/heads/${base}`, afterOid: sibling, force: true }];
   const trees: string[] = [];
   for (let start = 0; start < chain.commits.length; start += PER_CALL) {
     const commits = chain.commits.slice(start, start + PER_CALL);
-    const refUpdates = [{ name: `refs/heads/${base}`, afterOid: sibling, force: true }];
     const heads = Object.fromEntries(commits.map(({ oid }, index) => [`h${index}`, oid]));
-    const answer = await caller.mutate(mergesDocument(commits.length, start === 0), {
+    const response = await caller.mutate(mergesDocument(commits.length, start === 0), {
       repositoryId,
       base,
       message: MESSAGE,
       ...heads,
       ...(start === 0 ? { refUpdates } : {}),
     });
-    const outcome = graphqlOutcome(answer);
+    const outcome = graphqlOutcome(response);
     if (!outcome.ok) return { refusal: outcome.refusal, at: commits[0]! };
     const [error] = outcome.value.errors;
     if (error !== undefined) {
       const index = Number(String(error.path?.[0] ?? "").slice(1));
-      return { refusal: refusalOfError(error, answer), at: commits[index] ?? commits[0]! };
+      return { refusal: refusalOfError(error, response), at: commits[index] ?? commits[0]! };
     }
-    const data = parseAnswer(answerShape, { ...answer, body: outcome.value.data });
+    const data = parseResponse(responseShape, { ...response, body: outcome.value.data });
     const merged = commits.map((_, index) => data[`m${index}`]?.mergeCommit?.tree.oid);
     const found = merged.filter((tree) => tree !== undefined);
     if (found.length < commits.length) {

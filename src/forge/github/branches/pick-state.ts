@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { PickOrder, PickResult } from "../../releasing.ts";
-import { nodesOf } from "../calls/graphql-answer.ts";
+import { nodesOf } from "../calls/graphql-response.ts";
 import type { Question, QuestionKind } from "../repository-questions.ts";
 
-/** How many commits are searched for earlier picks. An older pick results in no change. */
+/** How many commits are searched for earlier picks. A commit that was picked before them is picked again, which changes nothing. */
 const HISTORY = 100;
 
 const oidShape = z.looseObject({ oid: z.string() });
@@ -76,7 +76,7 @@ const stateShape = z.looseObject({
 export type PickState = z.infer<typeof stateShape>;
 
 export const PICK: QuestionKind<PickQuestion, PickState> = {
-  operation: "Repository",
+  operation: "PickState",
   fields: ({ order }, declare) => `id
       branch: ref(qualifiedName: ${declare("branch", "String!", `refs/heads/${order.branchName}`)}) {
         target { ... on Commit { oid tree { oid } history(first: ${HISTORY}) { nodes { oid message } } } }
@@ -114,9 +114,9 @@ export function commitsIn(
   return found;
 }
 
-/** The commits that a merge left on its target, oldest first; null when there was no merge. */
-function mergedCommitsOf(answer: unknown): MergedCommit[] | null {
-  const { data } = mergedPullShape.safeParse(answer);
+/** The commits that a merge added to its target, oldest first; null when there was no merge. */
+function mergedCommitsOf(response: unknown): MergedCommit[] | null {
+  const { data } = mergedPullShape.safeParse(response);
   const merge = data?.mergeCommit;
   if (!data?.merged || !merge) return null;
   if (merge.parents.nodes.length > 1) return [merge];
@@ -145,7 +145,7 @@ function rebasedOrSquashed(
   return line.at(-1)?.oid === tip.oid ? line : [tip];
 }
 
-/** The result when there is nothing to pick, from the branch alone; else null. */
+/** The result if the branch alone decides it: picked, contained or moved. Null if the pick has to be made. */
 export function finishedPick(
   state: PickState,
   { expectedTip }: PickOrder,

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { Refusal } from "../../../flow/refusal.ts";
 import type { CreatedRef, ForgeResult } from "../../values.ts";
-import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
+import { type GitHubCaller, parseResponse } from "../calls/client.ts";
 import { UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
-import { graphqlData } from "../calls/graphql-answer.ts";
+import { graphqlData } from "../calls/graphql-response.ts";
 import { askRepository, type Question, type QuestionKind } from "../repository-questions.ts";
 import { allMessages } from "../calls/refusals.ts";
 
@@ -30,7 +30,7 @@ const stateShape = z.looseObject({
 });
 
 export const REF: QuestionKind<RefQuestion, z.infer<typeof stateShape>> = {
-  operation: "Repository",
+  operation: "Ref",
   fields: ({ ref }, declare) => `id ref(qualifiedName: ${declare("ref", "String!", ref)}) { ${TAG_TARGET} }`,
   shape: stateShape,
 };
@@ -58,15 +58,15 @@ export async function createRef(
   };
   const ref = `refs/${kind === "branch" ? "heads" : "tags"}/${name}`;
   return await runWrite(async () => {
-    const answer = await write("POST /git/refs", { ref, sha });
-    if (answer.status === 422 && /reference already exists/i.test(allMessages(answer.body))) {
+    const response = await write("POST /git/refs", { ref, sha });
+    if (response.status === 422 && /reference already exists/i.test(allMessages(response.body))) {
       const found = await find();
       // Reads may be stale after a write.
       if (found === null) throw new UnknownOutcome(`GitHub has the ${kind}, but does not show it yet`);
       return found;
     }
-    if (answer.status >= 300) return refusedBy(answer);
-    const created = parseAnswer(refShape, answer).object.sha;
+    if (response.status >= 300) return refusedBy(response);
+    const created = parseResponse(refShape, response).object.sha;
     return { ok: true, value: created === sha ? { created: true } : { taken: created } };
   }, find);
 }
@@ -96,7 +96,7 @@ export async function updateRefs(
   repositoryId: string,
   refUpdates: readonly RefUpdate[],
 ): Promise<Refusal | null> {
-  const answer = await caller.mutate(UPDATE_REFS, { repositoryId, refUpdates });
-  const updated = graphqlData(z.unknown(), answer);
+  const response = await caller.mutate(UPDATE_REFS, { repositoryId, refUpdates });
+  const updated = graphqlData(z.unknown(), response);
   return updated.ok ? null : updated.refusal;
 }

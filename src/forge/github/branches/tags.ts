@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { CreatedRef, ForgeResult } from "../../values.ts";
-import type { NewTag, ReleaseNotes, TaggingAnswer, TaggingQuestion, TipTag } from "../../releasing.ts";
-import { type GitHubCaller, type GitHubClient, parseAnswer } from "../calls/client.ts";
-import { isInstallationRefused, orFallback, UnknownOutcome } from "../calls/failures.ts";
+import type { NewTag, ReleaseNotes, TagInspection, TaggingQuestion, TipTag } from "../../releasing.ts";
+import { type GitHubCaller, type GitHubClient, parseResponse } from "../calls/client.ts";
+import { isInstallationRefusedError, orFallback, UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
-import { graphqlOutcome } from "../calls/graphql-answer.ts";
+import { graphqlOutcome } from "../calls/graphql-response.ts";
 import { createRef, commitOf, NO_COMMIT, readRef, TAG_TARGET, tagTarget, updateRefs } from "./refs.ts";
 import { succeeded, valueOf } from "../repositories.ts";
 import { askInstallations, failTooLarge, type QuestionKind } from "../repository-questions.ts";
@@ -29,7 +29,7 @@ export const TAGGING: QuestionKind<TaggingQuestion, z.infer<typeof taggingShape>
 export const inspectTags = (
   client: GitHubClient,
   questions: readonly TaggingQuestion[],
-): Promise<TaggingAnswer[]> =>
+): Promise<TagInspection[]> =>
   askInstallations(
     client,
     TAGGING,
@@ -63,7 +63,7 @@ export async function tagBranchTip(
   ];
   const tag = async () => (await updateRefs(repository.caller, nodeId, refs)) === null;
   const find = async () => ((await readTagHead(repository, tagName)) === sha ? true : null);
-  return await orFallback(repository.runWrite(tag, find), isInstallationRefused, false);
+  return await orFallback(repository.runWrite(tag, find), isInstallationRefusedError, false);
 }
 
 const createdShape = z
@@ -96,13 +96,13 @@ export async function createTags(caller: GitHubCaller, tags: readonly NewTag[]):
     [`s${at}`, sha],
   ]);
   try {
-    const answer = await caller.mutate(createTagsDocument(known.length), Object.fromEntries(variables));
-    const outcome = graphqlOutcome(answer);
+    const response = await caller.mutate(createTagsDocument(known.length), Object.fromEntries(variables));
+    const outcome = graphqlOutcome(response);
     if (!outcome.ok) return tags.map(() => false);
-    const created = parseAnswer(createdShape, { ...answer, body: outcome.value.data });
+    const created = parseResponse(createdShape, { ...response, body: outcome.value.data });
     return tags.map((tag) => created?.[`t${known.indexOf(tag)}`]?.ref?.target?.oid === tag.sha);
   } catch (error) {
-    if (error instanceof UnknownOutcome || isInstallationRefused(error)) return tags.map(() => false);
+    if (error instanceof UnknownOutcome || isInstallationRefusedError(error)) return tags.map(() => false);
     throw error;
   }
 }
@@ -122,12 +122,13 @@ export async function publishRelease(
   const text = { isMarkdown: true, keeps: references.map((number) => `#${number}`) };
   return await repository.runWrite(async () => {
     const release = { tag_name: tagName, target_commitish: sha, name, body };
-    const answer = await repository.write("POST /releases", release, text);
-    if (answer.status < 300) return { ok: true, value: { url: parseAnswer(releaseShape, answer).html_url } };
-    if (!isTaken(answer.body)) return refusedBy(answer);
+    const response = await repository.write("POST /releases", release, text);
+    if (response.status < 300)
+      return { ok: true, value: { url: parseResponse(releaseShape, response).html_url } };
+    if (!isTaken(response.body)) return refusedBy(response);
     const found = await find();
     if (found !== null) return found;
-    if (await isDraft(repository, tagName)) return refusedBy(answer);
+    if (await isDraft(repository, tagName)) return refusedBy(response);
     throw new UnknownOutcome("GitHub has the release, but does not show it yet");
   }, find);
 }
@@ -139,15 +140,15 @@ function isTaken(body: unknown): boolean {
 
 /** Only the listing contains drafts. */
 async function isDraft({ read }: GitHubRepository, tagName: string): Promise<boolean> {
-  const answer = succeeded(await read("/releases", { per_page: 100 }));
-  const listed = parseAnswer(z.array(listedShape), answer);
+  const response = succeeded(await read("/releases", { per_page: 100 }));
+  const listed = parseResponse(z.array(listedShape), response);
   return listed.some((release) => release.draft === true && release.tag_name === tagName);
 }
 
 /** Finds published releases only. */
 async function findRelease({ read }: GitHubRepository, tagName: string): Promise<Published | null> {
-  const answer = await read("/releases/tags/{tag}", { tag: tagName });
-  if (answer.status === 404) return null;
-  const { html_url: url, tag_name: found } = parseAnswer(releaseShape, succeeded(answer));
+  const response = await read("/releases/tags/{tag}", { tag: tagName });
+  if (response.status === 404) return null;
+  const { html_url: url, tag_name: found } = parseResponse(releaseShape, succeeded(response));
   return found === tagName ? { ok: true, value: { url } } : null;
 }

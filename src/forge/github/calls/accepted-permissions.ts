@@ -1,12 +1,12 @@
 import type { Refusal } from "../../../flow/refusal.ts";
-import type { RawAnswer } from "./send-call.ts";
+import type { RawResponse } from "./send-call.ts";
 
 /**
  * The permissions that GitHub requires for a refused call, such as `["contents: write"]`. Empty if
  * it names none. GitHub separates alternatives by semicolons
  * (https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api).
  */
-export function acceptedPermissions({ status, headers }: Pick<RawAnswer, "status" | "headers">): string[] {
+export function acceptedPermissions({ status, headers }: Pick<RawResponse, "status" | "headers">): string[] {
   if (status !== 403 && status !== 404) return [];
   const alternatives = String(headers["x-accepted-github-permissions"] ?? "").split(";");
   return alternatives.flatMap((alternative) => {
@@ -18,9 +18,9 @@ export function acceptedPermissions({ status, headers }: Pick<RawAnswer, "status
 /** Adds the permissions to a refusal that is due to a missing one. */
 export function withPermissions(
   refusal: Refusal,
-  answer: Parameters<typeof acceptedPermissions>[0],
+  response: Parameters<typeof acceptedPermissions>[0],
 ): Refusal {
-  const permissions = acceptedPermissions(answer);
+  const permissions = acceptedPermissions(response);
   if (
     permissions.length === 0 ||
     !/not accessible by|without .?workflows.? permission/i.test(refusal.message)

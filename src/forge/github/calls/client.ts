@@ -7,7 +7,7 @@ import {
   CredentialsRefused,
   GraphqlMissing,
   InstallationRefused,
-  isUnanswered,
+  isWithoutResponse,
   NotSent,
   checkBeforeSending,
   QuestionTooLarge,
@@ -19,32 +19,32 @@ import {
   type Account,
   type GitHubCall,
   type CallParameters,
-  type RawAnswer,
+  type RawResponse,
   Person,
   sendCall,
   type CallDeps,
 } from "./send-call.ts";
 import { isQueryTooLarge } from "./query-limits.ts";
-import { AnswerTooLarge, TransportFailure } from "./transport.ts";
+import { ResponseTooLarge, TransportFailure } from "./transport.ts";
 import { awaitTurn, type Pacing } from "./turns.ts";
 
-/** The time for all calls of one `Caller`, so that the API answers within 30 s. */
+/** The time for all calls of one `Caller`, so that the API responds within 30 s. */
 const CALL_WITHIN_MS = 25_000;
 const LOST_ACCESS_RETRY_S = 60;
 
 /** A response with a status from 200 to 499, except for rate limits and refused credentials. */
-export interface Answer extends Omit<RawAnswer, "isTokenRequest"> {
+export interface GitHubResponse extends Omit<RawResponse, "isTokenRequest"> {
   readonly facts: CallFacts;
 }
 
 /** Calls GitHub as one account until one deadline. */
 export interface GitHubCaller {
   /** `route` is a template such as `GET /repositories/{repository_id}`; octokit escapes values. */
-  read(route: string, parameters?: CallParameters): Promise<Answer>;
-  write(route: string, parameters: CallParameters): Promise<Answer>;
+  read(route: string, parameters?: CallParameters): Promise<GitHubResponse>;
+  write(route: string, parameters: CallParameters): Promise<GitHubResponse>;
   /** The response's body is `{ data, errors }`. */
-  query(document: string, variables: CallParameters): Promise<Answer>;
-  mutate(document: string, variables: CallParameters): Promise<Answer>;
+  query(document: string, variables: CallParameters): Promise<GitHubResponse>;
+  mutate(document: string, variables: CallParameters): Promise<GitHubResponse>;
 }
 
 export interface GitHubClient {
@@ -55,7 +55,7 @@ export interface GitHubClient {
 
 export type MayWrite = () => Promise<boolean>;
 
-interface Deps extends CallDeps, Pacing {
+interface ClientDeps extends CallDeps, Pacing {
   readonly onRefused: OnRefused;
   /** Absent: every write may be sent. */
   readonly mayWrite?: MayWrite;
@@ -73,7 +73,7 @@ export type OnUnavailable = (
   retryAfter: number,
 ) => Promise<void>;
 
-export function createClient(deps: Deps): GitHubClient {
+export function createClient(deps: ClientDeps): GitHubClient {
   return {
     as(account, withinMs = CALL_WITHIN_MS) {
       const deadline = deps.clock.now() + withinMs;
@@ -95,19 +95,25 @@ export function createClient(deps: Deps): GitHubClient {
 }
 
 /** The parsed body; throws `UnknownOutcome` for another shape. */
-export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
-  const parsed = schema.safeParse(answer.body);
+export function parseResponse<T>(schema: z.ZodType<T>, response: GitHubResponse): T {
+  const parsed = schema.safeParse(response.body);
   if (parsed.success) return parsed.data;
-  throw unexpectedAnswer(answer, parsed.error.issues[0]?.path.join("."));
+  throw unexpectedResponse(response, parsed.error.issues[0]?.path.join("."));
 }
 
 /** `at` is the path of the part of the body that is wrong. */
-export function unexpectedAnswer(answer: Answer, at = ""): UnknownOutcome {
-  const cause = new CallFailure(`answered ${answer.status} in an unknown shape, at "${at}"`, answer.facts);
-  return new UnknownOutcome("GitHub responded in an unexpected shape", { reason: "unusable_answer", cause });
+export function unexpectedResponse(response: GitHubResponse, at = ""): UnknownOutcome {
+  const cause = new CallFailure(
+    `responded with ${response.status} in an unknown shape, at "${at}"`,
+    response.facts,
+  );
+  return new UnknownOutcome("GitHub responded in an unexpected shape", {
+    reason: "unusable_response",
+    cause,
+  });
 }
 
-async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
+async function perform(deps: ClientDeps, call: GitHubCall): Promise<GitHubResponse> {
   try {
     return await attempt(deps, call);
   } catch (error) {
@@ -124,12 +130,12 @@ async function perform(deps: Deps, call: GitHubCall): Promise<Answer> {
 
 /**
  * Whether GitHub did not respond. `limits` records limits. A response that cannot be used may be asked
- * for in another way, so `connect` reports it.
+ * for in another way, so `reportingUnusable` reports it.
  */
 const isOutage = (error: unknown): error is ForgeUnavailable =>
   error instanceof ForgeUnavailable && error.reason === "outage" && error.cause instanceof CallFailure;
 
-async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
+async function attempt(deps: ClientDeps, call: GitHubCall): Promise<GitHubResponse> {
   await awaitTurn(deps, call);
   const progress = { isSent: false, isAbandoned: false, assertPermitted: () => assertPermitted(deps, call) };
   const sentAt = deps.clock.now();
@@ -137,27 +143,27 @@ async function attempt(deps: Deps, call: GitHubCall): Promise<Answer> {
   if ("status" in ended && isReadQuery(call) && isQueryTooLarge(ended, deps.clock.now() - sentAt)) {
     throw queryTooLarge(deps, call, ended);
   }
-  if ("status" in ended && ended.status < 500) return toAnswer(deps, call, ended);
+  if ("status" in ended && ended.status < 500) return toResponse(deps, call, ended);
   if ("error" in ended && ended.error instanceof NotSent) throw ended.error.cause;
   throw unavailable(deps, call, progress.isSent, ended);
 }
 
 /** The permission may have ended while the write waited for its turn or a token. */
-async function assertPermitted({ mayWrite }: Deps, { isWrite }: GitHubCall): Promise<void> {
+async function assertPermitted({ mayWrite }: ClientDeps, { isWrite }: GitHubCall): Promise<void> {
   if (!isWrite || mayWrite === undefined || (await checkBeforeSending(mayWrite()))) return;
   throw new ForgeUnavailable("The permission for this write ended before it was sent", { retryAfter: 1 });
 }
 
 const isReadQuery = ({ kind, isWrite }: GitHubCall): boolean => kind === "graphql" && !isWrite;
 
-function queryTooLarge({ log }: Deps, call: GitHubCall, raw: RawAnswer): QuestionTooLarge {
+function queryTooLarge({ log }: ClientDeps, call: GitHubCall, raw: RawResponse): QuestionTooLarge {
   const cause = new CallFailure("is too large for GitHub", factsOf(call, raw));
   log.warn({ ...cause.facts, account: String(call.account) }, "a query is too large for GitHub");
-  return new QuestionTooLarge("GitHub cannot read this much at once", { reason: "unusable_answer", cause });
+  return new QuestionTooLarge("GitHub cannot read this much at once", { reason: "unusable_response", cause });
 }
 
 /** Throws for refused credentials. */
-function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Answer {
+function toResponse(deps: ClientDeps, call: GitHubCall, raw: RawResponse): GitHubResponse {
   const { status, headers, body } = raw;
   const account = String(call.account);
   const facts = factsOf(call, raw);
@@ -171,11 +177,11 @@ function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Answer {
   const isOurs = !(call.account instanceof Person);
   if ((status === 401 && isOurs) || raw.isTokenRequest) {
     deps.log.error({ ...facts, account }, "GitHub does not accept our credentials");
-    throw noAccess(new CallFailure(`answered ${status}`, facts));
+    throw noAccess(new CallFailure(`responded with ${status}`, facts));
   }
   if (call.kind === "graphql" && status === 404) {
-    const cause = new CallFailure("answered 404", facts);
-    const options = { retryAfter: 60, reason: "unusable_answer", cause } as const;
+    const cause = new CallFailure("responded with 404", facts);
+    const options = { retryAfter: 60, reason: "unusable_response", cause } as const;
     throw new GraphqlMissing("GitHub has no GraphQL API at this address", options);
   }
   return { status, headers, body, facts };
@@ -183,19 +189,19 @@ function toAnswer(deps: Deps, call: GitHubCall, raw: RawAnswer): Answer {
 
 /** The error for a call that got a 5xx or no response, or was not sent. */
 function unavailable(
-  deps: Deps,
+  deps: ClientDeps,
   call: GitHubCall,
   isSent: boolean,
-  ended: RawAnswer | { readonly error: unknown },
+  ended: RawResponse | { readonly error: unknown },
 ): Error {
   const [raw, error] = "status" in ended ? [ended, null] : [null, ended.error];
-  if (isUnanswered(error)) return error;
-  const why = raw === null ? nameOf(error) : `answered ${raw.status}`;
+  if (isWithoutResponse(error)) return error;
+  const why = raw === null ? nameOf(error) : `responded with ${raw.status}`;
   const cause = new CallFailure(why, factsOf(call, raw));
   deps.log.warn({ ...cause.facts, account: String(call.account), why }, "GitHub did not respond");
   if (error instanceof TokenRefused) return noAccess(cause);
-  if (error instanceof AnswerTooLarge && !call.isWrite) {
-    return new QuestionTooLarge("GitHub's response is too large", { reason: "unusable_answer", cause });
+  if (error instanceof ResponseTooLarge && !call.isWrite) {
+    return new QuestionTooLarge("GitHub's response is too large", { reason: "unusable_response", cause });
   }
   const Kind = call.isWrite && isSent ? UnknownOutcome : ForgeUnavailable;
   return new Kind("GitHub did not respond", { cause });
@@ -215,7 +221,7 @@ function noAccess(cause: CallFailure): CredentialsRefused {
   });
 }
 
-function factsOf(call: GitHubCall, raw: RawAnswer | null): CallFacts {
+function factsOf(call: GitHubCall, raw: RawResponse | null): CallFacts {
   const requestId = raw?.headers["x-github-request-id"];
   return {
     method: call.method,

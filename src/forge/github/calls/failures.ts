@@ -66,12 +66,12 @@ export class InstallationRefused extends Error {
   }
 }
 
-export const isUnanswered = (error: unknown): error is ForgeUnavailable | InstallationRefused =>
+export const isWithoutResponse = (error: unknown): error is ForgeUnavailable | InstallationRefused =>
   error instanceof ForgeUnavailable || error instanceof InstallationRefused;
 
 export const isUnavailable = (error: unknown): error is ForgeUnavailable => error instanceof ForgeUnavailable;
 
-export const isInstallationRefused = (error: unknown): error is InstallationRefused =>
+export const isInstallationRefusedError = (error: unknown): error is InstallationRefused =>
   error instanceof InstallationRefused;
 
 /** The fallback if the promise fails with an expected error. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { ForgeLimited } from "../../values.ts";
 import { checkBeforeSending } from "./failures.ts";
-import { type HttpAnswer, limitIn, type ReportedLimit } from "./limit-answers.ts";
+import { type HttpResponse, limitIn, type ReportedLimit } from "./reported-limits.ts";
 
 /**
  * The first wait in seconds when GitHub states none
@@ -39,7 +39,7 @@ export interface Limits {
    * Sends one request, unless GitHub limits its account, and reads limits from the response. Throws
    * `ForgeLimited` for both. Throws `NotSent` if the limits cannot be read.
    */
-  guard<Answer extends HttpAnswer>(request: LimitedRequest, send: () => Promise<Answer>): Promise<Answer>;
+  guard<Sent extends HttpResponse>(request: LimitedRequest, send: () => Promise<Sent>): Promise<Sent>;
 }
 
 /** `now` in milliseconds. */
@@ -78,22 +78,22 @@ export function createLimits(clock: { now(): number }, shared: SharedLimits | nu
     return stored;
   }
 
-  async function guard<Answer extends HttpAnswer>(
+  async function guard<Sent extends HttpResponse>(
     { account, kind, url }: LimitedRequest,
-    send: () => Promise<Answer>,
-  ): Promise<Answer> {
+    send: () => Promise<Sent>,
+  ): Promise<Sent> {
     const nextWaitIsLonger = await checkBeforeSending(check(account));
-    const answer = await send();
-    const limit = await limitIn(url, answer, clock.now());
+    const response = await send();
+    const limit = await limitIn(url, response, clock.now());
     if (limit === null) {
       // If it fails, the next success repeats it.
-      const endsLimits = nextWaitIsLonger && answer.ok && kind !== "token";
+      const endsLimits = nextWaitIsLonger && response.ok && kind !== "token";
       if (endsLimits) await shared?.reset(account, kind === "write").catch(() => undefined);
-      return answer;
+      return response;
     }
     const seconds = await record(account, kind === "write", limit);
-    const requestId = answer.headers.get("x-github-request-id");
-    log.warn({ account, status: answer.status, requestId, seconds }, "GitHub limits requests");
+    const requestId = response.headers.get("x-github-request-id");
+    log.warn({ account, status: response.status, requestId, seconds }, "GitHub limits requests");
     throw limited(seconds);
   }
 

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { Probot, ProbotOctokit } from "probot";
 import type { Logger } from "pino";
-import type { CompleteAnswer, MonotonicClock, Transport } from "./transport.ts";
+import type { CompleteResponse, MonotonicClock, Transport } from "./transport.ts";
 
 /** The shortest time between two tokens if GitHub accepts neither. */
 const REMINT_EVERY_MS = 60_000;
@@ -147,7 +147,7 @@ function tokenRenewal(octokit: ProbotOctokit, clock: MonotonicClock): Omit<Insta
 
 /** For requests that octokit makes itself, mainly for tokens. */
 function mintingFetch(transport: Transport, clock: MonotonicClock) {
-  return (url: string, init: RequestInit): Promise<CompleteAnswer> => {
+  return (url: string, init: RequestInit): Promise<CompleteResponse> => {
     const tokenFor = /\/app\/installations\/(\d+)\/access_tokens$/.exec(url)?.[1];
     const isMint = tokenFor !== undefined;
     const method = init.method ?? "GET";

@@ -3,7 +3,7 @@
  * (https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api).
  */
 import { z } from "zod";
-import type { RawAnswer } from "./send-call.ts";
+import type { RawResponse } from "./send-call.ts";
 
 const ENDED_AFTER_MS = 9_000;
 const GATEWAY_STATUSES = [502, 504];
@@ -20,7 +20,7 @@ const bodyShape = z.looseObject({
 });
 
 /** Whether a query asked for too much at once, so that parts of it may succeed. */
-export function isQueryTooLarge({ status, body }: RawAnswer, tookMs: number): boolean {
+export function isQueryTooLarge({ status, body }: RawResponse, tookMs: number): boolean {
   if (GATEWAY_STATUSES.includes(status) && tookMs >= ENDED_AFTER_MS) return true;
   const { data } = bodyShape.safeParse(body);
   const errors = [...(data?.errors ?? []), ...(status >= 500 ? [{ message: data?.message }] : [])];

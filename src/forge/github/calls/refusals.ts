@@ -75,7 +75,7 @@ function messageIn(body: unknown): string {
   return message ?? details?.message ?? "";
 }
 
-/** All messages in the body: some texts appear in one place or another. */
+/** All messages in the body. GitHub puts some texts in `message` and sometimes in `errors`. */
 export const allMessages = (body: unknown): string => cutMessage(messagesIn(body));
 
 function messagesIn(body: unknown): string {

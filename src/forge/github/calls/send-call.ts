@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { isUnavailable, NotSent } from "./failures.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
-import { type CompleteAnswer, type MonotonicClock, type Transport, TransportFailure } from "./transport.ts";
+import { type CompleteResponse, type MonotonicClock, type Transport, TransportFailure } from "./transport.ts";
 
 /** GitHub may refuse a new token for a moment. */
 const NEW_TOKEN_SETTLES_MS = 1_000;
@@ -40,7 +40,7 @@ export interface GitHubCall {
   readonly parameters: CallParameters;
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | undefined>>;
   readonly body: unknown;
@@ -66,28 +66,31 @@ export interface CallDeps {
 }
 
 /** Returns a response of any status. A call that gets no token before its deadline is not sent. */
-export async function sendCall(wire: CallDeps, call: GitHubCall, progress: Progress): Promise<RawAnswer> {
+export async function sendCall(deps: CallDeps, call: GitHubCall, progress: Progress): Promise<RawResponse> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     const abandon = (): void => {
       progress.isAbandoned = true;
       reject(new TransportFailure("the deadline passed"));
     };
-    timer = setTimeout(abandon, Math.max(0, call.deadline - wire.clock.now()));
+    timer = setTimeout(abandon, Math.max(0, call.deadline - deps.clock.now()));
   });
   try {
-    return await Promise.race([throughOctokit(wire, call, progress).catch(answerOf), tooLate]);
+    return await Promise.race([throughOctokit(deps, call, progress).catch(responseOf), tooLate]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-async function throughOctokit(wire: CallDeps, call: GitHubCall, progress: Progress): Promise<RawAnswer> {
-  const { octokits } = wire;
-  const pair = typeof call.account === "number" ? await octokits.asInstallation(call.account) : null;
+async function throughOctokit(deps: CallDeps, call: GitHubCall, progress: Progress): Promise<RawResponse> {
+  const { octokits } = deps;
+  const installation = typeof call.account === "number" ? await octokits.asInstallation(call.account) : null;
   const single = call.account === "app" ? octokits.asApp : octokits.asNobody;
-  const octokit = pair === null ? await single() : pair.octokit;
-  const options = { ...call.parameters, request: { fetch: trackedFetch(wire, call, progress, pair) } };
+  const octokit = installation === null ? await single() : installation.octokit;
+  const options = {
+    ...call.parameters,
+    request: { fetch: trackedFetch(deps, call, progress, installation) },
+  };
   if (call.kind === "graphql") {
     // Sends to /api/graphql where the base URL ends in /api/v3.
     const data: unknown = await octokit.graphql(options as unknown as { query: string });
@@ -99,10 +102,10 @@ async function throughOctokit(wire: CallDeps, call: GitHubCall, progress: Progre
 
 /** Octokit's `fetch` for this call, but not for its request for a token. */
 function trackedFetch(
-  wire: CallDeps,
+  deps: CallDeps,
   call: GitHubCall,
   progress: Progress,
-  pair: InstallationOctokits | null,
+  installation: InstallationOctokits | null,
 ) {
   const account = String(call.account);
   const isRestRead = call.kind === "rest" && !call.isWrite;
@@ -113,32 +116,34 @@ function trackedFetch(
     about: { account, route: `${call.method} ${call.route}` },
     ...(isRestRead ? { readFor: account } : {}),
   };
-  return async (url: string, init: RequestInit): Promise<CompleteAnswer> => {
+  return async (url: string, init: RequestInit): Promise<CompleteResponse> => {
     if (progress.isAbandoned) throw new TransportFailure("the deadline passed");
     progress.isSent = true;
-    const send = async (token: string | null): Promise<CompleteAnswer> => {
+    const send = async (token: string | null): Promise<CompleteResponse> => {
       const headers = new Headers(init.headers);
       if (token !== null) headers.set("authorization", `token ${token}`);
-      const answer = await wire.transport.send(url, { ...init, headers }, rules);
-      if (answer.ok) pair?.recordAccepted(headers.get("authorization"));
-      return answer;
+      const response = await deps.transport.send(url, { ...init, headers }, rules);
+      if (response.ok) installation?.recordAccepted(headers.get("authorization"));
+      return response;
     };
-    const answer = await send(call.account instanceof Person ? call.account.token : null);
-    return answer.status === 401 && pair !== null ? await withNewToken(wire.clock, pair, init, send) : answer;
+    const response = await send(call.account instanceof Person ? call.account.token : null);
+    return response.status === 401 && installation !== null
+      ? await withNewToken(deps.clock, installation, init, send)
+      : response;
   };
 }
 
 /** Replaces a refused token once. Octokit must not see the 401, or it would repeat the call. */
 async function withNewToken(
   clock: MonotonicClock,
-  pair: InstallationOctokits,
+  installation: InstallationOctokits,
   init: RequestInit,
-  again: (token: string) => Promise<CompleteAnswer>,
-): Promise<CompleteAnswer> {
-  const token = await pair.renewToken(new Headers(init.headers).get("authorization"));
+  again: (token: string) => Promise<CompleteResponse>,
+): Promise<CompleteResponse> {
+  const token = await installation.renewToken(new Headers(init.headers).get("authorization"));
   if (token === null) throw new TokenRefused("GitHub refuses the token");
-  const answer = await again(token);
-  if (answer.status !== 401) return answer;
+  const response = await again(token);
+  if (response.status !== 401) return response;
   await clock.sleep(NEW_TOKEN_SETTLES_MS);
   const last = await again(token);
   if (last.status === 401) throw new TokenRefused("GitHub refuses the token and a new one");
@@ -162,20 +167,20 @@ const graphqlError = z.looseObject({
  * The response in an error of octokit's or in one of its causes, such as a refused request for a
  * token. Otherwise throws what `fetch` threw, which octokit wraps more than once.
  */
-function answerOf(error: unknown): RawAnswer {
+function responseOf(error: unknown): RawResponse {
   const causes = [error];
   for (let at = error; at instanceof Error && at.cause !== undefined && causes.length < 5; at = at.cause) {
     causes.push(at.cause);
   }
-  const answer = causes.map(answerIn).find((each) => each !== null);
-  if (answer) return answer;
+  const response = causes.map(responseIn).find((each) => each !== null);
+  if (response) return response;
   throw causes.find(isThrownByFetch) ?? error;
 }
 
 const isThrownByFetch = (error: unknown): boolean =>
   error instanceof TransportFailure || error instanceof NotSent || isUnavailable(error);
 
-function answerIn(error: unknown): RawAnswer | null {
+function responseIn(error: unknown): RawResponse | null {
   const refused = graphqlError.safeParse(error);
   if (refused.success) {
     return { status: 200, headers: refused.data.headers, body: refused.data.response, isTokenRequest: false };

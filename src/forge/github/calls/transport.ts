@@ -8,7 +8,7 @@ export interface MonotonicClock {
   sleep(ms: number): Promise<void>;
 }
 
-export const systemClock: MonotonicClock = {
+export const monotonicClock: MonotonicClock = {
   now: () => performance.timeOrigin + performance.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
@@ -19,7 +19,7 @@ export const systemClock: MonotonicClock = {
  */
 const API_VERSION = "2022-11-28";
 /** For a webhook of up to 25 MB, read from the delivery log. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const REPEAT_AFTER_MS = [300, 1_000];
 /** No repeats after this time, so that the caller gets a response in time. */
 const REPEAT_WITHIN_MS = 8_000;
@@ -41,7 +41,7 @@ interface SendRules {
 }
 
 /** A complete response: the part of `Response` that octokit uses. */
-export class CompleteAnswer {
+export class CompleteResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly #body: Buffer;
@@ -70,10 +70,10 @@ export class CompleteAnswer {
   }
 
   /** The same response with the time at which GitHub confirmed it (RFC 9111, 4.3.4). */
-  confirmedAt(date: string | null): CompleteAnswer {
+  confirmedAt(date: string | null): CompleteResponse {
     const headers = new Headers(this.headers);
     if (date !== null) headers.set("date", date);
-    return new CompleteAnswer(this.status, headers, this.#body);
+    return new CompleteResponse(this.status, headers, this.#body);
   }
 
   text(): Promise<string> {
@@ -86,7 +86,7 @@ export class CompleteAnswer {
 }
 
 export interface Transport {
-  send(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer>;
+  send(url: string, init: RequestInit, rules: SendRules): Promise<CompleteResponse>;
 }
 
 /** No response. The message contains no data of the request. */
@@ -95,7 +95,7 @@ export class TransportFailure extends Error {
 }
 
 /** Not repeated: the next response would be as large. */
-export class AnswerTooLarge extends TransportFailure {}
+export class ResponseTooLarge extends TransportFailure {}
 
 /**
  * HTTP calls with a timeout for each request (octokit would retry after `AbortSignal.timeout`),
@@ -117,19 +117,19 @@ export function createTransport(options: {
     url: string,
     init: RequestInit,
     { deadline, about }: SendRules,
-  ): Promise<CompleteAnswer> {
+  ): Promise<CompleteResponse> {
     const limit = Math.min(options.requestTimeoutMs, deadline - clock.now());
     if (limit <= 0) throw new TransportFailure("no time left for a request");
     const startedAt = performance.now();
-    let answer: CompleteAnswer | null = null;
+    let complete: CompleteResponse | null = null;
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), limit);
     try {
       const headers = new Headers(init.headers);
       headers.set("x-github-api-version", API_VERSION);
       const response = await fetch(url, { ...init, headers, redirect: "manual", signal: stop.signal });
-      answer = await readWhole(response);
-      return answer;
+      complete = await readWhole(response);
+      return complete;
     } catch (error) {
       if (error instanceof TransportFailure) throw error;
       throw new TransportFailure(stop.signal.aborted ? `no response within ${limit} ms` : reasonOf(error));
@@ -137,14 +137,14 @@ export function createTransport(options: {
       clearTimeout(timer);
       options.observe?.({
         ...about,
-        status: answer?.status ?? null,
-        headers: answer?.headers ?? new Headers(),
+        status: complete?.status ?? null,
+        headers: complete?.headers ?? new Headers(),
         seconds: (performance.now() - startedAt) / 1_000,
       });
     }
   }
 
-  function sendOne(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer> {
+  function sendOne(url: string, init: RequestInit, rules: SendRules): Promise<CompleteResponse> {
     const send = async () => {
       await rules.assertPermitted?.();
       return await timedFetch(url, init, rules);
@@ -156,27 +156,27 @@ export function createTransport(options: {
     return limits.guard({ account: rules.about.account, kind, url }, send);
   }
 
-  async function follow(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer> {
+  async function follow(url: string, init: RequestInit, rules: SendRules): Promise<CompleteResponse> {
     for (let hops = 0, at = url; ; hops++) {
-      const answer = await sendOne(at, init, rules);
-      const next = redirectOf(answer, at, init.method ?? "GET");
-      if (next === null) return answer;
+      const response = await sendOne(at, init, rules);
+      const next = redirectOf(response, at, init.method ?? "GET");
+      if (next === null) return response;
       if (next.origin !== origin) throw new TransportFailure("redirected to another host");
       if (hops === MAX_REDIRECTS) throw new TransportFailure("too many redirects");
       at = next.href;
     }
   }
 
-  async function send(url: string, init: RequestInit, rules: SendRules): Promise<CompleteAnswer> {
+  async function send(url: string, init: RequestInit, rules: SendRules): Promise<CompleteResponse> {
     const startedAt = clock.now();
     for (let repeats = 0; ; repeats++) {
       const ended = await follow(url, init, rules).catch((error: unknown) => error);
-      const isAnswer = ended instanceof CompleteAnswer;
+      const isResponse = ended instanceof CompleteResponse;
       const wait = REPEAT_AFTER_MS[repeats];
-      const isUseless = wait === undefined || ended instanceof AnswerTooLarge;
+      const isUseless = wait === undefined || ended instanceof ResponseTooLarge;
       const isLast = !rules.isRepeatable || isUseless || clock.now() - startedAt > REPEAT_WITHIN_MS;
-      if (isAnswer && (ended.status < 500 || isLast)) return ended;
-      if (!isAnswer && (isLast || !(ended instanceof TransportFailure))) throw ended;
+      if (isResponse && (ended.status < 500 || isLast)) return ended;
+      if (!isResponse && (isLast || !(ended instanceof TransportFailure))) throw ended;
       await clock.sleep(wait ?? 0);
     }
   }
@@ -185,24 +185,24 @@ export function createTransport(options: {
 }
 
 /** The address of a redirect; a write follows only those that keep the method. */
-function redirectOf(answer: CompleteAnswer, from: string, method: string): URL | null {
-  const location = answer.headers.get("location");
+function redirectOf(response: CompleteResponse, from: string, method: string): URL | null {
+  const location = response.headers.get("location");
   if (location === null) return null;
   const isRead = method === "GET" || method === "HEAD";
   const statuses = isRead ? [301, 302, 303, 307, 308] : [307, 308];
-  return statuses.includes(answer.status) ? new URL(location, from) : null;
+  return statuses.includes(response.status) ? new URL(location, from) : null;
 }
 
 /** Reads the body to its end, so that one that stalls or breaks off counts as no response. */
-async function readWhole(answer: Response): Promise<CompleteAnswer> {
+async function readWhole(response: Response): Promise<CompleteResponse> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge("the response is too large");
+    if (size > MAX_RESPONSE_BYTES) throw new ResponseTooLarge("the response is too large");
     chunks.push(chunk);
   }
-  return new CompleteAnswer(answer.status, answer.headers, Buffer.concat(chunks));
+  return new CompleteResponse(response.status, response.headers, Buffer.concat(chunks));
 }
 
 /** The code of the cause, such as ECONNRESET, or the error's name. */
@@ -225,16 +225,16 @@ const MAX_CACHED_BYTES = 128 * 1024;
  * that a proxy truncated or replaced may have the ETag too, and every 304 would return it.
  */
 export function withConditionalReads(transport: Transport): Transport {
-  const cache = new LRUCache<string, { readonly etag: string; readonly answer: CompleteAnswer }>({
+  const cache = new LRUCache<string, { readonly etag: string; readonly response: CompleteResponse }>({
     max: MAX_CACHED,
   });
 
-  function store(key: string, answer: CompleteAnswer): CompleteAnswer {
-    const etag = answer.headers.get("etag");
-    const isCacheable = answer.status === 200 && answer.size <= MAX_CACHED_BYTES && answer.isJson;
-    if (isCacheable && etag !== null) cache.set(key, { etag, answer });
+  function store(key: string, response: CompleteResponse): CompleteResponse {
+    const etag = response.headers.get("etag");
+    const isCacheable = response.status === 200 && response.size <= MAX_CACHED_BYTES && response.isJson;
+    if (isCacheable && etag !== null) cache.set(key, { etag, response });
     else cache.delete(key);
-    return answer;
+    return response;
   }
 
   return {
@@ -244,10 +244,10 @@ export function withConditionalReads(transport: Transport): Transport {
       const cached = cache.get(key);
       const headers = new Headers(init.headers);
       if (cached !== undefined) headers.set("if-none-match", cached.etag);
-      const answer = await transport.send(url, { ...init, headers }, rules);
-      return answer.status === 304 && cached !== undefined
-        ? cached.answer.confirmedAt(answer.headers.get("date"))
-        : store(key, answer);
+      const response = await transport.send(url, { ...init, headers }, rules);
+      return response.status === 304 && cached !== undefined
+        ? cached.response.confirmedAt(response.headers.get("date"))
+        : store(key, response);
     },
   };
 }

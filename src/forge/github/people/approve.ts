@@ -2,7 +2,7 @@ import { z } from "zod";
 import { PersonTokenRefused, type ApprovalOrder, type Approved } from "../../sign-in.ts";
 import type { ForgeResult } from "../../values.ts";
 import { account } from "../account-shapes.ts";
-import { parseAnswer } from "../calls/client.ts";
+import { parseResponse } from "../calls/client.ts";
 import { refusedBy, type GitHubRepository } from "../github-repository.ts";
 import { mergePullRequest } from "../pull-requests/merge-pull-request.ts";
 import { markReady } from "../pull-requests/pull-requests.ts";
@@ -36,10 +36,10 @@ export async function approve(
   until: number,
 ): Promise<Result<Approved>> {
   const { number, headSha, method } = order;
-  const answer = await repository.read("/pulls/{pull_number}", { pull_number: number });
-  if (answer.status === 401) throw new PersonTokenRefused();
-  if (answer.status !== 200) return refusedBy(answer);
-  const pull = parseAnswer(pullShape, answer);
+  const response = await repository.read("/pulls/{pull_number}", { pull_number: number });
+  if (response.status === 401) throw new PersonTokenRefused();
+  if (response.status !== 200) return refusedBy(response);
+  const pull = parseResponse(pullShape, response);
   if (pull.head.sha !== headSha) {
     const message = `The pull request has another head now, ${pull.head.sha}.`;
     return { ok: false, refusal: { reason: "head_moved", message } };
@@ -63,7 +63,7 @@ async function review(repository: GitHubRepository, order: ApprovalOrder): Promi
   const done = { ok: true, value: null } as const;
   const find = async (): Promise<Result<null> | null> => {
     const listed = await repository.read(REVIEWS, { pull_number: number, per_page: PAGE });
-    const reviews = parseAnswer(z.array(reviewShape), succeeded(listed));
+    const reviews = parseResponse(z.array(reviewShape), succeeded(listed));
     const isTheirs = reviews.some(
       ({ state, commit_id, user }) =>
         state === "APPROVED" && commit_id === headSha && user?.forgeId === reviewerId,
@@ -72,8 +72,8 @@ async function review(repository: GitHubRepository, order: ApprovalOrder): Promi
   };
   const write = async (): Promise<Result<null>> => {
     const parameters = { pull_number: number, event: "APPROVE", commit_id: headSha };
-    const answer = await repository.write(`POST ${REVIEWS}`, parameters);
-    return answer.status < 300 ? done : refusedBy(answer);
+    const response = await repository.write(`POST ${REVIEWS}`, parameters);
+    return response.status < 300 ? done : refusedBy(response);
   };
   return (await find()) ?? (await repository.runWrite(write, find));
 }

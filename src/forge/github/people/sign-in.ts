@@ -42,27 +42,29 @@ export function createGitHubSignIn({ pagesUrl, clientId, clientSecret }: SignInO
     },
     finish: async (returned, { state, codeVerifier }) => {
       const checks = { expectedState: state, pkceCodeVerifier: codeVerifier };
-      const answer = await oauth.authorizationCodeGrant(config, returned, checks).catch((error: unknown) => {
-        throw failureOf(error, returned.searchParams.get("iss") ?? issuer, issuer);
-      });
-      return tokenOf(answer);
+      const response = await oauth
+        .authorizationCodeGrant(config, returned, checks)
+        .catch((error: unknown) => {
+          throw failureOf(error, returned.searchParams.get("iss") ?? issuer, issuer);
+        });
+      return tokenOf(response);
     },
   };
 }
 
 /** GitHub reports a refused exchange with status 200; the library expects 400, as RFC 6749 has it. */
 const fetchToken: oauth.CustomFetch = async (url, { method, headers, body, redirect, signal }) => {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method,
     headers,
     body: body as string,
     redirect,
     ...(signal && { signal }),
   });
-  if (answer.status !== 200) return answer;
-  const text = await answer.text();
+  if (response.status !== 200) return response;
+  const text = await response.text();
   const isRefused = /"error"\s*:/.test(text) && !/"access_token"\s*:/.test(text);
-  return new Response(text, { status: isRefused ? 400 : 200, headers: answer.headers });
+  return new Response(text, { status: isRefused ? 400 : 200, headers: response.headers });
 };
 
 function tokenOf({ access_token, expires_in }: oauth.TokenEndpointResponse): PersonToken {

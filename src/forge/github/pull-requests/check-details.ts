@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CheckDetails, CheckNote } from "../../pull-requests.ts";
 import { checkRunShape, newestOfEachSeries, REPORT, reportOf, statusShape } from "./checks.ts";
-import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
+import { nodesOf, enumOf } from "../calls/graphql-response.ts";
 import { name, text } from "../text-shapes.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 

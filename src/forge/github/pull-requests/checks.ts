@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type CheckOutcome, checksState, outcomeOfCheckRun, outcomeOfStatus } from "../../../flow/checks.ts";
 import type { ChecksSummary } from "../../../flow/facts.ts";
 import type { InspectedCheck } from "../../pull-requests.ts";
-import { nodesOf, pageInfoShape } from "../calls/graphql-answer.ts";
+import { nodesOf, pageInfoShape } from "../calls/graphql-response.ts";
 import { name } from "../text-shapes.ts";
 
 export const REPORT = /* GraphQL */ `

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { inertText } from "../../../flow/inert-text.ts";
 import type { CommentOrder } from "../../pull-requests.ts";
 import type { ForgeResult } from "../../values.ts";
-import { parseAnswer } from "../calls/client.ts";
-import { isUnanswered, orFallback, UnknownOutcome } from "../calls/failures.ts";
+import { parseResponse } from "../calls/client.ts";
+import { isWithoutResponse, orFallback, UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, READ_AFTER_MS, nothingToFind, refusedBy } from "../github-repository.ts";
 import { PAGE, succeeded } from "../repositories.ts";
 
@@ -38,13 +38,13 @@ export async function comment(repository: GitHubRepository, order: CommentOrder)
   if (!order.mayWrite) return NOT_FOUND;
   const { number, body } = order;
   try {
-    const answer = await repository.write(`POST ${COMMENTS}`, { issue_number: number, body }, MARKDOWN);
-    if (answer.status >= 300) return refusedBy(answer);
-    return { ok: true, value: { commentId: parseAnswer(createdShape, answer).id } };
+    const response = await repository.write(`POST ${COMMENTS}`, { issue_number: number, body }, MARKDOWN);
+    if (response.status >= 300) return refusedBy(response);
+    return { ok: true, value: { commentId: parseResponse(createdShape, response).id } };
   } catch (error) {
     if (!(error instanceof UnknownOutcome)) throw error;
     await repository.clock.sleep(READ_AFTER_MS);
-    return (await orFallback(findComment(repository, order), isUnanswered, null)) ?? NOT_FOUND;
+    return (await orFallback(findComment(repository, order), isWithoutResponse, null)) ?? NOT_FOUND;
   }
 }
 
@@ -54,9 +54,9 @@ export async function editComment(
   body: string,
 ): Promise<Written> {
   return await runWrite<Written>(async () => {
-    const answer = await write(`PATCH ${COMMENT}`, { comment_id: commentId, body }, MARKDOWN);
-    if (answer.status >= 300) return refusedBy(answer);
-    return { ok: true, value: { commentId: parseAnswer(createdShape, answer).id } };
+    const response = await write(`PATCH ${COMMENT}`, { comment_id: commentId, body }, MARKDOWN);
+    if (response.status >= 300) return refusedBy(response);
+    return { ok: true, value: { commentId: parseResponse(createdShape, response).id } };
   }, nothingToFind);
 }
 
@@ -73,15 +73,15 @@ async function findComment(
   const since = new Date(Date.parse(firstAttemptAt) - CLOCK_MARGIN_MS).toISOString();
   const { botId } = await repository.identity();
   for (let page = 1; page <= MAX_PAGES; page++) {
-    const answer = await repository.read(COMMENTS, {
+    const response = await repository.read(COMMENTS, {
       issue_number: number,
       since: `${since.slice(0, 19)}Z`,
       per_page: PAGE,
       page,
     });
     // The write will be refused, too, and returns the reason.
-    if ([403, 404, 410].includes(answer.status)) return null;
-    const listed = parseAnswer(z.array(listedShape), succeeded(answer));
+    if ([403, 404, 410].includes(response.status)) return null;
+    const listed = parseResponse(z.array(listedShape), succeeded(response));
     const found = listed.find(({ user, body: text }) => user?.id === botId && text?.startsWith(mark));
     if (found?.body === inertText(body, MARKDOWN)) return { ok: true, value: { commentId: found.id } };
     if (found !== undefined) return await editComment(repository, found.id, body);

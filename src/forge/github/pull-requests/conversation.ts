@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { InspectedConversation, Review } from "../../pull-requests.ts";
 import { time, graphqlAccount } from "../account-shapes.ts";
-import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
+import { nodesOf, enumOf } from "../calls/graphql-response.ts";
 import { name, text } from "../text-shapes.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { BranchInspectionRequest, InspectOptions, NewestCommit } from "../../pull-requests.ts";
 import { time, graphqlAccount, ACCOUNT } from "../account-shapes.ts";
 import { contextsShape, REPORT } from "./checks.ts";
-import { nodesOf, enumOf } from "../calls/graphql-answer.ts";
+import { nodesOf, enumOf } from "../calls/graphql-response.ts";
 import { name } from "../text-shapes.ts";
 import type { QuestionKind } from "../repository-questions.ts";
 import { CONVERSATION, conversationShape } from "./conversation.ts";
@@ -226,7 +226,7 @@ const pull = z.looseObject({
   statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish(),
 });
 
-const repositoryAnswer = z.looseObject({
+const repositoryShape = z.looseObject({
   databaseId: z.number(),
   nameWithOwner: name,
   isArchived: z.boolean().nullish(),
@@ -237,19 +237,19 @@ const repositoryAnswer = z.looseObject({
   lastChanged: z.looseObject({ nodes: nodesOf(conversationShape) }).nullish(),
 });
 
-export const moreChecksAnswer = z.looseObject({
+export const moreChecksShape = z.looseObject({
   node: z.looseObject({ statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish() }).nullish(),
 });
 
-export type RepositoryAnswer = z.infer<typeof repositoryAnswer>;
-export type PullAnswer = z.infer<typeof pull>;
+export type InspectedRepository = z.infer<typeof repositoryShape>;
+export type InspectedPull = z.infer<typeof pull>;
 
 export const inspection = ({
-  pullRequests = PULL_REQUESTS,
+  maxPullRequests = PULL_REQUESTS,
   includesConversation = false,
   includesCommits = false,
   includesRules = false,
-}: InspectOptions = {}): QuestionKind<BranchInspectionRequest, RepositoryAnswer> => ({
+}: InspectOptions = {}): QuestionKind<BranchInspectionRequest, InspectedRepository> => ({
   operation: "Inspect",
   fields: ({ branchName, targetBranch }, declare) => {
     const target =
@@ -262,7 +262,7 @@ export const inspection = ({
     const fields = `...Where
       target: ${target} { ...Tip${includesRules ? " ...Rules" : ""} compare(headRef: ${branch}) { aheadBy${includesCommits ? " ...Commits" : ""} } }
       head: ref(qualifiedName: ${head}) { ...Tip${includesConversation ? " ...Newest" : ""} }
-      pullRequests(headRefName: ${branch}, first: ${pullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
+      pullRequests(headRefName: ${branch}, first: ${maxPullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
         nodes { ...Pull }
       }`;
     if (!includesConversation) return fields;
@@ -282,6 +282,6 @@ export const inspection = ({
       ...(includesConversation ? [CONVERSATION, NEWEST] : []),
     ].join("\n");
   },
-  shape: repositoryAnswer,
+  shape: repositoryShape,
   forbiddable: ["refUpdateRule", "rules"],
 });

@@ -1,9 +1,10 @@
 import type { CommitFacts } from "../../../flow/facts.ts";
-import type {
-  BranchInspection,
-  BranchInspectionRequest,
-  InspectedPullRequest,
-  InspectOptions,
+import {
+  BRANCHES_PER_CALL,
+  type BranchInspection,
+  type BranchInspectionRequest,
+  type InspectedPullRequest,
+  type InspectOptions,
 } from "../../pull-requests.ts";
 import {
   type CheckContext,
@@ -14,21 +15,19 @@ import {
   summarizeChecks,
   unmetChecks,
 } from "./checks.ts";
-import { type GitHubCaller, type GitHubClient, parseAnswer } from "../calls/client.ts";
-import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
+import { type GitHubCaller, type GitHubClient, parseResponse } from "../calls/client.ts";
+import { graphqlOutcome, refusalOfError } from "../calls/graphql-response.ts";
 import {
   inspection,
   MORE_CHECKS,
-  moreChecksAnswer,
-  type PullAnswer,
-  type RepositoryAnswer,
+  moreChecksShape,
+  type InspectedPull,
+  type InspectedRepository,
 } from "./inspect-query.ts";
 import { repositoryOf } from "../repositories.ts";
 import { askInstallations, failTooLarge } from "../repository-questions.ts";
 import { toConversation } from "./conversation.ts";
 
-/** Questions in one call, since GitHub ends a GraphQL query after 10 seconds. */
-const PER_CALL = 25;
 /** 2,000 checks; further ones of a commit are ignored. */
 const MAX_PAGES = 20;
 
@@ -40,47 +39,49 @@ export const inspect = (
   askInstallations(
     client,
     inspection(options),
-    { questions, perCall: PER_CALL, tooLarge: options?.isPartial ? withoutAnswer : failTooLarge },
-    (answer, question, caller) =>
-      toBranchInspection(answer, question, caller, options?.includesRules ?? false),
+    { questions, perCall: BRANCHES_PER_CALL, tooLarge: options?.isPartial ? withoutResponse : failTooLarge },
+    (response, question, caller) =>
+      toBranchInspection(response, question, caller, options?.includesRules ?? false),
   );
 
-const withoutAnswer = ({ message }: Error): BranchInspection => ({ refusal: { reason: "unknown", message } });
+const withoutResponse = ({ message }: Error): BranchInspection => ({
+  refusal: { reason: "unknown", message },
+});
 
 async function toBranchInspection(
-  answer: RepositoryAnswer,
+  response: InspectedRepository,
   question: BranchInspectionRequest,
   caller: GitHubCaller,
   includesRules: boolean,
 ): Promise<BranchInspection> {
   // In GraphQL, an empty repository has no default branch.
   const defaultBranch =
-    answer.defaultBranchRef?.name ??
+    response.defaultBranchRef?.name ??
     (await repositoryOf(caller, question.repository))?.defaultBranch ??
     "main";
   // Excludes forks' branches of the same name, and does not rely on GitHub's filters.
-  const isOurs = (pull: Pick<PullAnswer, "headRefName" | "headRepository">): boolean =>
-    pull.headRefName === question.branchName && pull.headRepository?.databaseId === answer.databaseId;
-  const ours = answer.pullRequests?.nodes.filter(isOurs) ?? [];
-  const lastChanged = answer.lastChanged?.nodes.find(isOurs);
-  const required = includesRules ? requiredChecksOf(answer) : null;
+  const isOurs = (pull: Pick<InspectedPull, "headRefName" | "headRepository">): boolean =>
+    pull.headRefName === question.branchName && pull.headRepository?.databaseId === response.databaseId;
+  const ours = response.pullRequests?.nodes.filter(isOurs) ?? [];
+  const lastChanged = response.lastChanged?.nodes.find(isOurs);
+  const required = includesRules ? requiredChecksOf(response) : null;
   return {
-    repository: { forgeId: answer.databaseId, fullName: answer.nameWithOwner, defaultBranch },
+    repository: { forgeId: response.databaseId, fullName: response.nameWithOwner, defaultBranch },
     target: {
-      name: question.targetBranch ?? answer.target?.name ?? defaultBranch,
-      sha: answer.target?.target?.oid ?? null,
+      name: question.targetBranch ?? response.target?.name ?? defaultBranch,
+      sha: response.target?.target?.oid ?? null,
     },
-    headSha: answer.head?.target?.oid ?? null,
-    aheadBy: answer.head ? (answer.target?.compare?.aheadBy ?? null) : null,
-    commits: commitsOf(answer),
+    headSha: response.head?.target?.oid ?? null,
+    aheadBy: response.head ? (response.target?.compare?.aheadBy ?? null) : null,
+    commits: commitsOf(response),
     pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull, required))),
     ...(required && { requiredChecks: [...new Set(required.map(({ name }) => name))] }),
     conversation: lastChanged ? toConversation(lastChanged) : null,
-    newest: answer.head?.newest ?? null,
+    newest: response.head?.newest ?? null,
   };
 }
 
-function requiredChecksOf({ target }: RepositoryAnswer): RequiredCheck[] {
+function requiredChecksOf({ target }: InspectedRepository): RequiredCheck[] {
   const classic = target?.refUpdateRule?.requiredStatusCheckContexts ?? [];
   const ofRulesets = (target?.rules?.nodes ?? []).flatMap(
     ({ parameters }) => parameters?.requiredStatusChecks ?? [],
@@ -92,7 +93,7 @@ function requiredChecksOf({ target }: RepositoryAnswer): RequiredCheck[] {
 }
 
 /** Null if GitHub did not list all of the commits or authors. */
-function commitsOf({ target }: RepositoryAnswer): readonly CommitFacts[] | null {
+function commitsOf({ target }: InspectedRepository): readonly CommitFacts[] | null {
   const { aheadBy = 0, commits } = target?.compare ?? {};
   if (!commits || commits.nodes.length < aheadBy) return null;
   const isComplete = commits.nodes.every(({ authors }) => authors.nodes.length === authors.totalCount);
@@ -103,7 +104,7 @@ function commitsOf({ target }: RepositoryAnswer): readonly CommitFacts[] | null 
 
 async function toPullRequest(
   caller: GitHubCaller,
-  pull: PullAnswer,
+  pull: InspectedPull,
   required: readonly RequiredCheck[] | null,
 ): Promise<InspectedPullRequest> {
   const reports = newestOfEachSeries(await checksOf(caller, pull)).map(reportOf);
@@ -132,7 +133,7 @@ async function toPullRequest(
   };
 }
 
-async function checksOf(caller: GitHubCaller, pull: PullAnswer): Promise<CheckContext[]> {
+async function checksOf(caller: GitHubCaller, pull: InspectedPull): Promise<CheckContext[]> {
   let page = pull.statusCheckRollup?.contexts;
   if (page === undefined) return [];
   const contexts = [...page.nodes];
@@ -150,11 +151,11 @@ async function moreChecks(
   pullRequestId: string,
   after: string,
 ): Promise<Contexts | null> {
-  const answer = await caller.query(MORE_CHECKS, { pullRequestId, after });
-  const outcome = graphqlOutcome(answer);
+  const response = await caller.query(MORE_CHECKS, { pullRequestId, after });
+  const outcome = graphqlOutcome(response);
   if (!outcome.ok) return null;
   const { data, errors } = outcome.value;
-  for (const error of errors) refusalOfError(error, answer);
-  const { node } = parseAnswer(moreChecksAnswer, { ...answer, body: data });
+  for (const error of errors) refusalOfError(error, response);
+  const { node } = parseResponse(moreChecksShape, { ...response, body: data });
   return node?.statusCheckRollup?.contexts ?? null;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ForgeLimited, ForgeUnavailable } from "../../values.ts";
-import { type Answer, parseAnswer, unexpectedAnswer } from "../calls/client.ts";
+import { type GitHubResponse, parseResponse, unexpectedResponse } from "../calls/client.ts";
 import { refusedBy } from "../github-repository.ts";
 import { findMerged, type Merge, type Merged, mergedAs, mergeParameters } from "./merge-state.ts";
 import { refusalOf } from "../calls/refusals.ts";
@@ -29,15 +29,15 @@ export async function startMerge(merge: Merge): Promise<Merged | "not_offered"> 
   const { repository, order } = merge;
   return await repository.runWrite<Merged | "not_offered">(
     async () => {
-      const answer = await repository.write(`PUT ${MERGE_ASYNC}`, {
+      const response = await repository.write(`PUT ${MERGE_ASYNC}`, {
         ...mergeParameters(order),
         merge_action: "default",
       });
-      if (answer.status === 404) return "not_offered";
+      if (response.status === 404) return "not_offered";
       // 409 with a result is a merge that is in progress; without one it is a refusal.
-      const isResult = answer.status < 300 || resultShape.safeParse(answer.body).success;
-      if (!isResult) return refusedBy(answer);
-      return await follow(merge, answer, parseAnswer(resultShape, answer));
+      const isResult = response.status < 300 || resultShape.safeParse(response.body).success;
+      if (!isResult) return refusedBy(response);
+      return await follow(merge, response, parseResponse(resultShape, response));
     },
     () => findMerged(merge),
   );
@@ -52,14 +52,14 @@ export async function followMerge(merge: Merge, uuid: string): Promise<Merged | 
     if (polls > 0 && clock.now() + wait > until) return pendingWith(uuid);
     if (wait > 0) await clock.sleep(wait);
     const parameters = { pull_number: order.number, uuid };
-    const answer = await repository.read(`${MERGE_ASYNC}/{uuid}`, parameters).catch(orUnavailable);
+    const response = await repository.read(`${MERGE_ASYNC}/{uuid}`, parameters).catch(orUnavailable);
     // Until the limit ends, no read is sent.
-    if (answer instanceof ForgeLimited) return pendingWith(uuid);
-    if (answer instanceof ForgeUnavailable) continue;
-    if (answer.status === 404) return null;
-    if (answer.status >= 400) return refusedBy(answer);
-    const result = parseAnswer(resultShape, answer);
-    if (result.status !== "pending") return await finished(merge, answer, result, uuid);
+    if (response instanceof ForgeLimited) return pendingWith(uuid);
+    if (response instanceof ForgeUnavailable) continue;
+    if (response.status === 404) return null;
+    if (response.status >= 400) return refusedBy(response);
+    const result = parseResponse(resultShape, response);
+    if (result.status !== "pending") return await finished(merge, response, result, uuid);
   }
 }
 
@@ -68,32 +68,32 @@ function orUnavailable(error: unknown): ForgeUnavailable {
   throw error;
 }
 
-async function follow(merge: Merge, answer: Answer, result: AsyncResult): Promise<Merged> {
+async function follow(merge: Merge, response: GitHubResponse, result: AsyncResult): Promise<Merged> {
   const { uuid, expected_head_sha: expected } = result.details;
   // It may have been merged before, and the response does not show by whom.
   const earlier = result.status === "merged" ? await findMerged(merge) : null;
   if (earlier !== null) return earlier;
-  if (result.status !== "pending") return await finished(merge, answer, result, uuid ?? null);
-  if (!uuid) throw unexpectedAnswer(answer, "details.uuid");
+  if (result.status !== "pending") return await finished(merge, response, result, uuid ?? null);
+  if (!uuid) throw unexpectedResponse(response, "details.uuid");
   if (expected && expected !== merge.order.headSha) {
     // Another merge of another head is in progress.
-    return { ok: false, refusal: { ...refusalOf(answer.status, answer.body), reason: "head_moved" } };
+    return { ok: false, refusal: { ...refusalOf(response.status, response.body), reason: "head_moved" } };
   }
   return (await followMerge(merge, uuid)) ?? pendingWith(uuid);
 }
 
 async function finished(
   merge: Merge,
-  answer: Answer,
+  response: GitHubResponse,
   result: AsyncResult,
   handle: string | null,
 ): Promise<Merged> {
-  if (result.status === "failed") return refusedBy(answer);
+  if (result.status === "failed") return refusedBy(response);
   if (result.status === "merged" && result.details.sha) return mergedAs(result.details.sha);
   // A queued merge stays "enqueued" here: only the pull request shows that the queue merged it.
   const merged = await findMerged(merge);
   if (merged !== null) return merged;
-  if (result.status === "merged") throw unexpectedAnswer(answer, "details.sha");
+  if (result.status === "merged") throw unexpectedResponse(response, "details.sha");
   return { ok: true, value: { state: "enqueued", handle } };
 }
 

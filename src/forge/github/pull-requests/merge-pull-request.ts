@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { Refusal } from "../../../flow/refusal.ts";
 import { type RepositoryFeature, ForgeUnavailable } from "../../values.ts";
-import { parseAnswer } from "../calls/client.ts";
+import { parseResponse } from "../calls/client.ts";
 import { UnknownOutcome } from "../calls/failures.ts";
 import { refusedBy } from "../github-repository.ts";
-import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
+import { graphqlOutcome, refusalOfError } from "../calls/graphql-response.ts";
 import { followMerge, startMerge } from "./merge-async.ts";
 import {
   blockerIn,
@@ -104,10 +104,10 @@ async function mergeSynchronously(merge: Merge): Promise<Merged> {
   const { order, repository } = merge;
   return await repository.runWrite<Merged>(
     async () => {
-      const answer = await repository.write("PUT /pulls/{pull_number}/merge", mergeParameters(order));
-      if (answer.status < 300) return mergedAs(parseAnswer(mergedShape, answer).sha);
-      if (/through the merge queue/i.test(allMessages(answer.body))) return await enqueue(merge);
-      return refusedBy(answer);
+      const response = await repository.write("PUT /pulls/{pull_number}/merge", mergeParameters(order));
+      if (response.status < 300) return mergedAs(parseResponse(mergedShape, response).sha);
+      if (/through the merge queue/i.test(allMessages(response.body))) return await enqueue(merge);
+      return refusedBy(response);
     },
     () => findMerged(merge),
   );
@@ -118,11 +118,11 @@ async function enqueue(merge: Merge): Promise<Merged> {
   if (pull === null) throw new UnknownOutcome("GitHub does not show the pull request");
   const { order, repository } = merge;
   const variables = { pullRequestId: pull.node_id, headSha: order.headSha };
-  const answer = await repository.caller.mutate(ENQUEUE, variables);
-  const outcome = graphqlOutcome(answer);
+  const response = await repository.caller.mutate(ENQUEUE, variables);
+  const outcome = graphqlOutcome(response);
   if (!outcome.ok) return outcome;
   const [error] = outcome.value.errors;
   const isQueued = error === undefined || /already (in|queued)/i.test(error.message);
-  if (!isQueued) return { ok: false, refusal: refusalOfError(error, answer) };
+  if (!isQueued) return { ok: false, refusal: refusalOfError(error, response) };
   return { ok: true, value: { state: "enqueued", handle: null } };
 }

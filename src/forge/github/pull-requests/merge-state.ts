@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Refusal, RefusalReason } from "../../../flow/refusal.ts";
 import type { MergeOrder, MergeResult } from "../../pull-requests.ts";
 import type { ForgeResult } from "../../values.ts";
-import { parseAnswer } from "../calls/client.ts";
+import { parseResponse } from "../calls/client.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { plainTitle } from "./pull-requests.ts";
 import { succeeded } from "../repositories.ts";
@@ -34,9 +34,9 @@ const pullShape = z.looseObject({
 type Pull = z.infer<typeof pullShape>;
 
 export async function readPull({ repository, order }: Omit<Merge, "until">): Promise<Pull | null> {
-  const answer = await repository.read("/pulls/{pull_number}", { pull_number: order.number });
-  if (answer.status === 404) return null;
-  return parseAnswer(pullShape, succeeded(answer));
+  const response = await repository.read("/pulls/{pull_number}", { pull_number: order.number });
+  if (response.status === 404) return null;
+  return parseResponse(pullShape, succeeded(response));
 }
 
 export const mergeParameters = ({ number, headSha, method, title }: MergeOrder) => ({

@@ -3,12 +3,12 @@ import { z } from "zod";
 import type { PullRequestQuestion } from "../../pull-requests.ts";
 import { type QuestionResult, ForgeUnavailable } from "../../values.ts";
 import type { GitHubCaller, GitHubClient } from "../calls/client.ts";
-import { isUnanswered } from "../calls/failures.ts";
-import { graphqlData, nodesOf, pageInfoShape } from "../calls/graphql-answer.ts";
+import { isWithoutResponse } from "../calls/failures.ts";
+import { graphqlData, nodesOf, pageInfoShape } from "../calls/graphql-response.ts";
 import {
   askRepositories,
   byInstallation,
-  type FoundAnswer,
+  type FoundResponse,
   inBatches,
   inHalves,
   type QuestionKind,
@@ -65,14 +65,14 @@ export async function readLists<Item, Value>(
   });
 }
 
-type ListAnswer<Item> = RepositoryPart & { readonly pullRequest?: ListPart<Item> | null | undefined };
+type ListResponse<Item> = RepositoryPart & { readonly pullRequest?: ListPart<Item> | null | undefined };
 
 export const firstPages = <Item, Value>({
   name,
   select,
   fragments,
   shape,
-}: PullRequestList<Item, Value>): QuestionKind<PullRequestQuestion, ListAnswer<Item>> => ({
+}: PullRequestList<Item, Value>): QuestionKind<PullRequestQuestion, ListResponse<Item>> => ({
   operation: name,
   fields: ({ number }, declare) =>
     `pullRequest(number: ${declare("p", "Int!", number)}) { id ${select("first: 100")} }`,
@@ -101,10 +101,14 @@ async function readSome<Item, Value>(
   };
   try {
     return [
-      ...(await inHalves<PullRequestQuestion, QuestionResult<readonly Value[]>>(questions, read, unanswered)),
+      ...(await inHalves<PullRequestQuestion, QuestionResult<readonly Value[]>>(
+        questions,
+        read,
+        withoutResponse,
+      )),
     ];
   } catch (error) {
-    return questions.map(() => unanswered(error));
+    return questions.map(() => withoutResponse(error));
   }
 }
 
@@ -112,7 +116,7 @@ async function readOne<Item, Value>(
   caller: GitHubCaller,
   list: PullRequestList<Item, Value>,
   { repository, number }: PullRequestQuestion,
-  found: FoundAnswer<ListAnswer<Item>>,
+  found: FoundResponse<ListResponse<Item>>,
 ): Promise<QuestionResult<readonly Value[]>> {
   if (!found.ok) return { ok: false, error: (found.refusal ?? found.failure).message };
   const { pullRequest } = found.value;
@@ -120,7 +124,7 @@ async function readOne<Item, Value>(
   try {
     return { ok: true, value: list.toValues(await readToEnd(caller, list, pullRequest)) };
   } catch (error) {
-    return unanswered(error);
+    return withoutResponse(error);
   }
 }
 
@@ -131,8 +135,8 @@ async function readToEnd<Item, Value>(
 ): Promise<Item[]> {
   const items = [...page.items];
   for (let { next } = page; next !== null;) {
-    const answer = await caller.query(furtherPage(list), { id, after: next });
-    const further = graphqlData(z.looseObject({ node: list.shape }), answer);
+    const response = await caller.query(furtherPage(list), { id, after: next });
+    const further = graphqlData(z.looseObject({ node: list.shape }), response);
     if (!further.ok) throw new ForgeUnavailable(further.refusal.message);
     items.push(...further.value.node.page.items);
     next = further.value.node.page.next;
@@ -140,7 +144,7 @@ async function readToEnd<Item, Value>(
   return items;
 }
 
-function unanswered(error: unknown): { ok: false; error: string } {
-  if (isUnanswered(error)) return { ok: false, error: error.message };
+function withoutResponse(error: unknown): { ok: false; error: string } {
+  if (isWithoutResponse(error)) return { ok: false, error: error.message };
   throw error;
 }

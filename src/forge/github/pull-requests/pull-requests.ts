@@ -2,10 +2,10 @@ import { z } from "zod";
 import { inertText } from "../../../flow/inert-text.ts";
 import type { OpenedPullRequest, PullRequestDraft } from "../../pull-requests.ts";
 import type { ForgeResult } from "../../values.ts";
-import { type GitHubCaller, parseAnswer } from "../calls/client.ts";
+import { type GitHubCaller, parseResponse } from "../calls/client.ts";
 import { UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
-import { graphqlOutcome, refusalOfError } from "../calls/graphql-answer.ts";
+import { graphqlOutcome, refusalOfError } from "../calls/graphql-response.ts";
 import { repositoryOf, succeeded } from "../repositories.ts";
 import { allMessages } from "../calls/refusals.ts";
 import { name } from "../text-shapes.ts";
@@ -42,15 +42,15 @@ export async function openPullRequest(
   const earlier = draft.isRepeated ? await find() : null;
   if (earlier !== null) return earlier;
   const open = async (isDraft: boolean): Promise<Opened> => {
-    const answer = await write("POST /pulls", {
+    const response = await write("POST /pulls", {
       title: plainTitle(draft.title) || draft.headBranch,
       body: draft.body,
       head: draft.headBranch,
       base: draft.targetBranch,
       draft: isDraft,
     });
-    if (answer.status < 300) return { ok: true, value: toOpened(parseAnswer(openedShape, answer)) };
-    const message = answer.status === 422 ? allMessages(answer.body) : "";
+    if (response.status < 300) return { ok: true, value: toOpened(parseResponse(openedShape, response)) };
+    const message = response.status === 422 ? allMessages(response.body) : "";
     if (/pull request already exists/i.test(message)) {
       const found = await find();
       if (found === null) throw notListed();
@@ -61,7 +61,7 @@ export async function openPullRequest(
       await onMissingFeature(ref.forgeId, "drafts");
       return await open(false);
     }
-    return refusedBy(answer);
+    return refusedBy(response);
   };
   return await runWrite(() => open(draft.isDraft && !ref.lacks?.includes("drafts")), find);
 }
@@ -88,14 +88,14 @@ async function findUnder(
   { ref, read, identity }: GitHubRepository,
   { headBranch, targetBranch, highestKnownNumber }: PullRequestDraft,
 ): Promise<Opened | null> {
-  const answer = await read("/pulls", {
+  const response = await read("/pulls", {
     head: `${owner}:${headBranch}`,
     base: targetBranch,
     state: "all",
     per_page: 100,
   });
-  if (answer.status === 404 || answer.status === 403) return null;
-  const matching = parseAnswer(z.array(openedShape), succeeded(answer))
+  if (response.status === 404 || response.status === 403) return null;
+  const matching = parseResponse(z.array(openedShape), succeeded(response))
     .filter(({ head }) => head.ref === headBranch && head.repo?.id === ref.forgeId)
     .filter(({ base }) => base.ref === targetBranch)
     .toSorted((a, b) => b.number - a.number);
@@ -185,15 +185,15 @@ export async function markReady(
   const find = async (): Promise<Ready | null> =>
     (await isReady(caller, pullRequestId)) ? { ok: true, value: { targetBranch: null } } : null;
   return await runWrite<Ready>(async () => {
-    const answer = await caller.mutate(MARK_READY, { pullRequestId });
-    const outcome = graphqlOutcome(answer);
+    const response = await caller.mutate(MARK_READY, { pullRequestId });
+    const outcome = graphqlOutcome(response);
     if (!outcome.ok) return outcome;
     const [error] = outcome.value.errors;
     if (error !== undefined) {
-      const refusal = refusalOfError(error, answer);
+      const refusal = refusalOfError(error, response);
       return (await find()) ?? { ok: false, refusal };
     }
-    const marked = parseAnswer(markedShape, answer).data.markPullRequestReadyForReview.pullRequest;
+    const marked = parseResponse(markedShape, response).data.markPullRequestReadyForReview.pullRequest;
     if (marked.isDraft) throw new UnknownOutcome("GitHub left the pull request a draft without saying why");
     return { ok: true, value: { targetBranch: marked.baseRefName ?? null } };
   }, find);

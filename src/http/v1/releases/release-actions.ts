@@ -93,7 +93,7 @@ export const releaseActionRoutes: readonly Route[] = [
     path: "/v1/releases/{id}/freeze",
     summary: "Freeze a release",
     description:
-      "Creates the branch `release/{slug}` in every repository of the project, from the target of the flow's first merge stage. Afterwards, cards can only be added by pick. If one repository refuses, all new branches are deleted again. Freezing a frozen release creates the missing branches.",
+      "Creates the branch `release/{slug}` in every repository of the project, from the target of the flow's first merge stage. Afterwards, cards can only be added by pick. If a repository refuses the freeze, its branches are deleted again. Freezing a frozen release creates the missing branches, and keeps those that it created before a refusal.",
     tag: "Releases",
     role: ROLE_OF_ACTION.freeze,
     ...releaseInPath,

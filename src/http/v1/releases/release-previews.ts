@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { promotionInput } from "../../../actions/releases/promote-cards.ts";
 import { previewRelease } from "../../../actions/releases/preview-release.ts";
+import { MAX_CARDS_OUTSIDE } from "../../../store/releases/release-cards.ts";
 import { findOpenAction } from "../../../store/releases/release-actions.ts";
 import { readRoute, type Route } from "../../route.ts";
 import { releaseOf, releaseParams } from "./releases.ts";
@@ -35,6 +36,12 @@ const preview = z
     missingCards: z.array(z.int()).meta({
       description:
         "The cards whose work is not on the branches that get the tags: nothing is merged, or not in time",
+    }),
+    unmergedCards: z.array(z.int()).meta({
+      description: "Those of `missingCards` without a merged pull request, which cannot be picked yet",
+    }),
+    cardsOutside: z.array(z.object({ number: z.int(), title: z.string() })).meta({
+      description: `The cards that are not in the release, but whose merged work the branches of a freeze would contain: at most ${MAX_CARDS_OUTSIDE}, the newest first. Without cards of completed releases; empty after the freeze`,
     }),
   })
   .meta({ id: "ReleasePreview" });

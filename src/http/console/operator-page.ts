@@ -105,7 +105,7 @@ export const operationsRoutes = (examine: Examine): readonly Route[] => [
   operatorRead({
     path: "/console/operations/overview",
     summary: "Get processes, database, queues and failures",
-    answer: overview,
+    result: overview,
     handle: async ({ db }) => {
       const queue = await readQueueStatistics(db);
       const { queueDepth, queueAge, waiting, waitingAge, parked, eventsAge, webhooksAge } = queue;
@@ -131,13 +131,13 @@ export const operationsRoutes = (examine: Examine): readonly Route[] => [
   operatorRead({
     path: "/console/operations/installations",
     summary: "List the installations of all organizations",
-    answer: z.array(installation),
+    result: z.array(installation),
     handle: ({ db }) => listInstallationStates(db),
   }),
   operatorRead({
     path: "/console/operations/findings",
     summary: "Check settings, database, webhook and permissions",
-    answer: z.array(finding),
+    result: z.array(finding),
     handle: ({ forge }, { response }) => {
       // GitHub may take long to respond.
       response.locals.limiter.schedule.leave(response);
@@ -147,20 +147,20 @@ export const operationsRoutes = (examine: Examine): readonly Route[] => [
   operatorWrite({
     path: "/console/operations/deliveries/retry",
     summary: "Retry all parked deliveries",
-    answer: retried,
+    result: retried,
     handle: (trx) => retryDeliveries(trx, null),
   }),
   operatorWrite({
     path: "/console/operations/deliveries/{guid}/retry",
     summary: "Retry a parked delivery",
     params: z.object({ guid: z.string().regex(/^[\w-]{1,100}$/) }),
-    answer: retried,
+    result: retried,
     handle: (trx, { guid }) => retryDeliveries(trx, guid),
   }),
   operatorWrite({
     path: "/console/operations/jobs/retry",
     summary: "Retry the jobs that failed at their last attempt",
-    answer: retried,
+    result: retried,
     handle: retryJobs,
   }),
 ];

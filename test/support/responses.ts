@@ -1,5 +1,5 @@
 import type { Flow } from "../../src/flow/flow.ts";
-import { successes, type MoveAnswer, type Success } from "./api.ts";
+import { successes, type MoveResponse, type Success } from "./api.ts";
 import type { Observed } from "./invariants.ts";
 import type { TestBoard } from "./world.ts";
 
@@ -18,7 +18,7 @@ export function acknowledgedFaults(board: TestBoard, flow: Flow, { card, timelin
       return isMove && apiKey === board.api.apiKey;
     })
     .flatMap(({ text }) => {
-      const { task, promoted } = JSON.parse(text) as MoveAnswer;
+      const { task, promoted } = JSON.parse(text) as MoveResponse;
       const missing = promoted.filter(
         ({ fullName, prNumber }) =>
           !merged.some(
@@ -38,15 +38,15 @@ export function acknowledgedFaults(board: TestBoard, flow: Flow, { card, timelin
 
 // Invariant: I3
 /** Successful responses with one name have the same bytes, and at most one of them is no replay. */
-export function unequalAnswers<
+export function unequalResponses<
   T extends Pick<Success, "text" | "isReplay"> & { readonly status: number | null },
->(answers: readonly T[], nameOf: (answer: T) => string): string[] {
+>(results: readonly T[], nameOf: (result: T) => string): string[] {
   const named = new Map<string, T[]>();
-  for (const answer of answers) {
-    const name = nameOf(answer);
+  for (const result of results) {
+    const name = nameOf(result);
     const given = named.get(name);
-    if (given) given.push(answer);
-    else named.set(name, [answer]);
+    if (given) given.push(result);
+    else named.set(name, [result]);
   }
   return [...named].flatMap(([name, given]) => {
     const texts = new Set(given.map(({ status, text }) => `${status} ${text}`));

@@ -2,11 +2,11 @@ import type { Request } from "express";
 import { parseCredentialKey } from "../../actions/credentials/credential-key.ts";
 import { forbidden, Problem } from "../../errors.ts";
 import { recordActivity } from "../../store/tenancy/sessions.ts";
-import type { CallerSource } from "../authenticate.ts";
+import type { AuthMethod } from "../authenticate.ts";
 import { cookieName, readCookie, type Console } from "./console.ts";
 
-/** The source of `/console`, which ignores API keys. */
-export function sessionSource(console: Console): CallerSource {
+/** The authentication of `/console`, which ignores API keys. */
+export function sessionAuth(console: Console): AuthMethod {
   const { publicUrl, signIn } = console;
   return {
     isSession: true,

@@ -35,13 +35,13 @@ let built: GraphQLSchema | undefined;
 export const githubSchema = (): GraphQLSchema => (built ??= buildSchema(readFileSync(SCHEMA_FILE, "utf8")));
 
 /** Responds to one GraphQL call as GitHub does: HTTP 200, with `errors` where a field was refused. */
-export const answerGraphql: GraphqlHandler = async (forge, call) => {
+export const serveGraphql: GraphqlHandler = async (forge, call) => {
   const document = parseQuery(call.query);
-  if (document instanceof GraphQLError) return answer({ errors: [document.toJSON()] });
+  if (document instanceof GraphQLError) return response({ errors: [document.toJSON()] });
   const invalid = validate(githubSchema(), document);
-  if (invalid.length > 0) return answer({ errors: invalid.map((each) => each.toJSON()) });
+  if (invalid.length > 0) return response({ errors: invalid.map((each) => each.toJSON()) });
   const operation = getOperationAST(document, call.operationName);
-  if (!isGiven(operation)) return answer({ errors: [{ message: "An operation name is required" }] });
+  if (!isGiven(operation)) return response({ errors: [{ message: "An operation name is required" }] });
   const scope = makeScope(forge, call, operation.operation);
   const { data, errors } = await execute({
     schema: githubSchema(),
@@ -52,8 +52,8 @@ export const answerGraphql: GraphqlHandler = async (forge, call) => {
     operationName: call.operationName,
     fieldResolver: resolveField,
   });
-  if (errors === undefined) return answer({ data });
-  return answer({ data: data ?? null, errors: errors.map((each) => presentError(forge, call, each)) });
+  if (errors === undefined) return response({ data });
+  return response({ data: data ?? null, errors: errors.map((each) => presentError(forge, call, each)) });
 };
 
 function parseQuery(text: string): DocumentNode | GraphQLError {
@@ -93,4 +93,4 @@ function presentError(forge: ForgeContext, call: GraphqlCall, error: GraphQLErro
   return { ...error.toJSON(), message: "Something went wrong while executing your query." };
 }
 
-const answer = (body: object): ForgeResponse => ({ status: 200, body });
+const response = (body: object): ForgeResponse => ({ status: 200, body });

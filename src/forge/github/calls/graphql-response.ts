@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Refusal, RefusalReason } from "../../../flow/refusal.ts";
 import type { ForgeResult } from "../../values.ts";
-import { type Answer, parseAnswer } from "./client.ts";
+import { type GitHubResponse, parseResponse } from "./client.ts";
 import { CallFailure, UnknownOutcome } from "./failures.ts";
 import { refusalOf } from "./refusals.ts";
 
@@ -10,7 +10,7 @@ const errorShape = z.looseObject({
   message: z.string().catch(""),
   path: z.array(z.union([z.string(), z.number()])).nullish(),
 });
-const answerShape = z.looseObject({
+const responseShape = z.looseObject({
   data: z.unknown(),
   errors: z
     .array(errorShape)
@@ -34,21 +34,21 @@ export const enumOf = <const Word extends string>(words: readonly Word[]) =>
   z.string().toLowerCase().pipe(z.enum(words));
 
 /** The body's `data` and `errors`, since GraphQL reports a refusal with status 200. */
-export function graphqlOutcome(answer: Answer): ForgeResult<z.infer<typeof answerShape>> {
-  if (answer.status >= 400) return { ok: false, refusal: refusalOf(answer.status, answer.body) };
-  return { ok: true, value: parseAnswer(answerShape, answer) };
+export function graphqlOutcome(response: GitHubResponse): ForgeResult<z.infer<typeof responseShape>> {
+  if (response.status >= 400) return { ok: false, refusal: refusalOf(response.status, response.body) };
+  return { ok: true, value: parseResponse(responseShape, response) };
 }
 
 /** The response's data, or a refusal from its first error. */
-export function graphqlData<T>(shape: z.ZodType<T>, answer: Answer): ForgeResult<T> {
-  const outcome = graphqlOutcome(answer);
+export function graphqlData<T>(shape: z.ZodType<T>, response: GitHubResponse): ForgeResult<T> {
+  const outcome = graphqlOutcome(response);
   if (!outcome.ok) return outcome;
   const { data, errors } = outcome.value;
-  if (errors[0] !== undefined) return { ok: false, refusal: refusalOfError(errors[0], answer) };
-  return { ok: true, value: parseAnswer(shape, { ...answer, body: data }) };
+  if (errors[0] !== undefined) return { ok: false, refusal: refusalOfError(errors[0], response) };
+  return { ok: true, value: parseResponse(shape, { ...response, body: data }) };
 }
 
-/** The types of errors that the same call may not get again. GitHub gives its own failures no type. */
+/** The types of transient errors: a repeated call may succeed. GitHub gives its own failures no type. */
 const TRANSIENT_TYPES = new Set(["INTERNAL", "SERVICE_UNAVAILABLE", "TIMEOUT"]);
 const TRANSIENT_MESSAGE = /something went wrong|timed? ?out/i;
 
@@ -64,11 +64,11 @@ const REASON_OF_TYPE: Readonly<Record<string, RefusalReason>> = {
 };
 
 /** Throws `UnknownOutcome` for a transient error; any other is GitHub's response to the request. */
-export function refusalOfError({ type, message }: GraphqlError, answer: Answer): Refusal {
+export function refusalOfError({ type, message }: GraphqlError, response: GitHubResponse): Refusal {
   if (type ? TRANSIENT_TYPES.has(type) : TRANSIENT_MESSAGE.test(message)) {
-    const what = `answered with a GraphQL error of type ${type ?? "unknown"}`;
-    const cause = new CallFailure(what, answer.facts);
-    throw new UnknownOutcome("GitHub could not respond", { reason: "unusable_answer", cause });
+    const what = `responded with a GraphQL error of type ${type ?? "unknown"}`;
+    const cause = new CallFailure(what, response.facts);
+    throw new UnknownOutcome("GitHub could not respond", { reason: "unusable_response", cause });
   }
   const refusal = refusalOf(200, { message: message || `GitHub returned ${type ?? "an error"}` });
   if (refusal.reason !== "unknown") return refusal;

@@ -29,11 +29,11 @@ interface Options {
 const MAX_AGE = 1_000;
 
 /**
- * Reports whether this process should receive calls: 200, or 503 with the failed checks. A stuck
+ * Reports whether this process should receive calls: responds with 200 or 503, and with all checks. A stuck
  * queue is reported but does not fail readiness: all processes would fail at the same time,
  * although they still serve reads.
  */
-export function serveReadiness(options: Options): RequestHandler {
+export function serveReadyz(options: Options): RequestHandler {
   const { hasAppKey, isDraining } = options;
   const databaseChecks = reuse(() => checkDatabase(options));
   return async (_request, response) => {

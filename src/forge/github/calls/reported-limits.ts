@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** The part of a response that may report a limit. */
-export type HttpAnswer = Pick<Response, "status" | "ok" | "headers" | "text">;
+export type HttpResponse = Pick<Response, "status" | "ok" | "headers" | "text">;
 
 /** A rate limit that a response of GitHub reports. */
 export interface ReportedLimit {
@@ -14,21 +14,25 @@ export interface ReportedLimit {
  * (https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api).
  * `now` is used when the response has no date.
  */
-export async function limitIn(url: string, answer: HttpAnswer, now: number): Promise<ReportedLimit | null> {
-  const { status, headers } = answer;
+export async function limitIn(
+  url: string,
+  response: HttpResponse,
+  now: number,
+): Promise<ReportedLimit | null> {
+  const { status, headers } = response;
   const isGraphql = new URL(url).pathname.endsWith("/graphql");
   if (status !== 403 && status !== 429 && !(status === 200 && isGraphql)) return null;
-  const text = await answer.text();
+  const text = await response.text();
   // Most responses of GraphQL mention no limit, and parsing a large one takes long.
   if (status === 200 && !MENTIONS_LIMIT.test(text)) return null;
   const body = bodyOf(text);
   const isPrimary = PRIMARY.test(body.message) || body.errors.some(isPrimaryError);
-  if (!isPrimary && !isSecondary(answer, body)) return null;
+  if (!isPrimary && !isSecondary(response, body)) return null;
   const retryAfter = numberIn(headers.get("retry-after"));
   const isUsedUp = isPrimary || headers.get("x-ratelimit-remaining") === "0";
   const reset = isUsedUp ? numberIn(headers.get("x-ratelimit-reset")) : null;
   // GitHub's clock, on which the reset is based. A date has no fractions of a second.
-  const untilReset = reset === null ? null : reset - answeredAt(answer, now) / 1_000 + 1;
+  const untilReset = reset === null ? null : reset - respondedAt(response, now) / 1_000 + 1;
   const stated = [retryAfter, untilReset].filter((seconds) => seconds !== null);
   return { seconds: stated.length === 0 ? null : Math.max(1, Math.ceil(Math.max(...stated))) };
 }
@@ -51,7 +55,7 @@ type Body = z.infer<typeof bodyShape>;
 const isPrimaryError = ({ type, code }: Body["errors"][number]): boolean =>
   PRIMARY_TYPES.has(type) || code === "graphql_rate_limit";
 
-function isSecondary({ status, headers }: HttpAnswer, { message, errors }: Body): boolean {
+function isSecondary({ status, headers }: HttpResponse, { message, errors }: Body): boolean {
   if (status === 429 || SECONDARY.test(message)) return true;
   if (errors.some((error) => LIMIT_ERROR.test(error.message))) return true;
   if (status !== 403) return false;
@@ -68,7 +72,7 @@ function bodyOf(json: string): Body {
 }
 
 /** In milliseconds. */
-function answeredAt({ headers }: HttpAnswer, now: number): number {
+function respondedAt({ headers }: HttpResponse, now: number): number {
   const at = Date.parse(headers.get("date") ?? "");
   return Number.isNaN(at) ? now : at;
 }
