@@ -194,7 +194,7 @@ describe("a move without an outcome", () => {
     const shown = await onBoard(page);
     await page.route("**/events/stream", (route) => route.abort());
     await page.reload();
-    await shown.card(1).waitFor();
+    await page.getByText("No connection to Trunkline").waitFor();
     await page.route(
       MOVE,
       async (route) => {

@@ -70,6 +70,8 @@ describe("two tabs, one of which is disconnected for 30 seconds", () => {
     await grace.page.route("**/events/stream", (route) => route.abort());
     await grace.page.reload();
     const second = await onBoard(grace.page);
+    // The banner pushes the board down: a drag before it would end beside its target.
+    await grace.page.getByText("No connection to Trunkline").waitFor();
     await second.shows("To do", [4, 3, 2, 1]);
     await first.drag(4, first.column("In progress").locator(".column-head"));
     await board.api.cardWhen(4, ({ statusId }) => statusId === board.stages["In progress"]);

@@ -38,12 +38,18 @@ export async function onBoard(page: Page): Promise<BoardPage> {
     if (!box) throw new Error("the target is not on the page");
     return [box.x + box.width / 2, box.y + 6];
   };
-  const hold = async (number: number, target: Locator): Promise<void> => {
-    await page.mouse.move(...(await pointOn(card(number))));
-    await page.mouse.down();
+  /** Moves the pointer again if the target has moved meanwhile, for example because a banner appeared above it. */
+  const pointAt = async (target: Locator): Promise<void> => {
     const [x, y] = await pointOn(target);
     await page.mouse.move(x - 5, y - 2, { steps: 4 });
     await page.mouse.move(x, y, { steps: 2 });
+    const [nextX, nextY] = await pointOn(target);
+    if (nextX !== x || nextY !== y) await pointAt(target);
+  };
+  const hold = async (number: number, target: Locator): Promise<void> => {
+    await pointAt(card(number));
+    await page.mouse.down();
+    await pointAt(target);
   };
   const numbersIn = async (name: string): Promise<number[]> => {
     const shown = await column(name).locator("[data-card]").evaluateAll(numbersOf);
