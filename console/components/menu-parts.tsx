@@ -21,16 +21,25 @@ export function MenuRoot({ trigger, children, align = "start", open = false, onO
   );
 }
 
-/** Takes the focus before it has its place on the page, which takes a while: its first item for a keyboard. */
+/**
+ * Takes the focus before it has its place on the page, which takes a while: its first item for a keyboard. Returns it to
+ * where it was: arrow keys on a card go to the next one, arrow keys on the button of its menu open the menu.
+ */
 function Popup({ children }: { readonly children: ReactNode }) {
   const menu = useRef<HTMLDivElement>(null);
+  const before = useRef<Element>(null);
   useEffect(() => {
+    before.current = document.activeElement;
     const isKeyboard = document.activeElement?.matches(":focus-visible");
     const first = menu.current?.querySelector<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])');
     (isKeyboard && first ? first : menu.current)?.focus({ preventScroll: true });
   }, []);
   return (
-    <Base.Popup className="menu" ref={menu}>
+    <Base.Popup
+      className="menu"
+      ref={menu}
+      finalFocus={() => (before.current instanceof HTMLElement ? before.current : true)}
+    >
       {children}
     </Base.Popup>
   );

@@ -98,6 +98,25 @@ describe("the board by keyboard alone", () => {
     await ada.close();
   });
 
+  it("goes to the next card after a menu is closed with Escape", async () => {
+    const board = await boardWithCards(app, 2);
+    const { page, ...ada } = await app.signIn(board);
+    const shown = await onBoard(page);
+    for (const key of ["j", "m"]) await page.keyboard.press(key);
+    await eventually(
+      () => page.evaluate("document.activeElement.role"),
+      (role) => role === "menuitem",
+    );
+    for (const key of ["Escape", "ArrowDown"]) await page.keyboard.press(key);
+    await eventually(
+      () => shown.focused(),
+      (focused) => focused === 1,
+    );
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
   it("asks for the title of a new card, and returns the focus to the button", async () => {
     const board = await boardWithCards(app, 1);
     const { page, ...ada } = await app.signIn(board);
