@@ -40,7 +40,7 @@ export const SHORTCUTS = {
   dismissItem: { keys: ["d"], label: "Dismiss the item", scope: "inbox" },
   newRelease: { keys: ["c"], label: "New release", scope: "releases" },
   addToRelease: { keys: ["/"], label: "Search cards to add or pick", scope: "release" },
-  promoteRelease: { keys: ["p"], label: "Promote", scope: "release" },
+  promoteRelease: { keys: ["p"], label: "Promote cards", scope: "release" },
   freezeRelease: { keys: ["f"], label: "Freeze or unfreeze", scope: "release" },
   completeRelease: { keys: ["t"], label: "Complete with tags", scope: "release" },
   editPage: { keys: ["e"], label: "Edit the page", scope: "pages" },

@@ -1,3 +1,4 @@
+import { useId } from "react";
 import { ApiProblem } from "../api/problem.ts";
 import type { Flow, ReleaseDetails, ReleasePreview } from "../api/schema.d.ts";
 import { useDraft } from "../api/use-draft.ts";
@@ -109,7 +110,7 @@ function placeOfTags(
   if (named === "") return "";
   return frozenAt === null
     ? `The release is not frozen, so a tag points to the newest commit of ${named}, which may contain other cards, too.`
-    : `A tag points to the newest commit of the release branch, which need not be on ${named} or on another branch that the flow merges into.`;
+    : `A tag points to the newest commit of the release branch. Picked commits are copies, so ${named} may not contain that commit.`;
 }
 
 function confirmOf(isEmpty: boolean, missing: number): string {
@@ -132,6 +133,7 @@ interface TagProps {
 function RepositoryTag({ repository, tagName, onChange, problem }: TagProps) {
   const { fullName, holdsCards, complete } = repository;
   const { branchName, sha, notes } = complete;
+  const titleId = useId();
   return (
     <section className="release-tag" aria-label={fullName}>
       <Field
@@ -148,14 +150,14 @@ function RepositoryTag({ repository, tagName, onChange, problem }: TagProps) {
         error={problem}
       />
       {(holdsCards || tagName !== "") && (
-        <div
-          className="release-notes"
-          tabIndex={0}
-          role="group"
-          aria-label={tagName === "" ? `Notes in ${fullName}` : `Notes of ${tagName} in ${fullName}`}
-        >
-          <Markdown text={notes} />
-        </div>
+        <>
+          <p className="release-hint" id={titleId}>
+            {tagName === "" ? `Notes in ${fullName}` : `Notes of ${tagName} in ${fullName}`}
+          </p>
+          <div className="release-notes" tabIndex={0} role="group" aria-labelledby={titleId}>
+            <Markdown text={notes} />
+          </div>
+        </>
       )}
     </section>
   );

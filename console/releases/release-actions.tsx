@@ -86,7 +86,7 @@ function actionsOf(release: ReleaseDetails, role: Role, mayPromote: boolean): re
   const freeze = isOpen ? "Freeze" : "Create the missing branches";
   const promote: Action = {
     question: "promote",
-    name: "Promote",
+    name: "Promote cards",
     icon: "move",
     isOff: !mayPromote,
   };

@@ -81,14 +81,14 @@ describe("a release", () => {
     await announced(page, "The release 1.4 was created");
     await page.getByText("No card is in the release yet.").waitFor();
     await page.getByText("The release is empty, so there is nothing to promote.").waitFor();
-    expect(await actionsOn(page)).toEqual(["Freeze", "Promote (off)", "Complete", "Delete"]);
+    expect(await actionsOn(page)).toEqual(["Freeze", "Promote cards (off)", "Complete", "Delete"]);
     await page.keyboard.press("/");
     await page.getByRole("searchbox", { name: "Search cards to add" }).fill("First");
     await page.getByRole("checkbox", { name: new RegExp(`^#${first} `) }).check();
     await page.getByRole("button", { name: "Add 1 card" }).click();
     await page.locator(`[data-scope="${first}"]`).waitFor();
     await announced(page, `Card ${first} was added to the release`);
-    expect(await actionsOn(page)).toEqual(["Freeze (next)", "Promote (off)", "Complete", "Delete"]);
+    expect(await actionsOn(page)).toEqual(["Freeze (next)", "Promote cards (off)", "Complete", "Delete"]);
     await page.getByText("All cards are in the last stage, so there is nothing to promote.").waitFor();
     const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
     expect((await readRelease(board.api, id)).cards).toMatchObject([{ number: first }]);
@@ -106,7 +106,7 @@ describe("a release", () => {
     await freezing.getByRole("button", { name: "Freeze", exact: true }).click();
     await announced(page, "The release 1.4 is frozen");
     await page.getByRole("heading", { name: "Pick cards" }).waitFor();
-    expect(await actionsOn(page)).toEqual(["Promote (off)", "Complete (next)", "Unfreeze"]);
+    expect(await actionsOn(page)).toEqual(["Promote cards (off)", "Complete (next)", "Unfreeze"]);
     expect((await readRelease(board.api, id)).repositories).toMatchObject([{ branchName: "release/1-4" }]);
 
     // The branch has the work of both cards. Cards of all stages are listed, those that can be picked first.
@@ -151,11 +151,7 @@ describe("a release", () => {
     const completing = page.getByRole("dialog", { name: "Complete 1.4" });
     const tag = completing.getByRole("textbox", { name: `Tag in ${board.owner}/web` });
     await completing.getByText(`Enter a tag for ${board.owner}/web, which holds cards`).waitFor();
-    await completing
-      .getByText(
-        "newest commit of the release branch, which need not be on main or on another branch that the flow merges into.",
-      )
-      .waitFor();
+    await completing.getByText("Picked commits are copies, so main may not contain that commit.").waitFor();
     const complete = completing.getByRole("button", { name: "Complete", exact: true });
     expect(await complete.isDisabled()).toBe(true);
     await completing.getByRole("group", { name: `Notes in ${board.owner}/web` }).waitFor();
@@ -270,7 +266,7 @@ describe("a release with unmerged work", () => {
     await page.getByText("will not be in the release, unless it is picked after its merge.").waitFor();
 
     // Neither a promotion nor the completion brings the card into the release.
-    expect(await actionsOn(page)).toEqual(["Promote", "Complete", "Unfreeze"]);
+    expect(await actionsOn(page)).toEqual(["Promote cards", "Complete", "Unfreeze"]);
     await protect(board, { required_pull_request_reviews: { required_approving_review_count: 1 } });
     expect((await board.api.move(open, board.stages.Done)).status).toBe(409);
     await page.getByText("Not moved to Done").waitFor();
@@ -443,7 +439,7 @@ describe("a promotion", () => {
     await page.getByText("1 of 2 cards done").waitFor();
     expect(await findInaccessible(page)).toEqual([]);
     await shoot(page, "release-promoted");
-    await page.getByRole("button", { name: "Promote", exact: true }).click();
+    await page.getByRole("button", { name: "Promote cards" }).click();
     await dialog.getByRole("radio", { name: /^To do/ }).check();
     await dialog.getByRole("checkbox", { name: /Good/ }).check();
     await dialog.getByRole("button", { name: "Promote 2 cards to To do" }).waitFor();
