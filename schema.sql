@@ -714,7 +714,7 @@ CREATE TABLE projects (
   slug text NOT NULL,
   description text DEFAULT ''::text NOT NULL,
   releases boolean DEFAULT true NOT NULL,
-  branch_pattern text DEFAULT 'card/{number}-{slug}'::text NOT NULL,
+  branch_pattern text NOT NULL,
   merge_method text DEFAULT 'merge'::text NOT NULL,
   checks text DEFAULT 'required'::text NOT NULL,
   stale_after_days integer DEFAULT 14 NOT NULL,

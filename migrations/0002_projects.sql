@@ -8,7 +8,7 @@ create table projects (
   description text not null default '',
   -- The settings of the project's flow. Its stages are rows of `stages`.
   releases boolean not null default true,
-  branch_pattern text not null default 'card/{number}-{slug}',
+  branch_pattern text not null,
   merge_method text not null default 'merge' check (merge_method in ('merge', 'squash', 'rebase')),
   checks text not null default 'required' check (checks in ('required', 'ignored')),
   stale_after_days integer not null default 14,

@@ -57,7 +57,7 @@ export async function runPerson(context: PersonContext, isOver: () => boolean): 
 async function chooseRepository(context: PersonContext, action: string): Promise<RepositoryContext | null> {
   const { world, own, random, login, history } = context;
   const { state, git } = world.forge.context;
-  const [account] = state.accounts.in(own.board.owner);
+  const [account] = state.accounts.inGroup(own.board.owner);
   const repository = random.pick(
     state.repositories.all().filter(({ ownerId, name }) => ownerId === account?.id && name !== SHARED),
   );
@@ -69,7 +69,7 @@ async function chooseRepository(context: PersonContext, action: string): Promise
     branches: refs
       .map(({ name }) => name.slice("refs/heads/".length))
       .filter((name) => name.startsWith("card/")),
-    pulls: state.pullRequests.in(repository.id),
+    pulls: state.pullRequests.inGroup(repository.id),
     call: async (method, path, body) => {
       const at = `/repos/${own.board.owner}/${repository.name}${path}`;
       const { status } = await own.board.person(login, method, at, body);

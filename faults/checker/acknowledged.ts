@@ -103,7 +103,7 @@ function lostMerges({ world }: Subject, writes: readonly Write[]): string[] {
         const owner = state.accounts.need(ownerId).login;
         return `${owner}/${name}` === fullName || formerNames.includes(fullName.toLowerCase());
       });
-      const pull = state.pullRequests.in(repository?.id ?? 0).find(({ number }) => number === prNumber);
+      const pull = state.pullRequests.inGroup(repository?.id ?? 0).find(({ number }) => number === prNumber);
       return pull?.mergedAt
         ? []
         : [`${write.key} reports that ${fullName}#${prNumber} is merged, but it is not`];
@@ -137,7 +137,7 @@ async function lostReleases({ world }: Subject, writes: readonly Write[]): Promi
         .run(["rev-parse", "--verify", "-q", `refs/tags/${tagName}^{commit}`], { codes: [1] });
       if (stdout.toString("utf8").trim() !== sha)
         found.push(`${write.key}: the tag ${tagName} is not at ${sha}`);
-      const published = state.releases.in(forgeId).filter((each) => each.tagName === tagName);
+      const published = state.releases.inGroup(forgeId).filter((each) => each.tagName === tagName);
       if (published.length !== 1)
         found.push(`${write.key}: ${published.length} releases are published for ${tagName}`);
     }

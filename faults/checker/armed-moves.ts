@@ -124,7 +124,7 @@ async function wrongMerges({ world }: Subject): Promise<string[]> {
         and m.promoted @> jsonb_build_array(jsonb_build_object('prNumber', p.number, 'targetBranch', p.target_branch))`,
   );
   return merges.flatMap(({ what, forgeId, number, sha }) => {
-    const pulls = world.forge.context.state.pullRequests.in(forgeId);
+    const pulls = world.forge.context.state.pullRequests.inGroup(forgeId);
     const pull = pulls.find((each) => each.number === number);
     return pull?.mergedById !== world.forge.app.botId || pull.headSha === sha
       ? []

@@ -101,7 +101,7 @@ async function wroteMerged(
     { workspaceId, card },
   );
   for (const { forgeId, number } of pulls) {
-    const pull = context.state.pullRequests.in(forgeId).find((each) => each.number === number);
+    const pull = context.state.pullRequests.inGroup(forgeId).find((each) => each.number === number);
     const mergedAt = Date.parse(pull?.mergedAt ?? "");
     if (pull?.mergedById !== app.botId || mergedAt > at || mergedAt < (begunAt ?? 0) - SECOND) continue;
     // What its target lacked: the parent of the merge is the tip before it.

@@ -69,7 +69,7 @@ export const mergesByOthersAreReported: Invariant = async ({ world, known }) => 
       { workspaceId: board.workspaceId },
     );
     for (const { number, forgeId, repository, card, stage, login } of pulls) {
-      const pull = state.pullRequests.in(forgeId).find((each) => each.number === number);
+      const pull = state.pullRequests.inGroup(forgeId).find((each) => each.number === number);
       if (!pull?.mergedAt || pull.mergedById === bot) continue;
       const person = state.accounts.get(pull.mergedById ?? 0)?.login;
       const isInInbox = inbox.some(

@@ -206,7 +206,7 @@ async function commit(board: SharingBoard, branch: string): Promise<void> {
 /** Merges or closes all open pull requests. */
 async function endPullRequests(board: SharingBoard): Promise<void> {
   const { world, random } = board;
-  for (const { number, state } of world.forge.context.state.pullRequests.in(world.shared.forgeId)) {
+  for (const { number, state } of world.forge.context.state.pullRequests.inGroup(world.shared.forgeId)) {
     if (state !== "open") continue;
     const isMerged =
       random.chance(0.5) && (await person(board, "merge", "PUT", `/pulls/${number}/merge`, {})) < 300;

@@ -45,7 +45,7 @@ export function recordForge({ control, context }: RunningForge): ForgeRecord {
   const tokens = new Set<string>();
   const installationOf = ({ headers }: ApiCall): number | null => {
     const given = String(headers["authorization"] ?? "").replace(/^\w+\s+/, "");
-    return context.state.tokens.in(given)[0]?.installationId ?? null;
+    return context.state.tokens.inGroup(given)[0]?.installationId ?? null;
   };
   control.observe({
     onCall: (call) => {

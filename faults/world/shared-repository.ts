@@ -56,8 +56,8 @@ export async function createShared(
 }
 
 export function installationIdOf({ context }: RunningForge, owner: string): number {
-  const [account] = context.state.accounts.in(owner);
-  const [installation] = context.state.installations.in(account?.id ?? 0);
+  const [account] = context.state.accounts.inGroup(owner);
+  const [installation] = context.state.installations.inGroup(account?.id ?? 0);
   if (!installation) throw new Error(`${owner} has no installation`);
   return installation.id;
 }

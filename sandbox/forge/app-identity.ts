@@ -76,7 +76,7 @@ export function createAccount(
   state: ForgeState,
   given: { login: string; type: AccountRow["type"]; now: string; name?: string | null },
 ): AccountRow {
-  if (state.accounts.in(given.login.toLowerCase()).length > 0)
+  if (state.accounts.inGroup(given.login.toLowerCase()).length > 0)
     throw new Error(`Account ${given.login} already exists`);
   const id = state.newId();
   return state.accounts.save({

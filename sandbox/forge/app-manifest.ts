@@ -51,7 +51,7 @@ export function serveNewApp(forge: ForgeContext): Router {
   router.post(PATHS, express.urlencoded({ extended: false }), (request: Request, response: Response) => {
     const { org } = request.params;
     const isUnknown =
-      typeof org === "string" && forge.state.accounts.in(org.toLowerCase())[0]?.type !== "Organization";
+      typeof org === "string" && forge.state.accounts.inGroup(org.toLowerCase())[0]?.type !== "Organization";
     if (isUnknown) {
       response.status(404).type("text").send("Not Found\n");
       return;

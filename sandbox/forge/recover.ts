@@ -10,7 +10,7 @@ import { resumeAsyncMerges } from "./actions/merge-async.ts";
 /** Updates pull requests after the forge was killed between changing a ref and saving rows. */
 export async function recover(forge: ForgeContext): Promise<void> {
   for (const repository of forge.state.repositories.all())
-    for (const pull of forge.state.pullRequests.in(repository.id))
+    for (const pull of forge.state.pullRequests.inGroup(repository.id))
       if (pull.state === "open") await recoverPullRequest(forge, repository, pull);
   resumeAsyncMerges(forge);
 }

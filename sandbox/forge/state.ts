@@ -74,7 +74,7 @@ function trimDeliveries({ deliveries, payloads }: Pick<ForgeState, "deliveries" 
   if (deliveries.size <= MAX_DELIVERIES) return;
   for (const old of deliveries.all().slice(0, deliveries.size - MAX_DELIVERIES)) {
     deliveries.delete(old.id);
-    if (deliveries.in(old.guid).length === 0) payloads.delete(old.payloadId);
+    if (deliveries.inGroup(old.guid).length === 0) payloads.delete(old.payloadId);
   }
 }
 

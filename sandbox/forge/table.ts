@@ -34,8 +34,8 @@ export class Table<Row extends { readonly id: number }> {
     return [...this.#rows.values()];
   }
 
-  /** The rows of one group, oldest first. */
-  in(group: string | number): Row[] {
+  /** The rows of one group, such as a repository's, oldest first. `state.ts` says how each table is grouped. */
+  inGroup(group: string | number): Row[] {
     return [...(this.#groups.get(group)?.values() ?? [])];
   }
 

@@ -48,7 +48,7 @@ export interface BranchRules {
 export function makeWebUi(forge: ForgeContext): WebUi {
   const actor = (login = "ada"): AccountRow => accountByLogin(forge, login);
   const installationOn = (account: string): InstallationRow => {
-    const [installation] = forge.state.installations.in(accountByLogin(forge, account).id);
+    const [installation] = forge.state.installations.inGroup(accountByLogin(forge, account).id);
     if (installation === undefined) throw new Error(`The App is not installed on ${account}`);
     return installation;
   };
@@ -111,7 +111,7 @@ const NO_PROTECTION: Omit<ProtectionRow, "id" | "repositoryId" | "branch"> = {
 
 function pullOf(forge: ForgeContext, fullName: string, number: number): PullRequestRow {
   const { id } = repositoryByName(forge, fullName);
-  const pull = forge.state.pullRequests.in(id).find((each) => each.number === number);
+  const pull = forge.state.pullRequests.inGroup(id).find((each) => each.number === number);
   if (pull === undefined) throw new NotFound(`No pull request ${number} in ${fullName}`);
   return pull;
 }

@@ -73,14 +73,14 @@ export function makeWorld(forge: ForgeContext): World {
 }
 
 export function accountByLogin(forge: ForgeContext, login: string): AccountRow {
-  const [account] = forge.state.accounts.in(login.toLowerCase());
+  const [account] = forge.state.accounts.inGroup(login.toLowerCase());
   if (account === undefined) throw new NotFound(`No account ${login}`);
   return account;
 }
 
 export function repositoryByName(forge: ForgeContext, fullName: string): RepositoryRow {
   const [owner = "", name = ""] = fullName.split("/");
-  const [repository] = forge.state.repositories.in(repositoryKey(accountByLogin(forge, owner).id, name));
+  const [repository] = forge.state.repositories.inGroup(repositoryKey(accountByLogin(forge, owner).id, name));
   if (repository === undefined) throw new NotFound(`No repository ${fullName}`);
   return repository;
 }
@@ -133,7 +133,7 @@ export async function createRepository(
   options: RepositoryOptions,
 ): Promise<RepositoryRow> {
   const { state } = forge;
-  if (state.repositories.in(repositoryKey(owner.id, name)).length > 0)
+  if (state.repositories.inGroup(repositoryKey(owner.id, name)).length > 0)
     throw new Error(`Repository ${owner.login}/${name} already exists`);
   const now = forge.now();
   const row: RepositoryRow = {

@@ -6,6 +6,7 @@ import {
   branchMissing,
   checkBlockers,
   conflicting,
+  noBranch,
   noCommits,
   noOwnCommits,
   targetMissing,
@@ -13,7 +14,7 @@ import {
   pullRequestClosed,
   reviewBlockers,
   type CardBranch,
-} from "./merge-blockers.ts";
+} from "./branch-refusals.ts";
 import type { Role } from "./roles.ts";
 
 /** One write in one repository. */
@@ -41,9 +42,9 @@ export interface RepositoryState {
   /** `facts` lack a pull request that a webhook has reported. */
   readonly isForgeLagging?: boolean;
   /**
-   * All commits of the card's branch are on the target that it was created from. Only determined if the
-   * branch has no pull request and the stage merges into another target, whose missing commits
-   * `aheadBy` counts.
+   * Whether all commits of the card's branch are on the target that it was created from: the card
+   * added none. Set only if the branch has no pull request and the stage merges into a later target.
+   * That target may lack commits of the first one, which `aheadBy` counts, too.
    */
   readonly hasNoOwnCommits?: boolean;
 }
@@ -218,11 +219,7 @@ function planFirstBranch(
     const creates = flow.stages.find(
       ({ rule }) => ruleRequires(rule, "branch") && !ruleRequires(rule, "pull_request"),
     );
-    const toDo = creates
-      ? `Move it to ${creates.name}, which creates ${branchName}, and push to that branch`
-      : `Push ${branchName} and link it to the card in the inbox`;
-    const message = `The card has no commits in ${fullName} yet. ${toDo}, then move the card again.`;
-    return refused({ reason: "nothing_to_merge", message });
+    return refused(noBranch(fullName, branchName, creates?.name ?? null));
   }
   const where: CardBranch = { repositoryId, fullName, branchName, targetBranch };
   return { steps: [{ ...where, action: "create_branch", fromSha }] };

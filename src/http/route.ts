@@ -82,7 +82,7 @@ export interface CredentialCall<Query = unknown> {
   /**
    * Already confirmed, except in a route with `confirmsCredential`: there `handle` has to confirm it.
    */
-  readonly cached: CachedCredential;
+  readonly cachedCredential: CachedCredential;
   readonly query: Query;
 }
 
@@ -124,7 +124,7 @@ export function credentialRoute<Query extends MaybeObject = undefined>(
         const query = validateQuery(rest.query, exchange.query) as Output<Query>;
         await limiter.schedule.enter(response, cached.credential.id);
         await cached.readAndConfirm(deps.db);
-        return handle(deps, { credential: cached.credential, cached, query }, exchange);
+        return handle(deps, { credential: cached.credential, cachedCredential: cached, query }, exchange);
       });
       return resultOf(result);
     },
@@ -135,7 +135,8 @@ export function credentialRoute<Query extends MaybeObject = undefined>(
 export function readRoute<Params extends MaybeObject = undefined, Query extends MaybeObject = undefined>(
   route: Definition<Params, Query, undefined> & {
     /**
-     * Whether `handle` confirms the credential in its first statement, which saves a round trip.
+     * Whether `handle` confirms in its first statement that the cached credential is unchanged, which
+     * saves a round trip.
      */
     readonly confirmsCredential?: boolean;
     /** By default viewer. */
@@ -159,7 +160,7 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
       const scheduled = await schedule(deps, response, board);
       if (!confirmsCredential) await cached.readAndConfirm(deps.db);
-      return handle(scheduled, { credential, cached, board, params, query }, exchange);
+      return handle(scheduled, { credential, cachedCredential: cached, board, params, query }, exchange);
     });
     return resultOf(result);
   });

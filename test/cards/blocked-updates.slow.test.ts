@@ -199,7 +199,7 @@ it("a card removed from the merge queue is unblocked when a person queues it aga
   await untilRechecked(world);
   expect(await reasonsOf(board, number)).toEqual(["queue_rejected"]);
   const { context, by } = onForge(world, board);
-  const pull = context.state.pullRequests.in(repositoryOf(world, board).id)[0];
+  const pull = context.state.pullRequests.inGroup(repositoryOf(world, board).id)[0];
   await enqueuePullRequest(context, pull?.id ?? 0, by, null);
   await untilUnblocked(board, number);
   await world.forge.webUi.mergeQueued(name, 1);

@@ -154,7 +154,7 @@ describe("an approval", () => {
 
   it("is refused by the forge if the person may not write there", async () => {
     const { board, person, offer, approve } = await proposed();
-    const organization = world.forge.context.state.accounts.in(board.owner)[0];
+    const organization = world.forge.context.state.accounts.inGroup(board.owner)[0];
     const { [person.forgeId]: _, ...members } = organization?.members ?? {};
     world.forge.context.state.accounts.update(organization?.id ?? 0, { members });
     const refused = await approve();
@@ -169,7 +169,7 @@ describe("an approval asks to sign in again", () => {
       "if the forge refuses the token",
       async (_board, _session, login) => {
         const { accounts, tokens } = world.forge.context.state;
-        const [account] = accounts.in(login);
+        const [account] = accounts.inGroup(login);
         for (const { id, accountId, isOfApp } of tokens.all())
           if (isOfApp && accountId === account?.id) tokens.delete(id);
       },

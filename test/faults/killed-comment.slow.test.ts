@@ -22,7 +22,7 @@ const PATIENCE_MS = 40_000;
 function written(board: TestBoard): number {
   const { id } = world.forge.repository(`${board.owner}/web`);
   const { comments, pullRequests } = world.forge.context.state;
-  return pullRequests.in(id).flatMap((pull) => comments.in(pull.id)).length;
+  return pullRequests.inGroup(id).flatMap((pull) => comments.inGroup(pull.id)).length;
 }
 
 /** Sends no webhook and makes reads lag behind. */

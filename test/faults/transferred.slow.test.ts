@@ -46,7 +46,7 @@ const handOn = async (
   options?: { readonly omitsEvent: boolean },
 ): Promise<void> => {
   const { context, by } = onForge(world, board);
-  const [to] = context.state.accounts.in(toLogin.toLowerCase());
+  const [to] = context.state.accounts.inGroup(toLogin.toLowerCase());
   if (!to) throw new Error(`there is no account ${toLogin}`);
   await transferRepository(context, world.forge.repository(`${board.owner}/web`).id, by, to, options);
 };

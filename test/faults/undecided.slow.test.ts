@@ -34,7 +34,7 @@ it("a merge that GitHub shows only after a slow inspection is no refusal", async
   const { number } = await openCard(world, board);
   const { context } = world.forge;
   const { id } = repositoryOf(world, board);
-  const [pull] = context.state.pullRequests.in(id);
+  const [pull] = context.state.pullRequests.inGroup(id);
   if (!pull) throw new Error("the card has no pull request");
   const git = context.git.repository(id);
   const baseSha = (await readRef(git, "refs/heads/main")) ?? "";

@@ -111,7 +111,7 @@ test("an App that is not installed or suspended gets no webhooks", async () => {
   await world.forge.createRepository("quiet", "place");
   const ada = world.forge.users[0]!;
   const { state } = world.forge.context;
-  const [quiet] = state.accounts.in("quiet");
+  const [quiet] = state.accounts.inGroup("quiet");
   state.accounts.update(quiet!.id, { members: { [ada.id]: "admin" } });
   const main = await world.api("GET", "/repos/quiet/place/git/ref/heads/main");
   await world.api("POST", "/repos/quiet/place/git/refs", { ref: "refs/heads/a", sha: main.at("object.sha") });

@@ -72,7 +72,7 @@ test("a merge whose branch moved before the kill is complete", async () => {
   const number = await repository.open("work");
   const { state, git } = world.forge.context;
   const row = world.forge.repository(repository.fullName);
-  const [pull] = state.pullRequests.in(row.id);
+  const [pull] = state.pullRequests.inGroup(row.id);
   const baseSha = await repository.tip("main");
   const by = { name: "Ada", email: "ada@example.com", date: "2026-01-02T03:04:05Z" };
   const { tree } = await needCommit(git.repository(row.id), pull!.headSha);
@@ -89,7 +89,7 @@ test("a merge whose branch did not move is not complete", async () => {
   await repository.commit("work", { "a.txt": "x\n" });
   const number = await repository.open("work");
   const { state } = world.forge.context;
-  const [pull] = state.pullRequests.in(world.forge.repository(repository.fullName).id);
+  const [pull] = state.pullRequests.inGroup(world.forge.repository(repository.fullName).id);
   state.pullRequests.update(pull!.id, {
     merging: { sha: pull!.headSha, byId: pull!.userId, baseSha: pull!.baseSha },
   });

@@ -9,7 +9,7 @@ import {
   noOwnCommits,
   pullRequestClosed,
   targetMissing,
-} from "../../src/flow/merge-blockers.ts";
+} from "../../src/flow/branch-refusals.ts";
 import type { Stage } from "../../src/flow/flow.ts";
 
 const branch = {

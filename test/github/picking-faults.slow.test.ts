@@ -28,11 +28,11 @@ describe("a pick", () => {
     ]);
     await shop.commit(RELEASE, { "list.txt": text({ 1: "deux" }) });
     const wanted = await shop.order(number);
-    expect(await cherryPick(forge, shop.ref, wanted)).toEqual({
+    expect(await cherryPick(forge, shop.forgeRef, wanted)).toEqual({
       ok: true,
       value: { state: "conflict", files: ["list.txt"], message: 'Failed to merge: "Merge conflict"' },
     });
-    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
+    expect(await forge.branchHead(shop.forgeRef, RELEASE)).toBe(wanted.expectedTip);
     expect(shop.branches()).not.toContain(TEMP);
   });
 
@@ -41,9 +41,9 @@ describe("a pick", () => {
     const wanted = await shop.order(number);
     const tip = await shop.commit(RELEASE, { "b.txt": "b\n" });
     const moved = { ok: true, value: { state: "moved", sha: tip } };
-    expect(await cherryPick(forge, shop.ref, wanted)).toEqual(moved);
+    expect(await cherryPick(forge, shop.forgeRef, wanted)).toEqual(moved);
     const gone = { ...wanted, branchName: "release/gone" };
-    expect(await cherryPick(forge, shop.ref, gone)).toEqual({
+    expect(await cherryPick(forge, shop.forgeRef, gone)).toEqual({
       ok: true,
       value: { state: "moved", sha: null },
     });
@@ -55,12 +55,12 @@ describe("a pick", () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     const wanted = await shop.order(number);
     const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
-    const picking = cherryPick(forge, shop.ref, wanted);
+    const picking = cherryPick(forge, shop.forgeRef, wanted);
     await update.arrived();
     const pushedSha = await shop.commit(RELEASE, { "b.txt": "b\n" });
     update.resume();
     expect(await picking).toEqual({ ok: true, value: { state: "moved", sha: pushedSha } });
-    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(pushedSha);
+    expect(await forge.branchHead(shop.forgeRef, RELEASE)).toBe(pushedSha);
     expect(shop.branches()).not.toContain(TEMP);
   });
 
@@ -69,19 +69,19 @@ describe("a pick", () => {
     await shop.commit(RELEASE, { "wrong.txt": "wrong\n" });
     const wanted = await shop.order(number);
     const update = holdCalls(adapter.world, { operation: "UpdateRefs" }, "before");
-    const picking = cherryPick(forge, shop.ref, wanted);
+    const picking = cherryPick(forge, shop.forgeRef, wanted);
     await update.arrived();
     shop.git("update-ref", `refs/heads/${RELEASE}`, shop.base);
     update.resume();
     expect(await picking).toEqual({ ok: true, value: { state: "moved", sha: shop.base } });
-    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(shop.base);
+    expect(await forge.branchHead(shop.forgeRef, RELEASE)).toBe(shop.base);
   });
 
   test("that GitHub refuses has its message and leaves no branch", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     await adapter.world.api(
       "PUT",
-      `/repos/${shop.ref.fullName}/branches/${encodeURIComponent(RELEASE)}/protection`,
+      `/repos/${shop.forgeRef.fullName}/branches/${encodeURIComponent(RELEASE)}/protection`,
       {
         required_status_checks: null,
         enforce_admins: true,
@@ -89,7 +89,7 @@ describe("a pick", () => {
         restrictions: { users: [], teams: [], apps: [] },
       },
     );
-    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual({
+    expect(await cherryPick(forge, shop.forgeRef, await shop.order(number))).toEqual({
       ok: false,
       refusal: { reason: "protected", message: "You're not authorized to push to this branch." },
     });
@@ -109,7 +109,7 @@ describe("a pick", () => {
       fault,
       times: 1,
     });
-    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(picked);
+    expect(await cherryPick(forge, shop.forgeRef, await shop.order(number))).toEqual(picked);
     expect(shop.git("rev-list", "--count", `${shop.base}..${RELEASE}`)).toBe("1");
     expect(shop.branches()).not.toContain(TEMP);
   });
@@ -117,27 +117,27 @@ describe("a pick", () => {
   test("continues what an earlier attempt left on its temporary branch", async () => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     await shop.commit(TEMP, { "list.txt": "something else altogether\n" });
-    expect(await forge.temporaryBranches(shop.ref)).toEqual([
+    expect(await forge.temporaryBranches(shop.forgeRef)).toEqual([
       { branchName: TEMP, sha: shop.git("rev-parse", TEMP) },
     ]);
-    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(picked);
+    expect(await cherryPick(forge, shop.forgeRef, await shop.order(number))).toEqual(picked);
     expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 1: "TWO" }).trim());
-    expect(await forge.temporaryBranches(shop.ref)).toEqual([]);
+    expect(await forge.temporaryBranches(shop.forgeRef)).toEqual([]);
   });
 
   test("is on no branch until it is landed, and can be reverted afterwards", async () => {
     const { number } = await shop.land([[{ "a.txt": "a\n" }]]);
     const wanted = await shop.order(number);
-    const prepared = await forge.preparePick(shop.ref, wanted);
+    const prepared = await forge.preparePick(shop.forgeRef, wanted);
     if (!prepared.ok || prepared.value.state !== "prepared") throw new Error("the pick was not prepared");
-    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
-    const back = () => forge.moveBranch(shop.ref, RELEASE, tip, wanted.expectedTip);
+    expect(await forge.branchHead(shop.forgeRef, RELEASE)).toBe(wanted.expectedTip);
+    const back = () => forge.moveBranch(shop.forgeRef, RELEASE, tip, wanted.expectedTip);
     const tip = prepared.value.sha;
     expect(await back()).toEqual({ ok: true, value: { state: "at_target" } });
-    await forge.applyPick(shop.ref, wanted, prepared.value);
-    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(tip);
+    await forge.applyPick(shop.forgeRef, wanted, prepared.value);
+    expect(await forge.branchHead(shop.forgeRef, RELEASE)).toBe(tip);
     expect(await back()).toEqual({ ok: true, value: { state: "at_target" } });
-    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(wanted.expectedTip);
+    expect(await forge.branchHead(shop.forgeRef, RELEASE)).toBe(wanted.expectedTip);
     const pushed = await shop.commit(RELEASE, { "b.txt": "b\n" });
     expect(await back()).toEqual({ ok: true, value: { state: "moved", sha: pushed } });
     expect(shop.branches()).not.toContain(TEMP);

@@ -15,7 +15,7 @@ test("a pick of more commits than one call merges has all of them in order", asy
   const { number } = await shop.land(
     lines.map((line, index) => [{ "log.txt": `${lines.slice(0, index + 1).join("\n")}\n` }, line]),
   );
-  expect(await cherryPick(adapter.forge, shop.ref, await shop.order(number))).toEqual(picked);
+  expect(await cherryPick(adapter.forge, shop.forgeRef, await shop.order(number))).toEqual(picked);
   expect(shop.git("log", "--reverse", "--format=%s", `${shop.base}..${RELEASE}`).split("\n")).toEqual(lines);
   expect(shop.git("show", `${RELEASE}:log.txt`).split("\n")).toEqual(lines);
 });

@@ -35,7 +35,7 @@ describe("a pick", () => {
     await shop.commit(RELEASE, { "list.txt": text({ 7: "EIGHT" }) });
     const wanted = await shop.order(number);
     adapter.world.forge.control.calls.reset();
-    const result = await cherryPick(forge, shop.ref, wanted);
+    const result = await cherryPick(forge, shop.forgeRef, wanted);
     expect(result).toEqual(picked);
     expect(adapter.world.forge.control.calls.read().total).toBeLessThanOrEqual(5);
     expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 1: "TWO", 7: "EIGHT" }).trim());
@@ -55,7 +55,7 @@ describe("a pick", () => {
     );
     const line = shop.git("rev-list", "--first-parent", "--reverse", `${shop.base}..main`).split("\n");
     expect(line).toHaveLength(how === "rebase" ? 2 : 1);
-    const result = await cherryPick(forge, shop.ref, await shop.order(number));
+    const result = await cherryPick(forge, shop.forgeRef, await shop.order(number));
     expect(result).toMatchObject({ value: { state: "picked", commits: line } });
     expect(shop.git("diff", "--name-only", shop.base, RELEASE).split("\n")).toEqual(["list.txt", "new.txt"]);
     expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 6: "SEVEN" }).trim());
@@ -68,7 +68,7 @@ describe("a pick", () => {
     const { number, sha } = await shop.land([
       [{ "list.txt": text({ 1: "TWO" }) }, `${subject}\n\nCloses #8`],
     ]);
-    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(picked);
+    expect(await cherryPick(forge, shop.forgeRef, await shop.order(number))).toEqual(picked);
     const message = shop.git("log", "-1", "--format=%B", RELEASE);
     for (const token of ACTIVE_TOKENS) expect(message).not.toMatch(token);
     expect(message.replaceAll("\u200D", "")).toBe(
@@ -80,15 +80,15 @@ describe("a pick", () => {
     const { number, sha } = await shop.land([
       [{ "list.txt": text({ 1: "TWO" }) }, "Shout two\n\nReviewed-by: Grace <grace@x.test>"],
     ]);
-    await requireSignatures(adapter.world, shop.ref.fullName, how === "a ruleset");
-    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(picked);
+    await requireSignatures(adapter.world, shop.forgeRef.fullName, how === "a ruleset");
+    expect(await cherryPick(forge, shop.forgeRef, await shop.order(number))).toEqual(picked);
     const author = shop.git("log", "-1", "--format=%an <%ae>", sha);
     expect(shop.git("log", "-1", "--format=%an|%cn|%B", RELEASE)).toBe(
       `trunkline[bot]|GitHub|Shout two\n\nReviewed-by: Grace <grace@x.test>\n` +
         `(cherry picked from commit ${sha})\nCo-authored-by: ${author}`,
     );
     const tip = shop.git("rev-parse", RELEASE);
-    const commit = await adapter.world.api("GET", `/repos/${shop.ref.fullName}/git/commits/${tip}`);
+    const commit = await adapter.world.api("GET", `/repos/${shop.forgeRef.fullName}/git/commits/${tip}`);
     expect(commit.at("verification.verified")).toBe("true");
   });
 
@@ -96,7 +96,9 @@ describe("a pick", () => {
     const first = await shop.land([[{ "a.txt": "a\n" }, "Add a"]]);
     await shop.land([[{ "b.txt": "b\n" }, "Add b"]]);
     const third = await shop.land([[{ "a.txt": "A\n" }, "Shout a"]]);
-    expect(await cherryPick(forge, shop.ref, await shop.order(first.number, third.number))).toEqual(picked);
+    expect(await cherryPick(forge, shop.forgeRef, await shop.order(first.number, third.number))).toEqual(
+      picked,
+    );
     expect(shop.git("log", "--format=%s", `${shop.base}..${RELEASE}`)).toBe("Shout a\nAdd a");
     expect(shop.git("ls-tree", "--name-only", RELEASE)).toBe("a.txt\nlist.txt");
   });
@@ -106,38 +108,38 @@ describe("a pick", () => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     await shop.commit(RELEASE, { "list.txt": text({ 1: "TWO" }) });
     const same = await shop.order(number);
-    expect(await cherryPick(forge, shop.ref, same)).toEqual(contained);
+    expect(await cherryPick(forge, shop.forgeRef, same)).toEqual(contained);
     const merged = await shop.land([[{ "early.txt": "early\n" }]], "merge");
     shop.git("update-ref", `refs/heads/${RELEASE}`, "main");
     const itself = await shop.order(merged.number);
-    expect(await cherryPick(forge, shop.ref, itself)).toEqual(contained);
-    expect(await forge.branchHead(shop.ref, RELEASE)).toBe(itself.expectedTip);
+    expect(await cherryPick(forge, shop.forgeRef, itself)).toEqual(contained);
+    expect(await forge.branchHead(shop.forgeRef, RELEASE)).toBe(itself.expectedTip);
     expect(shop.branches()).not.toContain(TEMP);
   });
 
   test("is found when it is requested again, and repeated after a revert", async () => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     const wanted = await shop.order(number);
-    const first = await cherryPick(forge, shop.ref, wanted);
-    expect(await cherryPick(forge, shop.ref, wanted)).toEqual(first);
+    const first = await cherryPick(forge, shop.forgeRef, wanted);
+    expect(await cherryPick(forge, shop.forgeRef, wanted)).toEqual(first);
     await shop.commit(RELEASE, { "notes.txt": "later\n" });
-    expect(await cherryPick(forge, shop.ref, wanted)).toEqual(first);
-    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(contained);
+    expect(await cherryPick(forge, shop.forgeRef, wanted)).toEqual(first);
+    expect(await cherryPick(forge, shop.forgeRef, await shop.order(number))).toEqual(contained);
     const pick = first.ok && first.value.state === "picked" ? first.value.sha : "";
     await shop.commit(RELEASE, { "list.txt": text() }, `Revert it\n\nThis reverts commit ${pick}.`);
-    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual(picked);
+    expect(await cherryPick(forge, shop.forgeRef, await shop.order(number))).toEqual(picked);
     expect(shop.git("show", `${RELEASE}:list.txt`)).toBe(text({ 1: "TWO" }).trim());
   });
 
   test("of a pull request that is not merged is refused", async () => {
     await shop.commit("card/open", { "a.txt": "a\n" });
-    const opened = await adapter.world.api("POST", `/repos/${shop.ref.fullName}/pulls`, {
+    const opened = await adapter.world.api("POST", `/repos/${shop.forgeRef.fullName}/pulls`, {
       title: "Work",
       head: "card/open",
       base: "main",
     });
     const number = opened.number("number");
-    expect(await cherryPick(forge, shop.ref, await shop.order(number))).toEqual({
+    expect(await cherryPick(forge, shop.forgeRef, await shop.order(number))).toEqual({
       ok: false,
       refusal: {
         reason: "unknown",

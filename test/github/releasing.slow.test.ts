@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => adapter.world.stop());
 beforeEach(async () => {
   shop = await adapter.newRepository({ "README.md": "# Shop\n" });
-  repository = shop.ref;
+  repository = shop.forgeRef;
 });
 afterEach(() => adapter.world.forge.control.reset());
 
@@ -136,10 +136,10 @@ describe("several tags", () => {
   });
   const both = async () => [
     { repository: await node(), tagName, sha: shop.base },
-    { repository: await node(other.ref), tagName, sha: other.base },
+    { repository: await node(other.forgeRef), tagName, sha: other.base },
   ];
   const heads = async () => {
-    const questions = [repository, other.ref].map((each) => ({
+    const questions = [repository, other.forgeRef].map((each) => ({
       repository: each,
       branchName: "main",
       tagName,
@@ -221,7 +221,7 @@ describe("the inspection before tagging", () => {
     adapter.world.forge.control.calls.reset();
     const responses = await forge.inspectTags([
       { repository, branchName: "main", tagName: "v1.0" },
-      { repository: other.ref, branchName: "gone", tagName: "v1.0" },
+      { repository: other.forgeRef, branchName: "gone", tagName: "v1.0" },
     ]);
     expect(adapter.world.forge.control.calls.read().total).toBe(1);
     expect(responses).toEqual([

@@ -32,7 +32,7 @@ const web = (board: TestBoard): string => `${board.owner}/web`;
 const pullOf = (board: TestBoard, number = 1) => {
   const { state } = world.forge.context;
   const pull = state.pullRequests
-    .in(world.forge.repository(web(board)).id)
+    .inGroup(world.forge.repository(web(board)).id)
     .find((each) => each.number === number);
   if (!pull) throw new Error(`no pull request ${number}`);
   return pull;
@@ -189,7 +189,7 @@ describe("a change between the inspection and the merge", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     world.forge.webUi.setMergeQueue(web(board), "main", false);
-    const [protection] = world.forge.context.state.protections.in(world.forge.repository(web(board)).id);
+    const [protection] = world.forge.context.state.protections.inGroup(world.forge.repository(web(board)).id);
     afterInspection(() =>
       world.forge.context.state.protections.update(protection?.id ?? 0, {
         requiredReviews: { count: 1 } as never,
@@ -384,8 +384,8 @@ describe("a move during a change of access", () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
     const { state } = world.forge.context;
-    const owner = state.accounts.in(board.owner.toLowerCase())[0]?.id ?? 0;
-    const installation = state.installations.in(owner)[0]?.id ?? 0;
+    const owner = state.accounts.inGroup(board.owner.toLowerCase())[0]?.id ?? 0;
+    const installation = state.installations.inGroup(owner)[0]?.id ?? 0;
     afterInspection(() => world.forge.control.revokeTokens(installation));
     expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
     expect((await kindsOf(board, number)).filter((kind) => kind === "pull_request_merged")).toHaveLength(1);

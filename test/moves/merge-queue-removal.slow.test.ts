@@ -40,7 +40,7 @@ const dequeue = (reason: "CI_FAILURE" | "MERGE_CONFLICT" | "MANUAL", repository 
 const land = (repository = "web") => world.forge.webUi.mergeQueued(`${board.owner}/${repository}`, 1);
 const isQueued = (repository = "web"): boolean => {
   const { id } = world.forge.repository(`${board.owner}/${repository}`);
-  const [pull] = world.forge.context.state.pullRequests.in(id);
+  const [pull] = world.forge.context.state.pullRequests.inGroup(id);
   return typeof pull?.queuedAt === "string";
 };
 const toDone = () => board.api.move(number, board.stages.Done);

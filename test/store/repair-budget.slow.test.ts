@@ -26,7 +26,7 @@ async function copyCards(board: TestBoard): Promise<void> {
   await settled(world);
   const { state, git } = world.forge.context;
   const repository = world.forge.repository(`${board.owner}/web`);
-  const first = state.pullRequests.in(repository.id).find((pull) => pull.headRef === branchName);
+  const first = state.pullRequests.inGroup(repository.id).find((pull) => pull.headRef === branchName);
   if (!first) throw new Error("the card has no pull request");
   const copies = Array.from({ length: OPEN - 1 }, (_, at) => ({
     at: at + 1,

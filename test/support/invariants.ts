@@ -146,8 +146,8 @@ async function observe(db: Db, board: TestBoard, number: number): Promise<Observ
 function reviewsOf({ forge }: Compared, { pulls }: Observed): SubmittedReview[] {
   const { accounts, pullRequests, reviews } = forge.context.state;
   return pulls.flatMap(({ forgeId, repository, number: prNumber }) => {
-    const there = pullRequests.in(forgeId).find((pull) => pull.number === prNumber);
-    return reviews.in(there?.id ?? 0).flatMap(({ userId, state, submittedAt: at }) => {
+    const there = pullRequests.inGroup(forgeId).find((pull) => pull.number === prNumber);
+    return reviews.inGroup(there?.id ?? 0).flatMap(({ userId, state, submittedAt: at }) => {
       const login = accounts.get(userId)?.login ?? null;
       const review = { repositoryFullName: repository, prNumber, login, state: state.toLowerCase() };
       return at === null ? [] : [{ ...review, at }];
@@ -238,7 +238,7 @@ async function branchFaults({ forge, db }: Compared, { card, links }: Observed):
 }
 
 const pullsFrom = (forge: RunningForge, forgeId: number, branchName: string | null): PullRequestRow[] =>
-  forge.context.state.pullRequests.in(forgeId).filter(({ headRef }) => headRef === branchName);
+  forge.context.state.pullRequests.inGroup(forgeId).filter(({ headRef }) => headRef === branchName);
 
 type LinkSeen = Observed["links"][number];
 
@@ -250,7 +250,7 @@ function pullsOf(
 ): PullRequestRow[] {
   const known = pulls.filter((pull) => pull.forgeId === forgeId).map(({ number }) => number);
   return forge.context.state.pullRequests
-    .in(forgeId)
+    .inGroup(forgeId)
     .filter(({ number, headRef }) => headRef === branchName || known.includes(number));
 }
 

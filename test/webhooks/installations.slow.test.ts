@@ -116,7 +116,7 @@ it("an installed App creates organization, board, project, flow and repositories
   const { context } = world.forge;
   world.forge.createOrganization("newcomers");
   await world.forge.createRepository("newcomers", "only");
-  const [row] = context.state.accounts.in("newcomers");
+  const [row] = context.state.accounts.inGroup("newcomers");
   install(context, row!, "all", row!);
   const { db } = world.service.deps;
   const made = () =>

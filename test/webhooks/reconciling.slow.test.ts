@@ -200,7 +200,7 @@ it("a merge is final, even if GitHub shows the pull request open again", async (
   await board.api.cardWhen(number, ({ repositories: [link] }) => link?.prState === "merged");
   const { pullRequests } = world.forge.context.state;
   const row = pullRequests
-    .in(world.forge.repository(`${board.owner}/web`).id)
+    .inGroup(world.forge.repository(`${board.owner}/web`).id)
     .find(({ number: theirs }) => theirs === pull);
   pullRequests.update(row!.id, { state: "open", mergedAt: null });
   await compareWithForge(world);

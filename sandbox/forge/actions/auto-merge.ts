@@ -62,12 +62,12 @@ const isWaiting = (pull: PullRequestRow): boolean => pull.state === "open" && pu
 
 /** Retries the auto-merges of a repository in the background. */
 export function scheduleAutoMerges(forge: ForgeContext, repositoryId: number): void {
-  if (forge.state.pullRequests.in(repositoryId).some(isWaiting))
+  if (forge.state.pullRequests.inGroup(repositoryId).some(isWaiting))
     forge.inBackground(() => runAutoMerges(forge, repositoryId));
 }
 
 async function runAutoMerges(forge: ForgeContext, repositoryId: number): Promise<void> {
-  const waiting = forge.state.pullRequests.in(repositoryId).filter(isWaiting);
+  const waiting = forge.state.pullRequests.inGroup(repositoryId).filter(isWaiting);
   for (const { id, headSha, autoMerge } of waiting) {
     if (autoMerge === null) continue;
     const { enabledById, mergeMethod: method, commitTitle: title, commitMessage: message } = autoMerge;

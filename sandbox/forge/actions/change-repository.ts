@@ -35,7 +35,7 @@ const nameError = (message: string) =>
 function checkName(forge: ForgeContext, ownerId: number, name: string): void {
   if (!NAME.test(name) || name === "." || name === ".." || name.endsWith(".git"))
     throw nameError("name can only contain ASCII letters, digits, and the characters ., -, and _.");
-  if (forge.state.repositories.in(repositoryKey(ownerId, name)).length > 0)
+  if (forge.state.repositories.inGroup(repositoryKey(ownerId, name)).length > 0)
     throw nameError("name already exists on this account");
 }
 
@@ -158,13 +158,13 @@ function emitRepository(
 }
 
 function deleteContents({ state }: ForgeContext, { id }: RepositoryRow): void {
-  for (const pull of state.pullRequests.in(id)) {
+  for (const pull of state.pullRequests.inGroup(id)) {
     for (const table of [state.reviews, state.comments, state.mergeRequests])
-      for (const row of table.in(pull.id)) table.delete(row.id);
+      for (const row of table.inGroup(pull.id)) table.delete(row.id);
     state.pullRequests.delete(pull.id);
   }
   for (const table of [state.releases, state.protections])
-    for (const row of table.in(id)) table.delete(row.id);
+    for (const row of table.inGroup(id)) table.delete(row.id);
   for (const table of [state.statuses, state.checkSuites, state.checkRuns])
     for (const row of table.all()) if (row.repositoryId === id) table.delete(row.id);
 }

@@ -20,14 +20,14 @@ interface AsyncMergeOptions {
 const KEPT_MS = 24 * 3_600_000;
 
 export const pendingMerge = (forge: ForgeContext, pull: PullRequestRow): MergeRequestRow | undefined =>
-  forge.state.mergeRequests.in(pull.id).find((each) => each.status === "pending");
+  forge.state.mergeRequests.inGroup(pull.id).find((each) => each.status === "pending");
 
 export function mergeRequestOf(
   forge: ForgeContext,
   pull: PullRequestRow,
   uuid: string,
 ): MergeRequestRow | undefined {
-  const row = forge.state.mergeRequests.in(pull.id).find((each) => each.uuid === uuid);
+  const row = forge.state.mergeRequests.inGroup(pull.id).find((each) => each.uuid === uuid);
   return row !== undefined && Date.parse(forge.now()) - Date.parse(row.createdAt) < KEPT_MS ? row : undefined;
 }
 

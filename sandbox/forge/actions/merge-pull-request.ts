@@ -161,7 +161,7 @@ async function deleteHeadAfterMerge(
 ): Promise<void> {
   if (!repository.deleteBranchOnMerge || merged.headRef === repository.defaultBranch) return;
   if (!mayRewrite(forge, repository, merged.headRef, "delete")) return;
-  for (const pull of forge.state.pullRequests.in(repository.id))
+  for (const pull of forge.state.pullRequests.inGroup(repository.id))
     if (pull.state === "open" && pull.baseRef === merged.headRef)
       await applyEdit(forge, pull, { base: merged.baseRef }, by);
   await changeRefs(forge, repository, by, [

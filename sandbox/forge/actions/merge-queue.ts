@@ -55,7 +55,8 @@ const QUEUE_LOGIN = "github-merge-queue[bot]";
 
 /** GitHub merges queued pull requests as a separate bot. */
 const queueBot = ({ state, now }: ForgeContext): AccountRow =>
-  state.accounts.in(QUEUE_LOGIN)[0] ?? createAccount(state, { login: QUEUE_LOGIN, type: "Bot", now: now() });
+  state.accounts.inGroup(QUEUE_LOGIN)[0] ??
+  createAccount(state, { login: QUEUE_LOGIN, type: "Bot", now: now() });
 
 /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
 export async function mergeQueued(forge: ForgeContext, pullId: number): Promise<PullRequestRow> {

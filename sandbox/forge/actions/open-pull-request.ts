@@ -105,5 +105,5 @@ export const openBetween = (
   base: string,
 ): PullRequestRow | undefined =>
   forge.state.pullRequests
-    .in(repository.id)
+    .inGroup(repository.id)
     .find((each) => each.state === "open" && each.headRef === head && each.baseRef === base);

@@ -11,7 +11,7 @@ export const protectionOf = (
   repository: RepositoryRow,
   branch: string,
 ): ProtectionRow | undefined =>
-  forge.state.protections.in(repository.id).find((each) => each.branch === branch);
+  forge.state.protections.inGroup(repository.id).find((each) => each.branch === branch);
 
 export function mayPush(
   forge: ForgeContext,
@@ -68,7 +68,7 @@ interface ReviewVerdict {
 /** Counts the last review of each user but the author, without comments and pending reviews. */
 export function reviewVerdict(forge: ForgeContext, pull: PullRequestRow): ReviewVerdict {
   const last = new Map<number, string>();
-  for (const review of forge.state.reviews.in(pull.id))
+  for (const review of forge.state.reviews.inGroup(pull.id))
     if (review.state !== "COMMENTED" && review.state !== "PENDING") last.set(review.userId, review.state);
   const states = [...last.entries()].filter(([userId]) => userId !== pull.userId).map(([, state]) => state);
   return {

@@ -86,7 +86,7 @@ async function checkRelease(
   if (!isRefName(name))
     throw invalidFields({ ...fieldError("tag_name", "custom"), message: "tag_name is not a valid tag" });
   const others = forge.state.releases
-    .in(repository.id)
+    .inGroup(repository.id)
     .filter((each) => each.id !== known?.id && !each.draft);
   if (!given.draft && others.some((each) => each.tagName === given.tagName))
     throw invalidFields(fieldError("tag_name", "already_exists"));

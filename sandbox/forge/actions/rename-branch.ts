@@ -28,9 +28,9 @@ export function renameBranch(
       throw new ApiError(422, "New branch already exists");
     if (repository.defaultBranch === from)
       await changeRepository(forge, repositoryId, by, { defaultBranch: to });
-    for (const protection of forge.state.protections.in(repositoryId))
+    for (const protection of forge.state.protections.inGroup(repositoryId))
       if (protection.branch === from) forge.state.protections.update(protection.id, { branch: to });
-    for (const pull of forge.state.pullRequests.in(repositoryId))
+    for (const pull of forge.state.pullRequests.inGroup(repositoryId))
       if (pull.state === "open" && pull.baseRef === from) await applyEdit(forge, pull, { base: to }, by);
     await changeRefs(forge, repository, by, [{ name: `refs/heads/${from}`, before: sha, after: null }]);
     return sha;

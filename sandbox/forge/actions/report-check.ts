@@ -71,7 +71,7 @@ export async function findOrCreateSuite(
   appId: number,
 ): Promise<CheckSuiteRow> {
   const key = commitKey(repository.id, headSha);
-  const known = forge.state.checkSuites.in(key).find((each) => each.appId === appId);
+  const known = forge.state.checkSuites.inGroup(key).find((each) => each.appId === appId);
   if (known !== undefined) return known;
   const branches = await branchesAt(forge, repository, headSha, "tip");
   const commit = await needCommit(forge.git.repository(repository.id), headSha);

@@ -24,7 +24,7 @@ export async function reportStatus(
   by: AccountRow,
   given: NewStatus,
 ): Promise<StatusRow> {
-  const earlier = forge.state.statuses.in(commitKey(repository.id, given.sha));
+  const earlier = forge.state.statuses.inGroup(commitKey(repository.id, given.sha));
   if (earlier.filter((each) => each.context === given.context).length >= MAX_STATUSES)
     throw invalidFields({
       resource: "Status",
@@ -56,7 +56,7 @@ async function presentStatusEvent(forge: ForgeContext, repository: RepositoryRow
     branches: branches.slice(0, MAX_BRANCHES).map(({ name, sha }) => ({
       name,
       commit: { sha, url: repositoryUrl(forge, repository, "commits", sha) },
-      protected: forge.state.protections.in(repository.id).some((each) => each.branch === name),
+      protected: forge.state.protections.inGroup(repository.id).some((each) => each.branch === name),
     })),
     avatar_url: presentAccountById(forge, row.creatorId).avatar_url,
   };

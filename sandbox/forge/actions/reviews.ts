@@ -28,7 +28,7 @@ export async function reviewPullRequest(
   given: NewReview,
 ): Promise<ReviewRow> {
   const isPending = (each: ReviewRow) => each.userId === by.id && each.state === "PENDING";
-  if (given.event === null && forge.state.reviews.in(pull.id).some(isPending))
+  if (given.event === null && forge.state.reviews.inGroup(pull.id).some(isPending))
     throw unprocessable("User can only have one pending review per pull request");
   const row = forge.state.reviews.save({
     id: forge.state.newId(),

@@ -89,7 +89,7 @@ async function findMergeCommit(
 }
 
 const openPullRequests = (forge: ForgeContext, repository: RepositoryRow): PullRequestRow[] =>
-  forge.state.pullRequests.in(repository.id).filter((each) => each.state === "open");
+  forge.state.pullRequests.inGroup(repository.id).filter((each) => each.state === "open");
 
 /** Dismisses approvals after a push if the base branch's protection requires it. */
 async function dismissStaleReviews(
@@ -100,7 +100,7 @@ async function dismissStaleReviews(
 ): Promise<void> {
   const protection = protectionOf(forge, repository, pull.baseRef);
   if (protection?.requiredReviews?.dismissStaleReviews !== true) return;
-  for (const review of forge.state.reviews.in(pull.id)) {
+  for (const review of forge.state.reviews.inGroup(pull.id)) {
     if (review.state !== "APPROVED") continue;
     const dismissed = forge.state.reviews.update(review.id, { state: "DISMISSED", updatedAt: forge.now() });
     await emitReview(forge, pull, dismissed, "dismissed", by);

@@ -167,7 +167,7 @@ function controlOf(
 export function installationIdOf(forge: ForgeContext, call: ApiCall): number | null {
   const { authorization } = call.headers;
   const secret = typeof authorization === "string" ? authorization.replace(/^\w+\s+/, "").trim() : "";
-  const [token] = forge.state.tokens.in(secret);
+  const [token] = forge.state.tokens.inGroup(secret);
   if (token !== undefined) return token.installationId;
   const requestedId = /^\/app\/installations\/(\d+)\/access_tokens$/.exec(call.path)?.[1];
   return requestedId === undefined ? null : Number(requestedId);

@@ -119,7 +119,7 @@ function deleteGrant(forge: ForgeContext, request: Request): number {
   const basic = Buffer.from(`${app?.clientId}:${app?.clientSecret}`).toString("base64");
   if (app === undefined || request.get("authorization") !== `Basic ${basic}`) return 404;
   const { access_token: given } = Object(request.body) as { readonly access_token?: unknown };
-  const [token] = forge.state.tokens.in(String(given));
+  const [token] = forge.state.tokens.inGroup(String(given));
   if (token?.isOfApp !== true) return 422;
   revokeGrant(forge, forge.state.accounts.need(token.accountId ?? 0));
   return 204;

@@ -19,7 +19,7 @@ const branchLink = (forge: ForgeContext, repository: RepositoryRow, name: string
 
 export async function repositoryPage(forge: ForgeContext, repository: RepositoryRow): Promise<Page> {
   const refs = await listRefs(forge.git.repository(repository.id), BRANCHES);
-  const open = forge.state.pullRequests.in(repository.id).filter(({ state }) => state === "open");
+  const open = forge.state.pullRequests.inGroup(repository.id).filter(({ state }) => state === "open");
   return {
     title: fullNameOf(forge, repository),
     content: html`${facts({
@@ -44,10 +44,10 @@ const stateOf = ({ state, draft, mergedAt }: PullRequestRow): string =>
   mergedAt !== null ? "merged" : state === "open" && draft ? "draft" : state;
 
 export function pullRequestPage(forge: ForgeContext, repository: RepositoryRow, number: number): Page | null {
-  const pull = forge.state.pullRequests.in(repository.id).find((each) => each.number === number);
+  const pull = forge.state.pullRequests.inGroup(repository.id).find((each) => each.number === number);
   if (pull === undefined) return null;
   const loginOf = (id: number): string => forge.state.accounts.need(id).login;
-  const reviews = forge.state.reviews.in(pull.id).filter(({ state }) => state !== "PENDING");
+  const reviews = forge.state.reviews.inGroup(pull.id).filter(({ state }) => state !== "PENDING");
   return {
     title: `${pull.title} #${number}`,
     content: html`${facts({
@@ -73,7 +73,7 @@ export function pullRequestPage(forge: ForgeContext, repository: RepositoryRow, 
       <h2>Comments</h2>
       ${list(
         forge.state.comments
-          .in(pull.id)
+          .inGroup(pull.id)
           .map(
             ({ id, userId, body }) =>
               html`<div id="issuecomment-${id}">${loginOf(userId)}:${plainText(body)}</div>`,
@@ -119,7 +119,7 @@ export async function contentPage(
 }
 
 export function releasePage(forge: ForgeContext, repository: RepositoryRow, tag: string): Page | null {
-  const release = forge.state.releases.in(repository.id).find(({ tagName }) => tagName === tag);
+  const release = forge.state.releases.inGroup(repository.id).find(({ tagName }) => tagName === tag);
   if (release === undefined) return null;
   return {
     title: release.name ?? tag,
@@ -133,7 +133,7 @@ export function releasePage(forge: ForgeContext, repository: RepositoryRow, tag:
 
 export function queuePage(forge: ForgeContext, repository: RepositoryRow, branch: string): Page {
   const queued = forge.state.pullRequests
-    .in(repository.id)
+    .inGroup(repository.id)
     .filter(({ baseRef, queuedAt }) => baseRef === branch && queuedAt !== null);
   return {
     title: `Merge queue of ${branch}`,

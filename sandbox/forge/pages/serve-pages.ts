@@ -48,10 +48,10 @@ function segmentsOf(path: string): string[] {
 
 async function find(forge: ForgeContext, segments: readonly string[]): Promise<Found> {
   const [owner = "", name, ...rest] = segments;
-  if (name === undefined) return accountPage(forge, forge.state.accounts.in(owner.toLowerCase())[0]);
+  if (name === undefined) return accountPage(forge, forge.state.accounts.inGroup(owner.toLowerCase())[0]);
   if (owner === "apps") return rest.length === 0 ? appPage(forge, name) : undefined;
   if (owner === "organizations" || owner === "settings") return installationPages(forge, segments);
-  if (forge.state.accounts.in(owner.toLowerCase()).length === 0) return undefined;
+  if (forge.state.accounts.inGroup(owner.toLowerCase()).length === 0) return undefined;
   const found = findRepository(forge, owner, name);
   if (found === null) return null;
   if ("repository" in found) return belowRepository(forge, found.repository, rest);
@@ -116,7 +116,7 @@ function accountPage(forge: ForgeContext, account: AccountRow | undefined): Page
 /** The page of the App, or of another bot account. */
 function appPage(forge: ForgeContext, slug: string): Page | null {
   const app = forge.state.apps.all().find((each) => each.slug === slug);
-  const [bot] = forge.state.accounts.in(`${slug}[bot]`.toLowerCase());
+  const [bot] = forge.state.accounts.inGroup(`${slug}[bot]`.toLowerCase());
   const name = app?.name ?? bot?.name ?? bot?.login;
   return name === undefined ? null : { title: name, content: facts({ Type: "GitHub App" }) };
 }
@@ -127,7 +127,7 @@ function installationPages(forge: ForgeContext, segments: readonly string[]): Pa
   const [area, kind, id] = isOfOrganization ? segments.slice(2) : segments;
   // The page that creates an App is served elsewhere.
   if (area !== "settings" || kind !== "installations") return undefined;
-  const [account] = isOfOrganization ? forge.state.accounts.in((segments[1] ?? "").toLowerCase()) : [];
+  const [account] = isOfOrganization ? forge.state.accounts.inGroup((segments[1] ?? "").toLowerCase()) : [];
   const shown = forge.state.installations
     .all()
     .filter((each) => id === undefined || each.id === Number(id))

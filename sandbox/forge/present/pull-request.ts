@@ -140,7 +140,7 @@ export async function presentPullRequest(
     rebaseable: mergeability.mergeable,
     mergeable_state: mergeability.state,
     merged_by: presentAccountOrNull(forge, pull.mergedById),
-    comments: forge.state.comments.in(pull.id).length,
+    comments: forge.state.comments.inGroup(pull.id).length,
     review_comments: 0,
     maintainer_can_modify: pull.maintainerCanModify,
     commits: counts.commits,

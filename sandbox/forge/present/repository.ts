@@ -87,7 +87,7 @@ export function presentMinimalRepository(forge: ForgeContext, repository: Reposi
 /** A repository in lists and webhooks. */
 export function presentRepository(forge: ForgeContext, repository: RepositoryRow) {
   const html = repositoryHtmlUrl(forge, repository);
-  const open = forge.state.pullRequests.in(repository.id).filter((each) => each.state === "open").length;
+  const open = forge.state.pullRequests.inGroup(repository.id).filter((each) => each.state === "open").length;
   return {
     ...presentMinimalRepository(forge, repository),
     git_url: `${html.replace(/^https?:/, "git:")}.git`,

@@ -83,7 +83,7 @@ export function presentIssue(forge: ForgeContext, repository: RepositoryRow, pul
     user: presentAccountById(forge, pull.userId),
     state: pull.state,
     ...UNSUPPORTED_FIELDS,
-    comments: forge.state.comments.in(pull.id).length,
+    comments: forge.state.comments.inGroup(pull.id).length,
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,
     closed_at: pull.closedAt,

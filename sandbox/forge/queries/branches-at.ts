@@ -40,4 +40,6 @@ export const pullRequestsAt = (
   repository: RepositoryRow,
   sha: string,
 ): PullRequestRow[] =>
-  forge.state.pullRequests.in(repository.id).filter((each) => each.headSha === sha && each.state === "open");
+  forge.state.pullRequests
+    .inGroup(repository.id)
+    .filter((each) => each.headSha === sha && each.state === "open");

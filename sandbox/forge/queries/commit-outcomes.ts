@@ -13,7 +13,7 @@ export interface ReportedOutcome {
 /** The newest status of each context. */
 export function latestStatuses(forge: ForgeContext, repositoryId: number, sha: string): StatusRow[] {
   const latest = new Map<string, StatusRow>();
-  for (const status of forge.state.statuses.in(commitKey(repositoryId, sha)))
+  for (const status of forge.state.statuses.inGroup(commitKey(repositoryId, sha)))
     latest.set(status.context, status);
   return [...latest.values()];
 }
@@ -21,7 +21,7 @@ export function latestStatuses(forge: ForgeContext, repositoryId: number, sha: s
 /** The newest check run of each name and App. */
 export function latestCheckRuns(forge: ForgeContext, repositoryId: number, sha: string): CheckRunRow[] {
   const latest = new Map<string, CheckRunRow>();
-  for (const run of forge.state.checkRuns.in(commitKey(repositoryId, sha)))
+  for (const run of forge.state.checkRuns.inGroup(commitKey(repositoryId, sha)))
     latest.set(`${run.appId}:${run.name}`, run);
   return [...latest.values()];
 }

@@ -15,7 +15,7 @@ export async function pullRequestsOfCommit(
 ): Promise<PullRequestRow[]> {
   const repo = forge.git.repository(repository.id);
   const found: PullRequestRow[] = [];
-  for (const row of forge.state.pullRequests.in(repository.id)) {
+  for (const row of forge.state.pullRequests.inGroup(repository.id)) {
     const merge = row.mergedAt === null ? null : row.mergeCommitSha;
     const isTip = row.headSha === sha || merge === sha;
     if (isTip || (merge !== null && (await commitShas(repo, row.baseSha, merge)).has(sha))) found.push(row);

@@ -76,13 +76,13 @@ function readOfOrganization(call: RestCall) {
 }
 
 function readOfUser(call: RestCall) {
-  const [account] = call.forge.state.accounts.in((call.params["username"] ?? "").toLowerCase());
+  const [account] = call.forge.state.accounts.inGroup((call.params["username"] ?? "").toLowerCase());
   if (account === undefined) throw notFound();
   return readOfAccount(call, account.id);
 }
 
 function readOfAccount(call: RestCall, accountId: number) {
-  const [installation] = call.forge.state.installations.in(accountId);
+  const [installation] = call.forge.state.installations.inGroup(accountId);
   if (installation === undefined) throw notFound();
   return ok(show(call, installation));
 }

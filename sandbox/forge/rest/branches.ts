@@ -166,7 +166,7 @@ function reviewsOf(given: Fields | undefined): ProtectionRow["requiredReviews"] 
 function restrictionsOf({ forge }: RepositoryCall, given: Fields | undefined): ProtectionRow["restrictions"] {
   if (given === undefined) return null;
   const users = optionalTexts(given, "users") ?? [];
-  const accounts = users.flatMap((login) => forge.state.accounts.in(login.toLowerCase()));
+  const accounts = users.flatMap((login) => forge.state.accounts.inGroup(login.toLowerCase()));
   return { userIds: accounts.map((each) => each.id), appSlugs: optionalTexts(given, "apps") ?? [] };
 }
 

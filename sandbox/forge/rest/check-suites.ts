@@ -32,7 +32,7 @@ async function showSuite({ forge, repository }: RepositoryCall, suite: CheckSuit
 async function listSuitesOfCommit(call: RepositoryCall) {
   const { forge, repository, params } = call;
   const sha = await commitOf(call, params["ref"] ?? "");
-  const suites = forge.state.checkSuites.in(commitKey(repository.id, sha));
+  const suites = forge.state.checkSuites.inGroup(commitKey(repository.id, sha));
   const wrap = (check_suites: readonly unknown[]) => ({ total_count: suites.length, check_suites });
   return paged(call, suites, (suite) => showSuite(call, suite), wrap);
 }
@@ -41,7 +41,7 @@ async function createSuite(call: RepositoryCall) {
   const { forge, repository } = call;
   const headSha = await headOf(call);
   const key = commitKey(repository.id, headSha);
-  const isKnown = forge.state.checkSuites.in(key).some((each) => each.appId === appIdOf(call));
+  const isKnown = forge.state.checkSuites.inGroup(key).some((each) => each.appId === appIdOf(call));
   const body = await showSuite(call, await findOrCreateSuite(forge, repository, headSha, appIdOf(call)));
   return isKnown ? ok(body) : created(body, body.url);
 }
@@ -57,7 +57,7 @@ async function rerequestSuite(call: RepositoryCall) {
 
 function listOfSuite(call: RepositoryCall) {
   const suite = suiteOf(call);
-  const all = call.forge.state.checkRuns.in(commitKey(suite.repositoryId, suite.headSha));
+  const all = call.forge.state.checkRuns.inGroup(commitKey(suite.repositoryId, suite.headSha));
   return listRuns(
     call,
     all.filter((each) => each.suiteId === suite.id),

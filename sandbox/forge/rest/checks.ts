@@ -176,7 +176,7 @@ async function listOfCommit(call: RepositoryCall) {
   const { forge, repository, params } = call;
   const sha = await commitOf(call, params["ref"] ?? "");
   const isAll = call.query.get("filter") === "all";
-  const all = forge.state.checkRuns.in(commitKey(repository.id, sha));
+  const all = forge.state.checkRuns.inGroup(commitKey(repository.id, sha));
   return listRuns(call, isAll ? all : latestCheckRuns(forge, repository.id, sha));
 }
 

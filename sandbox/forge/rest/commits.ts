@@ -71,7 +71,7 @@ async function listPulls(call: RepositoryCall) {
   const repo = forge.git.repository(repository.id);
   const sha = await commitOf(call, params["commit_sha"] ?? "");
   const pulls = forge.state.pullRequests
-    .in(repository.id)
+    .inGroup(repository.id)
     .filter((each) => each.mergedAt !== null || each.state === "open");
   const containing: PullRequestRow[] = [];
   for (const pull of pulls) {

@@ -34,7 +34,7 @@ async function read(call: RepositoryCall) {
   const item = path === "" ? null : await repo.objects.read(`${commit}:${path}`);
   if (path !== "" && item === null) throw notFound();
   if (item?.type === "blob") {
-    if (textHeader(call.call, "accept")?.includes("raw")) {
+    if (textHeader(call.apiCall, "accept")?.includes("raw")) {
       const headers = { "content-type": "application/vnd.github.raw; charset=utf-8" };
       return ok(item.content.toString("utf8"), headers);
     }

@@ -54,14 +54,18 @@ async function changeIssue(call: RepositoryCall) {
 
 function listComments(call: RepositoryCall) {
   const since = call.query.get("since") ?? "";
-  const comments = call.forge.state.comments.in(issueOf(call).id).filter((each) => each.updatedAt >= since);
+  const comments = call.forge.state.comments
+    .inGroup(issueOf(call).id)
+    .filter((each) => each.updatedAt >= since);
   return paged(call, comments, (comment) => show(call, comment));
 }
 
 function listAllComments(call: RepositoryCall) {
   const { forge, repository, query } = call;
   const since = query.get("since") ?? "";
-  const all = forge.state.pullRequests.in(repository.id).flatMap((pull) => forge.state.comments.in(pull.id));
+  const all = forge.state.pullRequests
+    .inGroup(repository.id)
+    .flatMap((pull) => forge.state.comments.inGroup(pull.id));
   const comments = all.filter((each) => each.updatedAt >= since).toSorted((a, b) => a.id - b.id);
   return paged(call, comments, (comment) => show(call, comment));
 }

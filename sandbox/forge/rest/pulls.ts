@@ -29,7 +29,7 @@ export const pullRoutes = [
 /** The pull request whose number is in the path. */
 export function pullOf({ forge, repository, params }: RepositoryCall, name = "pull_number"): PullRequestRow {
   const number = Number(params[name]);
-  const pull = forge.state.pullRequests.in(repository.id).find((each) => each.number === number);
+  const pull = forge.state.pullRequests.inGroup(repository.id).find((each) => each.number === number);
   if (pull === undefined) throw notFound();
   return pull;
 }
@@ -40,7 +40,7 @@ async function list(call: RepositoryCall) {
   const base = query.get("base");
   const head = headFilter(call);
   const chosen = forge.state.pullRequests
-    .in(repository.id)
+    .inGroup(repository.id)
     .filter((each) => state === "all" || each.state === state)
     .filter((each) => base === null || each.baseRef === base)
     .filter((each) => head === null || each.headRef === head);
@@ -82,7 +82,7 @@ async function open(call: RepositoryCall) {
 
 async function readOne(call: RepositoryCall) {
   const pull = pullOf(call);
-  const [, form] = /github(?:\.v3)?\.(diff|patch)/.exec(textHeader(call.call, "accept") ?? "") ?? [];
+  const [, form] = /github(?:\.v3)?\.(diff|patch)/.exec(textHeader(call.apiCall, "accept") ?? "") ?? [];
   if (form === undefined) return ok(await presentWhole(call, pull));
   const repo = call.forge.git.repository(call.repository.id);
   const base = await comparisonBase(call, pull);

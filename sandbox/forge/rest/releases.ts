@@ -23,7 +23,7 @@ export const releaseRoutes = [
 /** Newest first. Only callers that may write see drafts. */
 function visible({ forge, repository, caller }: RepositoryCall): ReleaseRow[] {
   const mayWrite = ["write", "admin"].includes(roleIn(forge, caller, repository) ?? "");
-  const releases = forge.state.releases.in(repository.id).filter((each) => mayWrite || !each.draft);
+  const releases = forge.state.releases.inGroup(repository.id).filter((each) => mayWrite || !each.draft);
   return releases.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id - a.id);
 }
 

@@ -39,7 +39,7 @@ function readInstallation({ forge, params }: RestCall) {
 }
 
 function readPermission({ forge, repository, params }: RepositoryCall) {
-  const [account] = forge.state.accounts.in((params["username"] ?? "").toLowerCase());
+  const [account] = forge.state.accounts.inGroup((params["username"] ?? "").toLowerCase());
   if (account === undefined) throw notFound();
   const role = roleOfPerson(forge, account, repository) ?? (repository.private ? "none" : "read");
   const permissions = permissionsOf(role);
@@ -96,7 +96,7 @@ function listOfOrganization(call: RestCall) {
 
 /** The organization in the path. */
 export function organizationOf({ forge, params }: RestCall): AccountRow {
-  const [account] = forge.state.accounts.in((params["org"] ?? "").toLowerCase());
+  const [account] = forge.state.accounts.inGroup((params["org"] ?? "").toLowerCase());
   if (account?.type !== "Organization") throw notFound();
   return account;
 }

@@ -42,7 +42,7 @@ function reviewOf(call: RepositoryCall, pull: PullRequestRow): ReviewRow {
 function list(call: RepositoryCall) {
   const { forge, repository } = call;
   const pull = pullOf(call);
-  const reviews = forge.state.reviews.in(pull.id).filter(isVisible(call));
+  const reviews = forge.state.reviews.inGroup(pull.id).filter(isVisible(call));
   return paged(call, reviews, (review) => presentReview(forge, repository, pull, review));
 }
 
@@ -120,7 +120,7 @@ async function changeRequests(call: RepositoryCall, wanted: boolean) {
   const { forge, repository, fields, actor } = call;
   const logins = optionalTexts(fields, "reviewers") ?? [];
   const people = logins.map((login) => {
-    const [account] = forge.state.accounts.in(login.toLowerCase());
+    const [account] = forge.state.accounts.inGroup(login.toLowerCase());
     if (account === undefined)
       throw unprocessable(
         "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the repository.",

@@ -18,9 +18,10 @@ import { statusRoutes } from "./statuses.ts";
 import { userRoutes } from "./users.ts";
 
 /**
- * All REST routes. The first that matches a path wins. A new route also needs a line in
- * `scripts/github-contract/rest.mjs` and a call in `test/forge/tours`, whose responses are compared
- * with GitHub's descriptions.
+ * All REST routes. The first that matches a path wins. A new route also needs
+ * - a line in `scripts/github-contract/rest.mjs`, and a run of `npm run github-contract`, which
+ *   downloads GitHub's description of it,
+ * - a call in `test/forge/tours`, whose response is compared with that description.
  */
 export const restRoutes: readonly Route[] = [
   ...appRoutes,

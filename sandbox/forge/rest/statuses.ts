@@ -51,6 +51,6 @@ async function readCombined(call: RepositoryCall) {
 async function list(call: RepositoryCall) {
   const { forge, repository, params } = call;
   const sha = await commitOf(call, params["ref"] ?? "");
-  const statuses = forge.state.statuses.in(commitKey(repository.id, sha)).toReversed();
+  const statuses = forge.state.statuses.inGroup(commitKey(repository.id, sha)).toReversed();
   return paged(call, statuses, (status) => presentStatus(forge, repository, status));
 }

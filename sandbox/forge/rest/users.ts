@@ -59,7 +59,7 @@ function readSelf({ forge, caller }: RestCall) {
 }
 
 function readUser({ forge, params }: RestCall) {
-  const [account] = forge.state.accounts.in((params["username"] ?? "").toLowerCase());
+  const [account] = forge.state.accounts.inGroup((params["username"] ?? "").toLowerCase());
   if (account === undefined) throw notFound();
   return ok(presentProfile(forge, account));
 }

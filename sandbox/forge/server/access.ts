@@ -41,7 +41,7 @@ function grants(caller: Extract<Caller, { kind: "installation" }>, repository: R
 
 /** The installation that covers a repository, suspended or not. */
 export const installationOf = (forge: ForgeContext, repository: RepositoryRow): InstallationRow | undefined =>
-  forge.state.installations.in(repository.ownerId).find((each) => covers(each, repository));
+  forge.state.installations.inGroup(repository.ownerId).find((each) => covers(each, repository));
 
 export function permits(permissions: Permissions, wanted: Permission): boolean {
   const [name = "", level] = wanted.split(":");
@@ -96,9 +96,9 @@ export function findRepository(
     const repository = repositories.get(Number(name));
     return repository === undefined ? null : { repository };
   }
-  const [account] = accounts.in(owner.toLowerCase());
+  const [account] = accounts.inGroup(owner.toLowerCase());
   const plain = name.replace(/\.git$/, "");
-  const [repository] = account === undefined ? [] : repositories.in(repositoryKey(account.id, plain));
+  const [repository] = account === undefined ? [] : repositories.inGroup(repositoryKey(account.id, plain));
   if (repository !== undefined) return { repository };
   const former = `${owner}/${plain}`.toLowerCase();
   const moved = repositories.find((each) => each.formerNames.includes(former));

@@ -14,7 +14,7 @@ export function authenticate(forge: ForgeContext, authorization: string | undefi
     verifyAppJwt(secret, app, Math.floor(Date.parse(forge.now()) / 1000));
     return { kind: "app", app };
   }
-  const [token] = forge.state.tokens.in(secret);
+  const [token] = forge.state.tokens.inGroup(secret);
   if (token === undefined || (token.expiresAt !== null && token.expiresAt <= forge.now()))
     throw badCredentials();
   return callerOf(forge, token);

@@ -83,7 +83,7 @@ async function runRest(
     params,
     query: url.searchParams,
     fields: parseFields(call.body),
-    call,
+    apiCall: call,
     limits,
     url,
     // Routes outside a repository get a `RestCall`, which has no `repository`.

@@ -13,7 +13,7 @@ export interface RestCall {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly fields: Fields;
-  readonly call: ApiCall;
+  readonly apiCall: ApiCall;
   readonly limits: RateLimits;
   /** The requested URL with its query, for `Link` headers. */
   readonly url: URL;

@@ -16,12 +16,12 @@ interface FoundBranch {
 /** Asks GitHub in which of the first repositories of a project a branch exists. */
 export async function findBranch(deps: Deps, projectId: string, branchName: string): Promise<FoundBranch[]> {
   const repositories = (await listProjectRepositories(deps.db, projectId)).slice(0, MAX_ASKED);
-  const questions = repositories.flatMap(({ ref }) =>
-    ref ? [{ repository: ref, branchName: null, targetBranch: branchName }] : [],
+  const questions = repositories.flatMap(({ forgeRef }) =>
+    forgeRef ? [{ repository: forgeRef, branchName: null, targetBranch: branchName }] : [],
   );
   const inspections = await inspectAll(deps, questions);
-  return repositories.map(({ id, fullName, ref }) => {
-    const inspection = inspections[questions.findIndex(({ repository }) => repository === ref)];
+  return repositories.map(({ id, fullName, forgeRef }) => {
+    const inspection = inspections[questions.findIndex(({ repository }) => repository === forgeRef)];
     const exists = inspection && !inspection.refusal ? inspection.target.sha !== null : null;
     return { repositoryId: id, fullName, exists };
   });

@@ -33,15 +33,15 @@ export async function approveProposal(
 ): Promise<StoredResponse> {
   const { trx, userId } = write;
   const proposal = onlyProposal(await listProposals(trx, card.id, headSha), card, fullName);
-  const { ref, repositoryId, number, mergeMethod: method } = proposal;
-  if (!ref) throw conflict(`The App cannot use the repository ${proposal.fullName} now.`);
+  const { forgeRef, repositoryId, number, mergeMethod: method } = proposal;
+  if (!forgeRef) throw conflict(`The App cannot use the repository ${proposal.fullName} now.`);
   const token = await tokenOf(write, tokenKey);
   const person = await findSignedIn(trx, userId);
   if (!token || !person) throw reauthenticate(card);
   await write.commit();
   const { forge } = depsGuardedByLink(deps, card.id, repositoryId);
   const order = { number, headSha, method, reviewerId: person.forgeId, token };
-  const result = await forge.approve(ref, order, WAIT_MS).catch((error: unknown) => {
+  const result = await forge.approve(forgeRef, order, WAIT_MS).catch((error: unknown) => {
     throw error instanceof PersonTokenRefused ? reauthenticate(card) : error;
   });
   if (!result.ok) {

@@ -150,15 +150,15 @@ async function writeMirror(
   mirror: DueMirror,
   waitMs: number,
 ): Promise<ForgeResult<{ readonly commentId: number | null }>> {
-  const { ref, forgeCommentId, prNumber, triedSince, isRepeated, mayWrite } = mirror;
-  if (!ref) return { ok: false, refusal: NOT_CONNECTED };
+  const { forgeRef, forgeCommentId, prNumber, triedSince, isRepeated, mayWrite } = mirror;
+  if (!forgeRef) return { ok: false, refusal: NOT_CONNECTED };
   const mark = markOf(secret, {
     commentId: mirror.commentId,
     repositoryForgeId: mirror.forgeId,
     prNumber,
   });
   const body = `${mark}\n\n${mirroredText(mirror)}`;
-  if (forgeCommentId !== null) return deps.forge.editComment(ref, forgeCommentId, body, waitMs);
+  if (forgeCommentId !== null) return deps.forge.editComment(forgeRef, forgeCommentId, body, waitMs);
   const order = {
     number: prNumber,
     body,
@@ -167,7 +167,7 @@ async function writeMirror(
     isRepeated,
     mayWrite,
   };
-  return deps.forge.comment(ref, order, waitMs);
+  return deps.forge.comment(forgeRef, order, waitMs);
 }
 
 /** The text on the pull request: the author and the comment. The forge makes it inert. */

@@ -35,8 +35,8 @@ export async function* foundEvents(
   shown: ShownBranch,
   when: InspectionTime,
 ): AsyncGenerator<ForgeEvent> {
-  const { ref } = known;
-  const { installationId } = ref;
+  const { forgeRef } = known;
+  const { installationId } = forgeRef;
   const origin: Origin = { installationId, repository: shown.repository, isFromComparison: true };
   const pulls = shown.pullRequests.toReversed().flatMap((pull) => eventsOf(known, pull, origin));
   yield* pulls.filter(isOpening);
@@ -149,7 +149,7 @@ async function* conversationOf(
  */
 async function* deletionsOf(
   deps: Deps,
-  { cardId, repositoryId, ref }: KnownBranch,
+  { cardId, repositoryId, forgeRef }: KnownBranch,
   { number, comments, isAllComments }: InspectedConversation,
   origin: Origin,
   { askedAt: at, changedBefore }: InspectionTime,
@@ -163,7 +163,7 @@ async function* deletionsOf(
     changedBefore,
   });
   for (const { commentId, isMirror } of unshown) {
-    if (await deps.forge.hasComment(ref, commentId)) continue;
+    if (await deps.forge.hasComment(forgeRef, commentId)) continue;
     const author = isMirror ? await ourBot(deps) : null;
     const gone = { action: "deleted", author, sender: null, body: "", writtenAt: null, at } as const;
     yield { type: "commented", ...origin, number, commentId, ...gone };

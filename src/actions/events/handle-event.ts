@@ -72,8 +72,8 @@ async function currentRepository(
   if (installationId !== null && installationId !== repository.installationId) return null;
   const isUnchanged =
     repository.fullName === named.fullName && repository.defaultBranch === named.defaultBranch;
-  if (isUnchanged || !repository.ref) return repository;
-  const now = await deps.forge.repository(repository.ref);
+  if (isUnchanged || !repository.forgeRef) return repository;
+  const now = await deps.forge.repository(repository.forgeRef);
   if (!now) return repository;
   await updateRepositoryNames(deps.db, repository.id, now);
   return { ...repository, fullName: now.fullName, defaultBranch: now.defaultBranch };

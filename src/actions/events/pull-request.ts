@@ -45,11 +45,11 @@ const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
 export async function handleAnyPullRequest(
   { db }: Deps,
   { action, number, targetBranch, isDraft, repository: { forgeId } }: PullRequestEvent,
-  { id: repositoryId, ref }: Repository,
+  { id: repositoryId, forgeRef }: Repository,
 ): Promise<void> {
   if (action === "merged")
     await completeMergedBackMerge(db, { repositoryId, targetBranch, prNumber: number });
-  if (action === "opened" && isDraft && ref?.lacks?.includes("drafts"))
+  if (action === "opened" && isDraft && forgeRef?.lacks?.includes("drafts"))
     await recordMissingFeature(db, forgeId, "drafts", false);
 }
 
@@ -200,7 +200,7 @@ async function inspectIfUncertain(
   repository: Repository,
   event: PullRequestEvent,
 ): Promise<InspectedPullRequest | null> {
-  if (event.isFromComparison || event.action === "merged" || !repository.ref) return null;
+  if (event.isFromComparison || event.action === "merged" || !repository.forgeRef) return null;
   const known = await findPullRequest(deps.db, repository.id, event.number);
   const isAsOld = known !== null && event.at !== null && known.eventAt === event.at;
   // Opening comes before everything else in the same second.
@@ -210,7 +210,7 @@ async function inspectIfUncertain(
     known.headSha === event.headSha &&
     known.targetBranch === event.targetBranch;
   if (!event.isContradictory && (!isAsOld || isAsKnown || isInOrder)) return null;
-  const question = { repository: repository.ref, branchName: event.headBranch, targetBranch: null };
+  const question = { repository: repository.forgeRef, branchName: event.headBranch, targetBranch: null };
   const [inspection] = await deps.forge.inspect([question]);
   if (!inspection || inspection.refusal) return null;
   return inspection.pullRequests.find(({ number }) => number === event.number) ?? null;

@@ -112,14 +112,15 @@ async function recordPush(
   const naturalKey = `push:${repository.id}:${branchName}:${before ?? "-"}:${after ?? "-"}:${at ?? ""}`;
   const recorded = { cardId: card.id, actor, repositoryId: repository.id, at, naturalKey };
   const push = { branchName, before, after, commits: commitsOf(event), forced };
-  const isNew = await recordEvents(trx, [
+  const addedEvents = await recordEvents(trx, [
     after === null
       ? { ...recorded, kind: "branch_deleted", data: { branchName, sha: before } }
       : { ...recorded, kind: "pushed", data: push },
   ]);
   const key = branchKey(repository.id, branchName);
   if (head.to !== null) await deleteInboxItems(trx, "branch_deleted", key);
-  else if (after === null && isNew) await upsertInboxItem(trx, deletedBranchItem(event, card, recorded));
+  else if (after === null && addedEvents > 0)
+    await upsertInboxItem(trx, deletedBranchItem(event, card, recorded));
   if (event.isFromComparison && at !== null)
     await recordFoundByComparison(trx, card.id, repository.id, { at, sha: after });
   if (head.to !== null && head.to !== head.from)
@@ -133,7 +134,10 @@ type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
   readonly naturalKey: string;
 };
 
-/** Whether the stored head already includes this push. */
+/**
+ * Whether the stored head is known to include this push. False for a webhook that arrives twice: the
+ * natural key of its event prevents a second timeline item.
+ */
 function isKnown({ headSha, comparedAt, comparedSha }: LockedBranch, event: Pushed): boolean {
   if (event.before === headSha) return false;
   // The stored head has changed since the hourly comparison read it: the finding is outdated.
@@ -208,7 +212,7 @@ async function isDeletedAfterMerge(deps: Deps, link: Link, { before }: Pushed): 
   const pulls = link.pullRequests.filter(({ headSha }) => headSha === before);
   if (pulls.some(({ state }) => state === "merged")) return true;
   // Null while GitHub must not be called about it.
-  const { ref: repository } = link.repository;
+  const { forgeRef: repository } = link.repository;
   if (!repository || pulls.length === 0) return false;
   const question = { repository, branchName: link.branchName, targetBranch: null };
   const [inspection] = await deps.forge.inspect([question]);
@@ -216,7 +220,7 @@ async function isDeletedAfterMerge(deps: Deps, link: Link, { before }: Pushed): 
   return inspection.pullRequests.some(({ state, headSha }) => state === "merged" && headSha === before);
 }
 
-/** Whether a card's move created the branch. The move itself records that, with its user. */
+/** Whether Trunkline created the branch. The move or job that did so records it, with its user. */
 async function isOurNewBranch({ db }: Deps, { repository }: Link, event: Pushed): Promise<boolean> {
   const key = { repositoryId: repository.id, kind: "create_branch", subject: event.branchName } as const;
   return event.before === null && (await findIntent(db, key)) !== null;
@@ -224,7 +228,7 @@ async function isOurNewBranch({ db }: Deps, { repository }: Link, event: Pushed)
 
 /** The current head. A push that does not start at the known head is out of order: ask GitHub. */
 async function headAfter(deps: Deps, link: Link, event: Pushed): Promise<string | null> {
-  const { ref: repository } = link.repository;
+  const { forgeRef: repository } = link.repository;
   if (event.before === link.headSha || !repository) return event.after;
   return deps.forge.branchHead(repository, event.branchName);
 }

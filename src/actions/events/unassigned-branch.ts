@@ -76,16 +76,16 @@ export async function suggestBranch(deps: Deps, branch: UnassignedBranch): Promi
  */
 async function updateSuggestion(
   deps: Deps,
-  { id: repositoryId, projectId, ref, defaultBranch }: Repository,
+  { id: repositoryId, projectId, forgeRef, defaultBranch }: Repository,
   branch: UnassignedBranch,
 ): Promise<boolean | null> {
   const { branchName } = branch;
-  if (projectId === null || !ref || branchName === defaultBranch) return null;
+  if (projectId === null || !forgeRef || branchName === defaultBranch) return null;
   const key = branchKey(repositoryId, branchName);
   const card = await namedCard(deps.db, repositoryId, projectId, branchName);
   const isKnown = await hasInboxItem(deps.db, projectId, "branch_suggestion", key);
   if (!card && !isKnown) return null;
-  const exists = (await deps.forge.branchHead(ref, branchName)) !== null;
+  const exists = (await deps.forge.branchHead(forgeRef, branchName)) !== null;
   if (!exists) await deleteInboxItems(deps.db, "branch_suggestion", key);
   else if (card && !isKnown) {
     const { login, at } = branch;

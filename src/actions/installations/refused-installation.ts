@@ -52,7 +52,7 @@ export async function checkForbiddingInstallations(
   if (forbidding.length === 0) return;
   for (const { repository } of await listLinks(db, cardId)) {
     const isForbidding = forbidding.some((each) => each.repository === repository.fullName);
-    if (isForbidding && repository.ref) await scheduleCheck(db, repository.ref.installationId, 0);
+    if (isForbidding && repository.forgeRef) await scheduleCheck(db, repository.forgeRef.installationId, 0);
   }
 }
 

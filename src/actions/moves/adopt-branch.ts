@@ -92,12 +92,12 @@ async function inspectBranch(
   name: string,
 ): Promise<SuggestedBranch> {
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
-  const { ref, fullName } = repository;
+  const { forgeRef, fullName } = repository;
   if (!project) throw conflict("The project of the card was deleted.");
-  if (!ref) throw conflict(inaccessibleMessage(repository));
+  if (!forgeRef) throw conflict(inaccessibleMessage(repository));
   const targetBranch = targetOf(project.flow, card.hotfix);
   const askedAt = await readClock(deps.db);
-  const [inspection] = await deps.forge.inspect([{ repository: ref, branchName: name, targetBranch }]);
+  const [inspection] = await deps.forge.inspect([{ repository: forgeRef, branchName: name, targetBranch }]);
   if (!inspection) throw new ForgeUnavailable("GitHub did not return the branch");
   if (inspection.refusal) throw conflict(inspection.refusal.message);
   if (inspection.headSha === null) {

@@ -108,7 +108,7 @@ async function inspectLinks(
   options: Pick<InspectOptions, "includesCommits" | "includesRules"> = {},
 ): Promise<Map<Link, BranchInspection>> {
   const asked = links.flatMap(([link, targetBranch]) => {
-    const { ref: repository } = link.repository;
+    const { forgeRef: repository } = link.repository;
     return repository ? [{ link, question: { repository, branchName: link.branchName, targetBranch } }] : [];
   });
   if (asked.length === 0) return new Map();
@@ -219,7 +219,7 @@ export async function planFromStoredState(deps: Deps, transition: Transition): P
       repositories.push(state);
       continue;
     }
-    if (headSha === null || repository.ref === null) return null;
+    if (headSha === null || repository.forgeRef === null) return null;
     const name = targetOf(project.flow, card.hotfix) ?? repository.defaultBranch;
     const isOpen = pullRequests.some(
       ({ state, targetBranch }) => targetBranch === name && (state === "draft" || state === "open"),
@@ -228,6 +228,7 @@ export async function planFromStoredState(deps: Deps, transition: Transition): P
     const firstSha = startShas.get(`${repository.id}:${branchName}`);
     if (firstSha === undefined || pullRequests.length > 0) return null;
     if (headSha === firstSha) continue;
+    // The target's tip is not known here. The branch started from `firstSha`, which is on the target.
     const facts = { target: { name, sha: firstSha }, headSha, aheadBy: null, pullRequests: [] };
     repositories.push({ repositoryId: repository.id, fullName: repository.fullName, branchName, facts });
   }
@@ -240,9 +241,9 @@ async function withoutBranch(
   { card, project }: Transition,
   { repository }: Link,
 ): Promise<RepositoryState | null> {
-  const { id: repositoryId, fullName, defaultBranch, ref } = repository;
+  const { id: repositoryId, fullName, defaultBranch, forgeRef } = repository;
   const name = targetOf(project.flow, card.hotfix) ?? defaultBranch;
-  const sha = ref && (await findTip(deps.db, { repositoryId, branchName: name }));
+  const sha = forgeRef && (await findTip(deps.db, { repositoryId, branchName: name }));
   if (sha === null) return null;
   const facts = { target: { name, sha }, headSha: null, aheadBy: null, pullRequests: [] };
   return { repositoryId, fullName, branchName: null, facts };

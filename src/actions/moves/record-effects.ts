@@ -1,5 +1,5 @@
 import type { PullRequestFacts } from "../../flow/facts.ts";
-import type { CardBranch } from "../../flow/merge-blockers.ts";
+import type { CardBranch } from "../../flow/branch-refusals.ts";
 import type { OfPullRequest, RepositoryState } from "../../flow/move.ts";
 import { isRefusal } from "../../flow/refusal.ts";
 import type { CardHead } from "../../store/cards/cards.ts";

@@ -228,8 +228,8 @@ async function mergeAll(
 ): Promise<RunResult> {
   const queued: RecordedMerge[] = [];
   for (const step of merges) {
-    const { ref } = linkOf(inspection, step).repository;
-    if (!ref) throw new Error("a merge in a repository without an installation");
+    const { forgeRef } = linkOf(inspection, step).repository;
+    if (!forgeRef) throw new Error("a merge in a repository without an installation");
     const intent = intentOf(context, step.repositoryId, "merge", String(step.prNumber));
     const known = await findIntent(deps.db, intent);
     if (known?.wasQueued && isInQueue(inspection, step)) {
@@ -248,7 +248,11 @@ async function mergeAll(
       targetBranch: targetToCheck(inspection, step),
       handle: known?.wasQueued ? undefined : (known?.handle ?? undefined),
     };
-    const merged = await deps.forge.merge(ref, order, Math.max(until - performance.now(), LEAST_WAIT_MS));
+    const merged = await deps.forge.merge(
+      forgeRef,
+      order,
+      Math.max(until - performance.now(), LEAST_WAIT_MS),
+    );
     if (!merged.ok) {
       await withdrawIntent(deps.db, intent, context.operation);
       const reasons = [blockedReason(step.fullName, merged.refusal)];

@@ -1,5 +1,5 @@
 import { branchNameFor, MAX_BRANCH_NAMES } from "../../flow/names.ts";
-import { pullRequestClosed } from "../../flow/merge-blockers.ts";
+import { branchNamesTaken, pullRequestClosed } from "../../flow/branch-refusals.ts";
 import type { MoveStep } from "../../flow/move.ts";
 import type { Refusal } from "../../flow/refusal.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
@@ -48,17 +48,17 @@ export async function runStep(
   link: Link,
   step: Exclude<MoveStep, Step<"merge">>,
 ): Promise<StepOutcome> {
-  const { ref } = link.repository;
-  if (!ref) throw new Error("a step in a repository without an installation");
+  const { forgeRef } = link.repository;
+  if (!forgeRef) throw new Error("a step in a repository without an installation");
   switch (step.action) {
     case "create_branch":
-      return createBranch(deps, context, ref, step);
+      return createBranch(deps, context, forgeRef, step);
     case "restore_branch":
-      return restoreBranch(deps, context, ref, step);
+      return restoreBranch(deps, context, forgeRef, step);
     case "open_pull_request":
-      return openPullRequest(deps, context, ref, step);
+      return openPullRequest(deps, context, forgeRef, step);
     case "mark_ready":
-      return markReady(deps, context, ref, step);
+      return markReady(deps, context, forgeRef, step);
   }
 }
 
@@ -114,11 +114,7 @@ async function createBranch(
     await withdrawIntent(deps.db, intent, context.operation);
     if (!created.ok) return created.refusal;
   }
-  return {
-    reason: "branch_missing",
-    message: `Every name for the card's branch is taken, from ${names[0]} to ${names.at(-1)}. Delete or rename one of these branches, then move the card again.`,
-    details: { taken: names },
-  };
+  return branchNamesTaken(names);
 }
 
 async function restoreBranch(

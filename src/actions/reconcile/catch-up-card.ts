@@ -32,7 +32,7 @@ export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> 
  * Runs the steps of a card's stage that were not possible when the card entered it. Never merges.
  * - Creates the branch in a repository that was linked since.
  * - Opens the pull request of a branch that has got its first commits, as a draft unless the stage
- *   requires one that is ready for review.
+ *   requires one that is ready for review. Not in a stage that merges: only a move merges.
  * - Restores a branch that GitHub deleted after a merge, if a later stage merges it too.
  * - In any stage: gives the card its former branch in a repository it is linked to again.
  */
@@ -63,10 +63,10 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
 
 async function readoptFormerBranches(deps: Deps, card: CardHead, project: Project): Promise<void> {
   for (const { branchName, repository } of await listLinks(deps.db, card.id)) {
-    const { id: repositoryId, ref } = repository;
-    if (branchName !== null || ref === null) continue;
+    const { id: repositoryId, forgeRef } = repository;
+    if (branchName !== null || forgeRef === null) continue;
     const actorId = (await linkerOf(deps, card.id, repositoryId)) ?? card.createdBy;
-    await readoptBranch(deps, { card, project, repositoryId, repository: ref, actorId });
+    await readoptBranch(deps, { card, project, repositoryId, repository: forgeRef, actorId });
   }
 }
 

@@ -78,8 +78,8 @@ export const followTrunksOfAccountLater = (db: Db, installationId: number, secon
  */
 export async function followAllTrunks(deps: Deps, installationId: number | null = null): Promise<void> {
   const trunks = await listTrunks(deps.db, installationId);
-  for (const id of new Set(trunks.map(({ ref }) => ref.installationId))) {
-    const group = trunks.filter(({ ref }) => ref.installationId === id);
+  for (const id of new Set(trunks.map(({ forgeRef }) => forgeRef.installationId))) {
+    const group = trunks.filter(({ forgeRef }) => forgeRef.installationId === id);
     const waits: number[] = [];
     for (let start = 0; start < group.length; start += BRANCHES_PER_CALL) {
       const some = group.slice(start, start + BRANCHES_PER_CALL);
@@ -95,8 +95,8 @@ export async function followAllTrunks(deps: Deps, installationId: number | null 
 
 /** Returns, for each trunk that could not be read, the seconds until GitHub may be asked again. */
 async function compareTips(deps: Deps, trunks: readonly ListedTrunk[]): Promise<number[]> {
-  const questions = trunks.map(({ ref, branchName }) => ({
-    repository: ref,
+  const questions = trunks.map(({ forgeRef, branchName }) => ({
+    repository: forgeRef,
     branchName: null,
     targetBranch: branchName,
   }));
@@ -187,7 +187,7 @@ interface History {
 
 async function readHistory(
   deps: Deps,
-  { ref, branchName }: Trunk,
+  { forgeRef, branchName }: Trunk,
   after: string | null,
   since: Date,
 ): Promise<History | null> {
@@ -195,7 +195,7 @@ async function readHistory(
   let from: string | null = null;
   for (let pages = 1; ; pages++) {
     const question = { branchName, from, after, since: since.toISOString() };
-    const page = await deps.forge.landedCommits(ref, question);
+    const page = await deps.forge.landedCommits(forgeRef, question);
     if (page === null) return null;
     commits.push(...page.commits);
     const { reachesAfter, next } = page;

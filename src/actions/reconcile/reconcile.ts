@@ -107,8 +107,8 @@ async function recordUnconfirmedBranches(
     limit: UNCONFIRMED_PER_RUN,
   });
   if (!unconfirmed) throw new ForgeUnavailable(CONNECTION_MESSAGES.refused);
-  for (const { cardId, actorId, repositoryId, ref, branchName } of unconfirmed) {
-    const headSha = await deps.forge.branchHead(ref, branchName);
+  for (const { cardId, actorId, repositoryId, forgeRef, branchName } of unconfirmed) {
+    const headSha = await deps.forge.branchHead(forgeRef, branchName);
     const card = headSha === null ? null : await findCardById(deps.db, cardId);
     if (!card || headSha === null || (await isBranchTaken(deps.db, repositoryId, branchName))) continue;
     const intent = { repositoryId, kind: "create_branch", subject: branchName } as const;
@@ -142,8 +142,8 @@ async function reconcileOrganization(
 async function compare(deps: Deps, branches: readonly KnownBranch[], minAgeMs: number): Promise<void> {
   const now = Date.parse(await readClock(deps.db));
   const [askedAt, changedBefore] = [new Date(now).toISOString(), new Date(now - minAgeMs).toISOString()];
-  const questions = branches.map(({ ref, branchName }) => ({
-    repository: ref,
+  const questions = branches.map(({ forgeRef, branchName }) => ({
+    repository: forgeRef,
     branchName,
     targetBranch: null,
   }));
@@ -158,8 +158,8 @@ async function compare(deps: Deps, branches: readonly KnownBranch[], minAgeMs: n
     if (inspection?.refusal?.details?.["connection"] === "refused")
       throw new ForgeUnavailable(inspection.refusal.message);
     if (inspection?.refusal?.reason === "unknown") {
-      const { ref, branchName, cardId } = known;
-      const about = { cardId, repository: ref.fullName, branchName, why: inspection.refusal.message };
+      const { forgeRef, branchName, cardId } = known;
+      const about = { cardId, repository: forgeRef.fullName, branchName, why: inspection.refusal.message };
       deps.log.warn(about, "a branch could not be compared with GitHub");
     }
     if (!inspection || inspection.refusal) continue;

@@ -62,12 +62,12 @@ export async function backMergeCard(deps: Deps, cardId: string): Promise<void> {
   if (card.hotfix) for (const link of links) await planBackMerges(deps, card, project.flow, link, actorId);
   for (const backMerge of await listOpenBackMerges(deps.db, cardId)) {
     const link = links.find(({ repository }) => repository.id === backMerge.repositoryId);
-    if (!link?.repository.ref) continue;
+    if (!link?.repository.forgeRef) continue;
     await runBackMerge(
       depsGuardedByLink(deps, cardId, backMerge.repositoryId),
       card,
       link,
-      link.repository.ref,
+      link.repository.forgeRef,
       backMerge,
     );
   }

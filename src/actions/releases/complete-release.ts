@@ -120,7 +120,7 @@ const progressSchema = z.object({ plan: z.array(plannedTag).optional(), tried: p
 
 interface Tagged extends PlannedTag {
   readonly fullName: string;
-  readonly ref: RepositoryRef;
+  readonly forgeRef: RepositoryRef;
 }
 
 /** Inspects all repositories, then writes missing tags, then publishes missing releases. */
@@ -145,8 +145,8 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
   const toTag: Tagged[] = [];
   for (const each of plan) {
     const repository = repositories.get(each.repositoryId);
-    if (!repository?.ref) return { state: "refused", message: unusableMessage(repository) };
-    toTag.push({ ...each, fullName: repository.fullName, ref: repository.ref });
+    if (!repository?.forgeRef) return { state: "refused", message: unusableMessage(repository) };
+    toTag.push({ ...each, fullName: repository.fullName, forgeRef: repository.forgeRef });
   }
   const cards = await listReleasedCards(deps.db, release.id);
   const written = await tagAll(deps, context, toTag, tried);
@@ -172,12 +172,12 @@ async function tagAll(
   const written = await listReleaseTags(deps.db, release.id);
   const tagged: Tagged[] = [];
   for (const each of planned) {
-    const { repositoryId, tagName, fullName, ref } = each;
+    const { repositoryId, tagName, fullName, forgeRef } = each;
     const earlier = written.find((tag) => tag.repositoryId === repositoryId);
     let { sha } = earlier ?? each;
     if (!earlier) {
       await requireOwned(deps, context);
-      const created = await deps.forge.createTag(ref, tagName, sha);
+      const created = await deps.forge.createTag(forgeRef, tagName, sha);
       if (!created.ok) return { message: `${fullName}: ${created.refusal.message}` };
       if ("taken" in created.value) {
         // The inspection may not have shown our own tag.
@@ -201,7 +201,7 @@ async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonl
   for (const some of callsToTag(left)) {
     await requireOwned(deps, context);
     const made = await deps.forge.createTags(
-      some.map(({ ref, tagName, sha }) => ({ repository: ref, tagName, sha })),
+      some.map(({ forgeRef, tagName, sha }) => ({ repository: forgeRef, tagName, sha })),
     );
     await recordIfOwned(deps, context, async (trx) => {
       for (const { repositoryId, tagName, sha } of some.filter((_, at) => made[at]))
@@ -213,8 +213,8 @@ async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonl
 /** Groups of two or more tags that one call can write. */
 function callsToTag(tags: readonly Tagged[]): Tagged[][] {
   const calls: Tagged[][] = [];
-  for (const installationId of new Set(tags.map(({ ref }) => ref.installationId))) {
-    const group = tags.filter(({ ref }) => ref.installationId === installationId);
+  for (const installationId of new Set(tags.map(({ forgeRef }) => forgeRef.installationId))) {
+    const group = tags.filter(({ forgeRef }) => forgeRef.installationId === installationId);
     for (let start = 0; start < group.length; start += MAX_TAGS_PER_CALL)
       calls.push(group.slice(start, start + MAX_TAGS_PER_CALL));
   }
@@ -229,11 +229,11 @@ async function publishAll(
 ): Promise<string | null> {
   const { release } = context;
   const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
-  for (const { repositoryId, tagName, sha, fullName, ref } of tagged) {
+  for (const { repositoryId, tagName, sha, fullName, forgeRef } of tagged) {
     if (written.get(repositoryId)?.url) continue;
     const notes = { tagName, sha, name: release.name, ...notesIn(repositoryId, cards) };
     await requireOwned(deps, context);
-    const published = await deps.forge.publishRelease(ref, notes);
+    const published = await deps.forge.publishRelease(forgeRef, notes);
     if (!published.ok) return `${fullName}: ${published.refusal.message}`;
     const tag = { repositoryId, tagName, sha, url: published.value.url };
     await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));

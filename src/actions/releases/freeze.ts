@@ -91,21 +91,21 @@ async function createBranch(
   repository: Repository,
 ): Promise<string | null> {
   const { release, project } = context;
-  const { id: repositoryId, fullName, ref } = repository;
-  if (!ref) return unusableMessage(repository);
+  const { id: repositoryId, fullName, forgeRef } = repository;
+  if (!forgeRef) return unusableMessage(repository);
   const branchName = releaseBranchName(release);
   const earlier = (await listReleaseBranches(deps.db, release.id)).find(
     (branch) => branch.repositoryId === repositoryId,
   );
   const target = startBranchOf(project, repository);
   const tip = await findTip(deps.db, { repositoryId, branchName: target });
-  const sha = earlier?.startSha ?? tip ?? (await deps.forge.branchHead(ref, target));
+  const sha = earlier?.startSha ?? tip ?? (await deps.forge.branchHead(forgeRef, target));
   if (sha === null) return `${fullName} has no branch ${target} to create ${branchName} from.`;
   const branch = { releaseId: release.id, repositoryId, branchName };
   const plan = { ...branch, startSha: sha };
   let startSha = await recordIfOwned(deps, context, (trx) => planReleaseBranch(trx, plan));
   const request = { branchName, sha: startSha, targetBranch: target };
-  const created = await createBranchFrom(deps, ref, request, async (newSha) => {
+  const created = await createBranchFrom(deps, forgeRef, request, async (newSha) => {
     await recordIfOwned(deps, context, (trx) => replanReleaseBranch(trx, { ...branch, startSha: newSha }));
     startSha = newSha;
   });
@@ -123,10 +123,10 @@ async function undo(deps: Deps, context: ReleaseContext, message: string): Promi
   const { release } = context;
   const branches = await listReleaseBranches(deps.db, release.id);
   const undone = branches.filter((branch) => !release.frozenAt || branch.headSha === null);
-  for (const { ref, branchName, headSha, startSha } of undone) {
-    if (headSha === null || !ref) continue;
+  for (const { forgeRef, branchName, headSha, startSha } of undone) {
+    if (headSha === null || !forgeRef) continue;
     await requireOwned(deps, context);
-    await deps.forge.deleteBranch(ref, branchName, startSha);
+    await deps.forge.deleteBranch(forgeRef, branchName, startSha);
   }
   const ids = undone.map(({ repositoryId }) => repositoryId);
   return { state: "refused", message, record: (trx) => removeReleaseBranches(trx, release.id, ids) };
@@ -162,9 +162,9 @@ export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<
   if (obstacle !== null) return restore(deps, context, branches, obstacle, isRemoving);
   await saveActionProgress(deps, context, { isRemoving: true });
   for (const branch of branches) {
-    if (!branch.ref) continue;
+    if (!branch.forgeRef) continue;
     await requireOwned(deps, context);
-    const deleted = await deps.forge.deleteBranch(branch.ref, branch.branchName, branch.startSha);
+    const deleted = await deps.forge.deleteBranch(branch.forgeRef, branch.branchName, branch.startSha);
     if (!deleted.ok) {
       return restore(deps, context, branches, `${branch.fullName}: ${deleted.refusal.message}`, true);
     }
@@ -184,8 +184,8 @@ export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<
 /** Why the branches cannot all be removed, or null. */
 async function findObstacle(deps: Deps, branches: readonly ReleaseBranch[]): Promise<string | null> {
   for (const branch of branches) {
-    if (!branch.ref) return unusableMessage(branch);
-    const head = await deps.forge.branchHead(branch.ref, branch.branchName);
+    if (!branch.forgeRef) return unusableMessage(branch);
+    const head = await deps.forge.branchHead(branch.forgeRef, branch.branchName);
     if (head !== null && head !== branch.startSha) return notRemovableMessage(branch);
   }
   return null;
@@ -199,10 +199,10 @@ async function restore(
   message: string,
   isRemoving: boolean,
 ): Promise<ReleaseOutcome> {
-  for (const { ref, branchName, startSha } of isRemoving ? branches : []) {
-    if (!ref) continue;
+  for (const { forgeRef, branchName, startSha } of isRemoving ? branches : []) {
+    if (!forgeRef) continue;
     await requireOwned(deps, context);
-    await deps.forge.createBranch(ref, branchName, startSha);
+    await deps.forge.createBranch(forgeRef, branchName, startSha);
   }
   return { state: "refused", message };
 }

@@ -66,21 +66,21 @@ export async function sweepPickBranches(deps: Deps): Promise<void> {
       await sweep(deps, leftovers);
     } catch (error) {
       if (!(error instanceof ForgeUnavailable)) throw error;
-      const { fullName: repository } = leftovers.ref;
+      const { fullName: repository } = leftovers.forgeRef;
       deps.log.warn({ err: error, repository }, "temporary branches of picks could not be removed");
     }
   }
 }
 
-async function sweep(deps: Deps, { repositoryId, ref, actionIds }: LeftoverPickBranches): Promise<void> {
+async function sweep(deps: Deps, { repositoryId, forgeRef, actionIds }: LeftoverPickBranches): Promise<void> {
   const left = new Map(
-    (await deps.forge.temporaryBranches(ref)).map(({ branchName, sha }) => [branchName, sha]),
+    (await deps.forge.temporaryBranches(forgeRef)).map(({ branchName, sha }) => [branchName, sha]),
   );
   const gone: string[] = [];
   for (const actionId of actionIds) {
     const branchName = pickBranch(actionId);
     const sha = left.get(branchName);
-    const deletion = sha === undefined ? null : await deps.forge.deleteBranch(ref, branchName, sha);
+    const deletion = sha === undefined ? null : await deps.forge.deleteBranch(forgeRef, branchName, sha);
     if (deletion === null || (deletion.ok && "deleted" in deletion.value)) gone.push(actionId);
   }
   await deletePickBranches(deps.db, gone, repositoryId);

@@ -83,8 +83,8 @@ async function branchesToTag(
   const toTag: TagRequest[] = [];
   for (const { repositoryId, tagName } of versions) {
     const known = repositories.get(repositoryId);
-    if (!known?.ref) return { message: unusableMessage(known) };
-    const { fullName, ref: repository } = known;
+    if (!known?.forgeRef) return { message: unusableMessage(known) };
+    const { fullName, forgeRef: repository } = known;
     const ofRelease = branches.find((branch) => branch.repositoryId === repositoryId)?.branchName;
     const branchName = branchToTag(release, project, known, ofRelease ?? null);
     if (branchName === null) return { message: `${fullName} has no branch of the release to tag.` };

@@ -34,7 +34,7 @@ const progressSchema = z.object({
   refused: z.object({ message: z.string(), body: z.record(z.string(), z.unknown()) }).optional(),
 });
 
-type ReachableBranch = ReleaseBranch & { readonly ref: RepositoryRef };
+type ReachableBranch = ReleaseBranch & { readonly forgeRef: RepositoryRef };
 
 /** A running pick. Each step updates `picks` and saves them. */
 interface PickRun {
@@ -53,7 +53,7 @@ export async function runPick(deps: Deps, context: ReleaseContext): Promise<Rele
   const branches = await listReleaseBranches(deps.db, context.release.id);
   const known = new Map(
     branches.flatMap((branch) =>
-      branch.ref ? [[branch.repositoryId, { ...branch, ref: branch.ref }] as const] : [],
+      branch.forgeRef ? [[branch.repositoryId, { ...branch, forgeRef: branch.forgeRef }] as const] : [],
     ),
   );
   const { stop } = context;
@@ -110,7 +110,7 @@ async function prepare(run: PickRun, at: number): Promise<PickRefused | null> {
     const pick = run.picks[at];
     if (!pick || pick.prepared || pick.pickedTip !== null) return null;
     const branch = branchOf(run, pick);
-    const { ref, branchName, fullName, headSha } = branch;
+    const { forgeRef, branchName, fullName, headSha } = branch;
     // Starts with the last known tip; if the branch has moved, the response contains the new one.
     const expectedTip = pick.expectedTip ?? headSha ?? "";
     const begun = { ...pick, expectedTip };
@@ -118,7 +118,7 @@ async function prepare(run: PickRun, at: number): Promise<PickRefused | null> {
     await save(run);
     await recordPickBranch(deps.db, context.action.id, pick.repositoryId);
     await requireOwned(deps, context);
-    const prepared = await deps.forge.preparePick(ref, orderOf(run, begun));
+    const prepared = await deps.forge.preparePick(forgeRef, orderOf(run, begun));
     if (!prepared.ok) return refusedIn(fullName, `${fullName}: ${prepared.refusal.message}`);
     const { value } = prepared;
     if (value.state === "conflict")
@@ -159,7 +159,7 @@ async function moveBranches(run: PickRun): Promise<PickRefused | null> {
       const branch = branchOf(run, pick);
       const order = orderOf(run, pick);
       await requireOwned(deps, context);
-      const applied = await deps.forge.applyPick(branch.ref, order, pick.prepared);
+      const applied = await deps.forge.applyPick(branch.forgeRef, order, pick.prepared);
       if (!applied.ok) return refusedIn(branch.fullName, `${branch.fullName}: ${applied.refusal.message}`);
       if (applied.value.state === "picked") {
         run.picks[at] = { ...pick, pickedTip: applied.value.sha, commits: pick.prepared.commits };
@@ -181,7 +181,7 @@ async function moveBranches(run: PickRun): Promise<PickRefused | null> {
 async function discardPrepared(run: PickRun, pick: RepositoryPick, prepared: PreparedPick): Promise<void> {
   const { deps, context } = run;
   await requireOwned(deps, context);
-  if (await deps.forge.discardPick(branchOf(run, pick).ref, orderOf(run, pick), prepared))
+  if (await deps.forge.discardPick(branchOf(run, pick).forgeRef, orderOf(run, pick), prepared))
     await deletePickBranches(deps.db, [context.action.id], pick.repositoryId);
 }
 
@@ -193,13 +193,13 @@ async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome>
   for (const pick of run.picks) {
     const branch = run.branches.get(pick.repositoryId);
     if (!branch || !pick.prepared) continue;
-    const { ref, branchName, fullName } = branch;
+    const { forgeRef, branchName, fullName } = branch;
     if (pick.pickedTip === null) {
       await discardPrepared(run, pick, pick.prepared);
       continue;
     }
     await requireOwned(deps, context);
-    const back = await deps.forge.moveBranch(ref, branchName, pick.pickedTip, pick.expectedTip ?? "");
+    const back = await deps.forge.moveBranch(forgeRef, branchName, pick.pickedTip, pick.expectedTip ?? "");
     if (!back.ok || back.value.state === "moved") kept.push(fullName);
   }
   const left = ` The commits stay on the release's branch in ${kept.join(", ")}, which has later pushes or may not be reset.`;

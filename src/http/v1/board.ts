@@ -22,7 +22,7 @@ const boardTask = z
   })
   .meta({ id: "BoardTask" });
 
-const board = z
+const boardColumns = z
   .object({
     columns: z.array(
       z.object({
@@ -44,11 +44,15 @@ export const boardRoutes: readonly Route[] = [
     description: "The columns of a project in flow order with their cards, without the backlog.",
     tag: "Board",
     query: projectQuery,
-    responses: { 200: { description: "The board", schema: board, headers: feedHeaders } },
+    responses: { 200: { description: "The board", schema: boardColumns, headers: feedHeaders } },
     confirmsCredential: true,
-    handle: async (deps, { cached, board: { workspaceId }, query: { projectId } }, { setHeader }) => {
+    handle: async (
+      deps,
+      { cachedCredential, board: { workspaceId }, query: { projectId } },
+      { setHeader },
+    ) => {
       const read = async (id: string | null) => {
-        const found = await deps.boards.read(deps.db, cached, { workspaceId, projectId: id });
+        const found = await deps.boards.read(deps.db, cachedCredential, { workspaceId, projectId: id });
         if (found) setHeader(FEED_SEQ_HEADER, String(found.feedSeq));
         return found?.response;
       };

@@ -165,8 +165,8 @@ export const cardRoutes: readonly Route[] = [
     params: cardParams,
     responses: { 200: { description: "The card", schema: card, headers: feedHeaders } },
     confirmsCredential: true,
-    handle: async (deps, { cached, board, params: { number } }, { setHeader }) => {
-      const found = await readCardJson(deps.db, cached, board.workspaceId, number);
+    handle: async (deps, { cachedCredential, board, params: { number } }, { setHeader }) => {
+      const found = await readCardJson(deps.db, cachedCredential, board.workspaceId, number);
       if (found === null) throw cardNotFound(number);
       setHeader(FEED_SEQ_HEADER, String(found.feedSeq));
       return new JsonText(found.card);

@@ -66,10 +66,12 @@ async function askLive<T>(
   ask: (questions: readonly PullRequestQuestion[]) => Promise<readonly QuestionResult<T>[]>,
   pulls: readonly OpenPullRequest[],
 ): Promise<{ readonly value: T | null; readonly error: string | null }[]> {
-  const questions = pulls.flatMap(({ ref, number }) => (ref ? [{ repository: ref, number }] : []));
+  const questions = pulls.flatMap(({ forgeRef, number }) =>
+    forgeRef ? [{ repository: forgeRef, number }] : [],
+  );
   const results = questions.length > 0 ? [...(await ask(questions))] : [];
-  return pulls.map(({ ref, fullName }) => {
-    const result = ref && results.shift();
+  return pulls.map(({ forgeRef, fullName }) => {
+    const result = forgeRef && results.shift();
     if (!result)
       return { value: null, error: `The App's installation no longer grants access to ${fullName}` };
     return result.ok ? { value: result.value, error: null } : { value: null, error: result.error };

@@ -141,13 +141,13 @@ export const eventRoutes: readonly Route[] = [
         schema: gone,
       },
     },
-    handle: async (deps, { cached, board: { workspaceId }, query }, { response }) => {
+    handle: async (deps, { cachedCredential, board: { workspaceId }, query }, { response }) => {
       const ending = closedSignal(response, deps.feed.closing);
       const wait = async (from: number, ms: number): Promise<void> => {
         // A waiting call must not keep other calls of the board from running.
         response.locals.limiter.schedule.leave(response);
         await deps.feed.waitForEvent(workspaceId, from, ms, ending);
-        await cached.readAndConfirmAgain(deps.db);
+        await cachedCredential.readAndConfirmAgain(deps.db);
       };
       return poll(deps, workspaceId, query, { wait, ending });
     },

@@ -62,19 +62,19 @@ export class RenderedResponse {
 
 interface BoardQuestion {
   readonly workspaceId: string;
-  /** Null means the board's only project. */
+  /** Null means the only project of the workspace. */
   readonly projectId: string | null;
 }
 
 export interface CachedBoards {
   /**
-   * The board: from the cache if no transaction has changed it, otherwise from PostgreSQL. Null
-   * unless exactly one project matches. Also revalidates the credential.
+   * The columns of a project: from the cache if no transaction has changed them, otherwise from
+   * PostgreSQL. Null unless exactly one project matches. Also revalidates the credential.
    */
-  read(db: Db, cachedCredential: CachedCredential, question: BoardQuestion): Promise<ReadBoard | null>;
+  read(db: Db, cachedCredential: CachedCredential, question: BoardQuestion): Promise<BoardResult | null>;
 }
 
-export interface ReadBoard {
+export interface BoardResult {
   readonly response: RenderedResponse;
   /** The newest event of the feed when the board was read: the board includes its effect. */
   readonly feedSeq: number;
@@ -145,15 +145,15 @@ export function createCachedBoards(): CachedBoards {
   };
 }
 
-interface BoardRead {
+interface BoardRow {
   readonly credentialVersion: string | null;
   readonly feedSeq: number;
 }
 
-/** SQL for the newest event of the board of the project `p`. */
+/** SQL for the newest event in the feed of the workspace that has the project `p`. */
 const FEED_SEQ = `(select f.head from feeds f where f.workspace_id = p.workspace_id) as "feedSeq"`;
 
-interface LoadedBoard extends BoardRead {
+interface LoadedBoard extends BoardRow {
   /** Null if several projects match. */
   readonly response: RenderedResponse | null;
 }
@@ -167,7 +167,7 @@ const CHECK_BOARD = `
     from projects p
    where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`;
 
-interface CheckedBoard extends BoardRead {
+interface CheckedBoard extends BoardRow {
   readonly projectId: string;
   readonly isValid: boolean;
 }
@@ -202,7 +202,7 @@ const readBoard = (
   db: Db,
   clientId: string,
   question: BoardQuestion,
-): Promise<(BoardRead & Omit<CachedBoard, "response"> & { readonly text: string | null }) | null> =>
+): Promise<(BoardRow & Omit<CachedBoard, "response"> & { readonly text: string | null }) | null> =>
   firstRow(db, READ_BOARD, { ...question, clientId });
 
 /** Deletes changes that no cached board needs. Returns their number. */

@@ -9,7 +9,7 @@ export interface DueMirror {
   readonly repositoryId: string;
   readonly prNumber: number;
   /** Null while GitHub must not be called about the repository. */
-  readonly ref: RepositoryRef | null;
+  readonly forgeRef: RepositoryRef | null;
   readonly forgeId: number;
   /** Null until the copy is known to exist. */
   readonly forgeCommentId: number | null;
@@ -59,7 +59,7 @@ export async function claimDueMirrors(db: Db, commentId: string, holdSeconds: nu
                r.forge_id as "forgeId", m.forge_comment_id as "forgeCommentId", m.first_tried_at as "triedSince",
                due.first_tried_at is not null as "isRepeated", due.may_write as "mayWrite",
                t.card_id as "cardId", t.revision, t.body, u.name as "authorName", c.number as "cardNumber",
-               case when ${hasUsableLink("t.card_id", "m.repository_id")} then ${REF} end as ref`,
+               case when ${hasUsableLink("t.card_id", "m.repository_id")} then ${REF} end as "forgeRef"`,
     { commentId, holdSeconds },
   );
 }

@@ -11,7 +11,7 @@ export interface ApprovableProposal {
   readonly number: number;
   readonly mergeMethod: Flow["mergeMethod"];
   /** Null while GitHub must not be called about the repository. */
-  readonly ref: RepositoryRef | null;
+  readonly forgeRef: RepositoryRef | null;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface ApprovableProposal {
 export const listProposals = (db: Db, cardId: string, headSha: string): Promise<ApprovableProposal[]> =>
   rows<ApprovableProposal>(
     db,
-    `select r.id as "repositoryId", r.full_name as "fullName", p.number, j.merge_method as "mergeMethod", ${REF} as ref
+    `select r.id as "repositoryId", r.full_name as "fullName", p.number, j.merge_method as "mergeMethod", ${REF} as "forgeRef"
        from proposals p
        join cards c on c.id = p.card_id
        join projects j on j.id = c.project_id

@@ -40,7 +40,7 @@ export interface OpenPullRequest {
   readonly branchName: string;
   readonly number: number;
   /** Null while GitHub must not be called about the repository. */
-  readonly ref: RepositoryRef | null;
+  readonly forgeRef: RepositoryRef | null;
 }
 
 /** Lists the newest open pull request in each of a card's repositories, by repository name. */
@@ -48,7 +48,7 @@ export async function listOpenPullRequests(db: Db, cardId: string): Promise<Open
   return rows<OpenPullRequest>(
     db,
     `select distinct on (r.full_name, r.id) r.full_name as "fullName", cr.branch_name as "branchName", p.number,
-            case when cr.project_id is not null then ${REF} end as ref
+            case when cr.project_id is not null then ${REF} end as "forgeRef"
        from pull_requests p
        join card_repositories cr on cr.card_id = p.card_id and cr.repository_id = p.repository_id
        join repositories r on r.id = p.repository_id

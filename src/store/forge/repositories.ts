@@ -54,7 +54,7 @@ export interface Repository {
   /** Why Trunkline cannot use it, or null. */
   readonly broken: ConnectionFault | null;
   /** Null while GitHub must not be called about it. */
-  readonly ref: RepositoryRef | null;
+  readonly forgeRef: RepositoryRef | null;
 }
 
 export interface ConnectedRepository extends Repository {
@@ -68,7 +68,7 @@ export interface ConnectedRepository extends Repository {
 const COLUMNS = `
          r.id, r.project_id as "projectId", r.full_name as "fullName", r.default_branch as "defaultBranch",
          r.link_by_default as "linkByDefault", r.connected, o.installation_id as "installationId", ${BROKEN} as broken,
-         ${REF} as ref`;
+         ${REF} as "forgeRef"`;
 const REPOSITORY = `select ${COLUMNS} from repositories r join organizations o on o.id = r.organization_id`;
 const unavailableJson = (reason: string, until: string): string => `
   json_build_object('reason', ${reason},
@@ -95,7 +95,7 @@ export const linkedRepositoryJson = (isUsable: string): string => `
                     'linkByDefault', r.link_by_default, 'connected', r.connected,
                     'installationId', o.installation_id,
                     'broken', case when ${isUsable} then ${BROKEN} else 'other_project' end,
-                    'ref', case when ${isUsable} then ${REF} end)`;
+                    'forgeRef', case when ${isUsable} then ${REF} end)`;
 
 /** Lists the repositories of a project by name. */
 export async function listProjectRepositories(db: Db, projectId: string): Promise<ConnectedRepository[]> {

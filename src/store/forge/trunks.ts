@@ -7,7 +7,7 @@ import { INACCESSIBLE, REF } from "./repositories.ts";
 export interface Trunk {
   readonly repositoryId: string;
   readonly branchName: string;
-  readonly ref: RepositoryRef;
+  readonly forgeRef: RepositoryRef;
 }
 
 type TrunkKey = Pick<Trunk, "repositoryId" | "branchName">;
@@ -33,7 +33,7 @@ export const trunksSql = (of: string): string => `
 
 const TRUNK = (of: string): string => `
   select t.repository_id as "repositoryId", t.branch_name as "branchName",
-         ${REF} as ref
+         ${REF} as "forgeRef"
     from (${trunksSql(of)}) t
     join repositories r on r.id = t.repository_id
     join organizations o on o.id = r.organization_id

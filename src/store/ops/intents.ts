@@ -39,6 +39,7 @@ export interface RecordedIntent {
   readonly highestKnownNumber: number | null;
 }
 
+/** SQL that records an intent. In `returning`, the subselect finds the row from before the statement. */
 const insertIf = (mayInsert: string, mayUpdate: string): string => `
      insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id, known_up_to)
      select :repositoryId, :kind, :subject, :cardId, :actorId,
@@ -99,7 +100,10 @@ export async function recordBranchIntent(
   return why ?? "taken";
 }
 
-/** SQL for whether `i` is an intent to create a card's branch whose result is unknown. */
+/**
+ * SQL for whether `i` is an intent to create a card's branch whose result is unknown. The branches
+ * `backmerge/…` belong to back-merges (`actions/releases/back-merge.ts`).
+ */
 export const IS_UNCONFIRMED_BRANCH =
   "i.kind = 'create_branch' and not i.done and i.subject not like 'backmerge/%'";
 

@@ -9,7 +9,7 @@ import { IS_UNCONFIRMED_BRANCH } from "./intents.ts";
 export interface KnownBranch {
   readonly cardId: string;
   readonly repositoryId: string;
-  readonly ref: RepositoryRef;
+  readonly forgeRef: RepositoryRef;
   readonly branchName: string;
   readonly headSha: string | null;
   /** Whether the card is blocked by conflicts there. */
@@ -89,7 +89,7 @@ export async function listBranchesToCompare(
   return allReachable(
     await rows<MaybeReachable<KnownBranch>>(
       db,
-      `select cr.card_id as "cardId", cr.repository_id as "repositoryId", ${REF} as ref,
+      `select cr.card_id as "cardId", cr.repository_id as "repositoryId", ${REF} as "forgeRef",
             cr.branch_name as "branchName", cr.head_sha as "headSha",
             coalesce(c.blocked->'reasons' @> jsonb_build_array(jsonb_build_object('reason', 'conflicts', 'repository', r.full_name)),
                      false) as "isConflicting",
@@ -138,7 +138,7 @@ interface UnconfirmedBranch {
   readonly cardId: string;
   readonly actorId: string;
   readonly repositoryId: string;
-  readonly ref: RepositoryRef;
+  readonly forgeRef: RepositoryRef;
   readonly branchName: string;
 }
 
@@ -154,7 +154,7 @@ export async function listUnconfirmedBranches(
   return allReachable(
     await rows<MaybeReachable<UnconfirmedBranch>>(
       db,
-      `select i.card_id as "cardId", i.actor_id as "actorId", i.repository_id as "repositoryId", ${REF} as ref, i.subject as "branchName"
+      `select i.card_id as "cardId", i.actor_id as "actorId", i.repository_id as "repositoryId", ${REF} as "forgeRef", i.subject as "branchName"
        from forge_intents i
        join card_repositories cr on cr.card_id = i.card_id and cr.repository_id = i.repository_id
        join repositories r on r.id = i.repository_id

@@ -6,7 +6,7 @@ export interface ReleaseBranch {
   readonly repositoryId: string;
   readonly fullName: string;
   /** Null while GitHub must not be called about it. */
-  readonly ref: RepositoryRef | null;
+  readonly forgeRef: RepositoryRef | null;
   readonly broken: Repository["broken"];
   readonly branchName: string;
   /** The commit that it starts from. */
@@ -23,7 +23,7 @@ export async function listReleaseBranches(db: Db, releaseId: string): Promise<Re
   return rows<ReleaseBranch>(
     db,
     `select b.repository_id as "repositoryId", r.full_name as "fullName", b.branch_name as "branchName",
-            b.start_sha as "startSha", b.head_sha as "headSha", ${REF} as ref, ${BROKEN} as broken
+            b.start_sha as "startSha", b.head_sha as "headSha", ${REF} as "forgeRef", ${BROKEN} as broken
        from release_branches b
        join releases l on l.id = b.release_id
        join repositories r on r.id = b.repository_id and r.project_id = l.project_id
@@ -166,7 +166,7 @@ export async function deletePickBranches(
 /** Temporary branches of ended picks that a repository may still have. */
 export interface LeftoverPickBranches {
   readonly repositoryId: string;
-  readonly ref: RepositoryRef;
+  readonly forgeRef: RepositoryRef;
   readonly actionIds: readonly string[];
 }
 
@@ -175,7 +175,7 @@ export async function listLeftoverPickBranches(db: Db): Promise<LeftoverPickBran
   return rows<LeftoverPickBranches>(
     db,
     `select r.id as "repositoryId", array_agg(b.action_id) as "actionIds",
-            ${REF} as ref
+            ${REF} as "forgeRef"
        from pick_branches b
        join release_actions a on a.id = b.action_id and a.state <> 'running'
        join repositories r on r.id = b.repository_id

@@ -56,7 +56,7 @@ export const merges: Record<string, Tour> = {
     await act("enablePullRequestAutoMerge");
     await get(path);
     await act("disablePullRequestAutoMerge");
-    const [row] = context.state.protections.in(repositoryId);
+    const [row] = context.state.protections.inGroup(repositoryId);
     context.state.protections.update(row!.id, { mergeQueue: true });
     await get(`${REPO}/rules/branches/main`);
     await act("enqueuePullRequest");

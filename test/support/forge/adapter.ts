@@ -14,7 +14,7 @@ export interface Adapter {
 }
 
 export interface TestRepository {
-  readonly ref: RepositoryRef;
+  readonly forgeRef: RepositoryRef;
   /** The first commit. */
   readonly base: string;
   readonly commit: (branch: string, files: Record<string, string>, message?: string) => Promise<string>;
@@ -46,7 +46,7 @@ export async function startAdapter(): Promise<Adapter> {
         execFileSync("git", ["-C", path, ...args], { encoding: "utf8" }).trim();
       const fullName = `acme/${name}`;
       return {
-        ref: { installationId, forgeId: id, fullName },
+        forgeRef: { installationId, forgeId: id, fullName },
         base: git("rev-parse", "main"),
         commit: (branch, content, message) =>
           world.forge.commit(fullName, branch, content, message === undefined ? {} : { message }),

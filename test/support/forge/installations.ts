@@ -14,9 +14,9 @@ export interface Item {
 /** The account, its installation and its owner on the forge. */
 export function onForge(world: Pick<TestWorld, "forge">, { owner }: TestBoard) {
   const { context } = world.forge;
-  const [account] = context.state.accounts.in(owner);
-  const [installation] = context.state.installations.in(account?.id ?? 0);
-  const [by] = context.state.accounts.in(`ada-${owner.slice(4)}`);
+  const [account] = context.state.accounts.inGroup(owner);
+  const [installation] = context.state.installations.inGroup(account?.id ?? 0);
+  const [by] = context.state.accounts.inGroup(`ada-${owner.slice(4)}`);
   if (!account || !by) throw new Error(`there is no account ${owner}`);
   return { context, account, by, installation: installation! };
 }

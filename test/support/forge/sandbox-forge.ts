@@ -61,8 +61,8 @@ export async function startTestForge(options: Partial<ForgeOptions> = {}): Promi
     appJwt: () => signJwt(forge.app.privateKey, forge.app.id),
     installationToken(account = "acme") {
       const { state } = forge.context;
-      const [owner] = state.accounts.in(account);
-      const [installation] = state.installations.in(owner?.id ?? 0);
+      const [owner] = state.accounts.inGroup(account);
+      const [installation] = state.installations.inGroup(owner?.id ?? 0);
       if (installation === undefined) throw new Error(`the App is not installed on ${account}`);
       const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
       return createInstallationToken(state, installation, {

@@ -35,23 +35,23 @@ export interface Landed {
 
 export async function pickShop({ forge, world, newRepository }: Adapter): Promise<PickShop> {
   const shop = await newRepository({ "list.txt": text() });
-  const { ref, git } = shop;
-  await forge.createBranch(ref, RELEASE, shop.base);
+  const { forgeRef, git } = shop;
+  await forge.createBranch(forgeRef, RELEASE, shop.base);
   let landed = 0;
   return {
     ...shop,
     land: async (changes, how = "rebase") => {
       const head = `card/${(landed += 1)}`;
-      await forge.createBranch(ref, head, git("rev-parse", "main"));
+      await forge.createBranch(forgeRef, head, git("rev-parse", "main"));
       for (const [files, message] of changes) await shop.commit(head, files, message);
-      const pulls = `/repos/${ref.fullName}/pulls`;
+      const pulls = `/repos/${forgeRef.fullName}/pulls`;
       const opened = await world.api("POST", pulls, { title: "Work", head, base: "main" });
       const number = opened.number("number");
       const merged = await world.api("PUT", `${pulls}/${number}/merge`, { merge_method: how });
       return { number, sha: merged.at("sha") };
     },
     order: async (...pullRequests) => {
-      const expectedTip = (await forge.branchHead(ref, RELEASE)) ?? "";
+      const expectedTip = (await forge.branchHead(forgeRef, RELEASE)) ?? "";
       return { branchName: RELEASE, expectedTip, pullRequests, tempBranch: TEMP };
     },
     branches: () => git("for-each-ref", "--format=%(refname:short)", "refs/heads/").split("\n"),

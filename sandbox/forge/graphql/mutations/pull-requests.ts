@@ -103,7 +103,7 @@ export const addComment: Mutation<{ subjectId: string; body: string }> = async (
   const { pull, by } = pullRequestToWrite(scope, input.subjectId, "pull_requests:write");
   const viaAppId = scope.caller.kind === "installation" ? scope.caller.installation.appId : null;
   const row = await addCommentNow(scope.forge, pull, by, input.body, viaAppId);
-  const position = scope.forge.state.comments.in(pull.id).length - 1;
+  const position = scope.forge.state.comments.inGroup(pull.id).length - 1;
   return {
     subject: scope.pullRequest(scope.forge.state.pullRequests.need(pull.id)),
     commentEdge: { cursor: cursorOf(position), node: () => scope.comment(row) },

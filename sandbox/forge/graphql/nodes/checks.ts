@@ -87,7 +87,7 @@ export function statusContextObject(scope: Scope, row: StatusRow): GraphqlObject
 
 /** Whether the pull request's base branch requires this check. */
 function isRequired({ forge }: Scope, repository: RepositoryRow, name: string, args: RequiredArgs): boolean {
-  const rows = forge.state.pullRequests.in(repository.id);
+  const rows = forge.state.pullRequests.inGroup(repository.id);
   const pull = rows.find(
     (row) =>
       row.number === args.pullRequestNumber ||

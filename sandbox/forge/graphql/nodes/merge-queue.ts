@@ -4,7 +4,7 @@ import { connection, type PageArgs } from "../connection.ts";
 import type { GraphqlObject, Scope } from "../scope.ts";
 
 const hasMergeQueue = ({ forge }: Scope, repositoryId: number, branch: string): boolean =>
-  forge.state.protections.in(repositoryId).some((row) => row.branch === branch && row.mergeQueue);
+  forge.state.protections.inGroup(repositoryId).some((row) => row.branch === branch && row.mergeQueue);
 
 export function mergeQueueObject(
   scope: Scope,
@@ -30,7 +30,7 @@ export function mergeQueueObject(
 /** The pull requests in a branch's queue, first enqueued first. */
 const queued = ({ forge }: Scope, repositoryId: number, branch: string): PullRequestRow[] =>
   forge.state.pullRequests
-    .in(repositoryId)
+    .inGroup(repositoryId)
     .filter((row) => row.baseRef === branch && row.queuedAt !== null)
     .toSorted((a, b) => (a.queuedAt ?? "").localeCompare(b.queuedAt ?? "") || a.number - b.number);
 

@@ -25,7 +25,7 @@ export function pullRequestObject(scope: Scope, row: PullRequestRow): GraphqlObj
     statusCheckRollup: () => scope.rollup(repository, row.headSha),
     commits: (args: PageArgs) => commits(scope, repository, row, args),
     comments: (args: PageArgs) =>
-      connection("comments", scope.forge.state.comments.in(row.id), args, (comment) =>
+      connection("comments", scope.forge.state.comments.inGroup(row.id), args, (comment) =>
         scope.comment(comment),
       ),
     repository: () => scope.repository(repository),

@@ -30,7 +30,7 @@ export function repositoryObject(scope: Scope, row: RepositoryRow): GraphqlObjec
     object: (args: ObjectArgs) => namedObject(scope, row, args),
     pullRequest: ({ number }: { number: number }) => pullRequest(scope, row, number),
     pullRequests: (args: PullRequestArgs) =>
-      pullRequests(scope, "pullRequests", scope.forge.state.pullRequests.in(row.id), args),
+      pullRequests(scope, "pullRequests", scope.forge.state.pullRequests.inGroup(row.id), args),
     mergeQueue: ({ branch }: { branch?: string | null }) =>
       mergeQueueObject(scope, row, branch ?? row.defaultBranch),
   };
@@ -108,7 +108,7 @@ function pullRequests(
 }
 
 function pullRequest(scope: Scope, row: RepositoryRow, number: number): GraphqlObject {
-  const pull = scope.forge.state.pullRequests.in(row.id).find((each) => each.number === number);
+  const pull = scope.forge.state.pullRequests.inGroup(row.id).find((each) => each.number === number);
   if (pull !== undefined) return scope.pullRequest(pull);
   throw new GraphqlRefusal("NOT_FOUND", `Could not resolve to a PullRequest with the number of ${number}.`);
 }
@@ -139,7 +139,9 @@ export function refObject(scope: Scope, row: RepositoryRow, name: string, sha: s
       ),
     compare: ({ headRef }: { headRef: string }) => compare(scope, row, { name, sha }, headRef),
     associatedPullRequests: (args: PullRequestArgs) => {
-      const fromHere = scope.forge.state.pullRequests.in(row.id).filter((pull) => pull.headRef === short);
+      const fromHere = scope.forge.state.pullRequests
+        .inGroup(row.id)
+        .filter((pull) => pull.headRef === short);
       return pullRequests(scope, "associatedPullRequests", fromHere, args);
     },
   };

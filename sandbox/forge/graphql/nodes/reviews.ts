@@ -56,7 +56,7 @@ const pullRequestUrl = (scope: Scope, row: PullRequestRow) =>
 function visibleReviews({ forge, caller }: Scope, row: PullRequestRow): ReviewRow[] {
   const ownId = "account" in caller ? caller.account.id : null;
   return forge.state.reviews
-    .in(row.id)
+    .inGroup(row.id)
     .filter((review) => review.state !== "PENDING" || review.userId === ownId);
 }
 

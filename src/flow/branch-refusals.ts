@@ -22,6 +22,26 @@ export const branchMissing = (branch: CardBranch): Refusal => ({
   details: { branch: branch.branchName },
 });
 
+/**
+ * The card has no branch, and the stage requires commits. `creator` is the stage that creates the
+ * branch; null if none does.
+ */
+export const noBranch = (fullName: string, branchName: string, creator: string | null): Refusal => {
+  const toDo =
+    creator === null
+      ? `Push ${branchName} and link it to the card in the inbox`
+      : `Move it to ${creator}, which creates ${branchName}, and push to that branch`;
+  const message = `The card has no commits in ${fullName} yet. ${toDo}, then move the card again.`;
+  return { reason: "nothing_to_merge", message };
+};
+
+/** No name is left for the card's branch. */
+export const branchNamesTaken = (names: readonly string[]): Refusal => ({
+  reason: "branch_missing",
+  message: `Every name for the card's branch is taken, from ${names[0]} to ${names.at(-1)}. Delete or rename one of these branches, then move the card again.`,
+  details: { taken: [...names] },
+});
+
 /** Has the same text as GitHub's own refusal. */
 export const noCommits = (branch: CardBranch): Refusal => ({
   reason: "nothing_to_merge",
