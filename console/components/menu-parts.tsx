@@ -23,7 +23,8 @@ export function MenuRoot({ trigger, children, align = "start", open = false, onO
 
 /**
  * Takes the focus before it has its place on the page, which takes a while: its first item for a keyboard. Returns it to
- * where it was: arrow keys on a card go to the next one, arrow keys on the button of its menu open the menu.
+ * where it was, unless an item moved it: arrow keys on a card go to the next one, but on the button of its menu they
+ * open the menu again.
  */
 function Popup({ children }: { readonly children: ReactNode }) {
   const menu = useRef<HTMLDivElement>(null);
@@ -35,15 +36,19 @@ function Popup({ children }: { readonly children: ReactNode }) {
     (isKeyboard && first ? first : menu.current)?.focus({ preventScroll: true });
   }, []);
   return (
-    <Base.Popup
-      className="menu"
-      ref={menu}
-      finalFocus={() => (before.current instanceof HTMLElement ? before.current : true)}
-    >
+    <Base.Popup className="menu" ref={menu} finalFocus={() => hasFocus() && focusable(before.current)}>
       {children}
     </Base.Popup>
   );
 }
+
+/** Whether the menu still has the focus, or nothing has it because the menu is gone. */
+const hasFocus = (): boolean =>
+  document.activeElement === document.body || Boolean(document.activeElement?.closest('[role="menu"]'));
+
+/** Null, which stands for the button of the menu, if the element is not on the page any more. */
+const focusable = (element: Element | null): HTMLElement | null =>
+  element instanceof HTMLElement && element.isConnected && element !== document.body ? element : null;
 
 interface ItemProps {
   readonly onSelect: () => void;
