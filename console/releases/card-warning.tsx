@@ -1,19 +1,21 @@
 import type { ReactNode } from "react";
 import type { ReleaseDetails, ReleasePreview } from "../api/schema.d.ts";
 
+type Cards = ReleaseDetails["cards"];
+
+const cardsIn = ({ cards }: ReleaseDetails, numbers: readonly number[] = []): Cards =>
+  cards.filter(({ number }) => numbers.includes(number));
+
 /** The cards of a release whose work the release would not contain. */
-export function missingIn(
-  release: ReleaseDetails,
-  preview: ReleasePreview | undefined,
-): ReleaseDetails["cards"] {
-  if (!preview) return [];
-  const missing = new Set(preview.missingCards);
-  return release.cards.filter(({ number }) => missing.has(number));
-}
+export const missingIn = (release: ReleaseDetails, preview: ReleasePreview | undefined): Cards =>
+  cardsIn(release, preview?.missingCards);
+
+/** Those of which nothing is merged. */
+export const unmergedIn = (release: ReleaseDetails, preview: ReleasePreview | undefined): Cards =>
+  cardsIn(release, preview?.unmergedCards);
 
 /** The cards that a completed release does not contain. */
-export const missingFrom = ({ cards }: ReleaseDetails): ReleaseDetails["cards"] =>
-  cards.filter(({ isMissing }) => isMissing);
+export const missingFrom = ({ cards }: ReleaseDetails): Cards => cards.filter(({ isMissing }) => isMissing);
 
 interface Props {
   readonly cards: readonly { readonly number: number; readonly title: string }[];

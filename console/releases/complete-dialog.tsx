@@ -31,6 +31,7 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
   const { data: preview, error } = useReleasePreview(id, open);
   const repositories = preview?.repositories ?? [];
   const missing = missingIn(release, preview);
+  const named = namedBranches(release, repositories);
   const done = flow.stages.find(({ kind }) => kind === "done")?.id;
   const unfinished = release.cards.filter(
     (card) => card.statusId !== null && card.statusId !== done && !missing.includes(card),
@@ -69,7 +70,7 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
       )}
       <CardWarning label="Cards without their work" cards={missing}>
         {release.frozenAt === null
-          ? "The work of these cards is not merged. It will not be in the release:"
+          ? `The work of these cards is not merged into ${named}. The release contains it only if other work brought it there, which is checked with GitHub:`
           : "The work of these cards is not on the release branch. It will not be in the release unless you pick each card after its merge:"}
       </CardWarning>
       <CardWarning label="Cards outside the last stage" cards={unfinished}>
@@ -77,7 +78,7 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
       </CardWarning>
       <p>
         Writes a tag and a GitHub release with these notes in each repository that gets a tag. A completed
-        release cannot be changed. {placeOfTags(release, repositories)}
+        release cannot be changed. {placeOfTags(release, named)}
       </p>
       <Problem error={error} />
       {!preview && !error && <Loading what="the notes" />}
@@ -98,15 +99,19 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
   );
 }
 
-/** Says which commits the tags name; nothing while there is no tag to write. */
-function placeOfTags(
+/** The branches that the tags are on or, after a freeze, that the release branches started from. */
+function namedBranches(
   { frozenAt }: Pick<ReleaseDetails, "frozenAt">,
   repositories: readonly InRepository[],
 ): string {
   const branches = repositories.map(({ freeze, complete }) =>
     frozenAt === null ? complete.branchName : freeze.startsFrom,
   );
-  const named = [...new Set(branches)].join(" or ");
+  return [...new Set(branches)].join(" or ");
+}
+
+/** Says which commits the tags name; nothing while there is no tag to write. */
+function placeOfTags({ frozenAt }: Pick<ReleaseDetails, "frozenAt">, named: string): string {
   if (named === "") return "";
   return frozenAt === null
     ? `The release is not frozen, so a tag points to the newest commit of ${named}, which may contain other cards, too.`

@@ -6,7 +6,7 @@ import { useWorkspace } from "../api/workspace.tsx";
 import { Loading } from "../components/states.tsx";
 import { useToast } from "../components/toast.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
-import { CardWarning, missingIn } from "./card-warning.tsx";
+import { CardWarning, unmergedIn } from "./card-warning.tsx";
 import { Problem } from "./problem.tsx";
 import { useReleasePreview } from "./reads.ts";
 import { useAddress } from "../shell/use-project.ts";
@@ -60,7 +60,7 @@ export function FreezeDialog({ release, open, onClose }: Props) {
         do not change them. A further card, such as a fix, is added by picking its merged commits. You can
         unfreeze the release as long as nothing was picked or pushed onto its branches.
       </p>
-      <CardWarning label="Cards without their work" cards={missingIn(release, preview)}>
+      <CardWarning label="Cards without their work" cards={unmergedIn(release, preview)}>
         The work of these cards is not merged yet. It will not be in the release unless you pick each card
         after its merge:
       </CardWarning>

@@ -109,8 +109,8 @@ export interface LandedHistory {
 
 /** Every method throws `ForgeUnavailable` as those of `Forge` do. */
 export interface ReleaseForge {
-  /** Whether a branch contains a commit; null when either does not exist. */
-  contains(repository: RepositoryRef, branchName: string, sha: string): Promise<boolean | null>;
+  /** Whether a branch or commit contains a commit; null when either does not exist. */
+  contains(repository: RepositoryRef, branchOrSha: string, sha: string): Promise<boolean | null>;
   /** The first-parent line of a branch; null when the branch does not exist. */
   landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
   /** The present branches and tags: one call per installation and 50 questions. */

@@ -12,6 +12,8 @@ import {
   setCards,
   tagOf,
 } from "../support/stories/releases.ts";
+import { twoTargets } from "../support/stories/two-targets.ts";
+import type { TestBoard } from "../support/world.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { findInaccessible, takeScreenshots, type Visitor } from "./support/browser.ts";
 import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
@@ -19,8 +21,6 @@ import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
 /** Pictures are taken only if a folder is named. */
 const SCREENSHOTS = process.env["SCREENSHOTS"];
 const HOSTILE = `<img src=x onerror="alert(1)"> & "quoted"`;
-
-type Board = Awaited<ReturnType<ConsoleWorld["board"]>>;
 
 let console: ConsoleWorld;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ afterAll(() => console.stop());
 
 /** Signs in and opens the releases, or one of them. */
 async function openAs(
-  board: Board,
+  board: TestBoard,
   id = "",
   options: {
     readonly role?: Role;
@@ -351,6 +351,24 @@ it("a release shows why a card was not picked until a move may have removed the 
 });
 
 describe("a release with cards outside the last stage", () => {
+  it("names them if the tagged branch lacks their work, but not if a freeze would include it", async () => {
+    const { board, staging } = await twoTargets(console.world);
+    const number = await cardInReview(console.world, board, { web: { "a.txt": "a\n" } }, "Half way");
+    expect((await board.api.move(number, staging)).status).toBe(200);
+    const { page, ...ada } = await openAs(board, await makeRelease(board.api, "3.1", [number]));
+    const warning = page.getByRole("group", { name: "Cards without their work" });
+    await page.getByRole("button", { name: "Freeze", exact: true }).click();
+    await page.getByText("from develop in").waitFor();
+    expect(await warning.count()).toBe(0);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Complete", exact: true }).click();
+    await warning.getByText("not merged into main").waitFor();
+    expect(await warning.getByRole("listitem").allTextContents()).toEqual([`#${number} Half way`]);
+    await page.getByRole("button", { name: "Complete without 1 card" }).waitFor();
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
   it("names them before it is completed", async () => {
     const board = await console.board();
     const done = await mergedCard(console.world, board, { web: { "a.txt": "a\n" } }, "Merged");

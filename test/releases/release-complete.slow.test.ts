@@ -214,6 +214,55 @@ describe("POST /v1/releases/{id}/complete", () => {
     expect(body["missingCards"]).toEqual([past?.number]);
   });
 
+  it("marks a card as missing that the last target lacks, if the release is not frozen", async () => {
+    const { board: own, staging } = await twoTargets(world);
+    const titles = ["before", "whole", "half", "fix"] as const;
+    const numbers: number[] = [];
+    for (const title of titles) {
+      const { number } = await own.api.card({ title, hotfix: title === "fix" });
+      expect((await own.api.move(number, own.stages["In progress"])).status).toBe(200);
+      await writeFile(own, "web", await branchOf(own, number), `${title}.txt`, "x\n");
+      const stages = title === "fix" ? [own.stages.Done] : [staging];
+      // Its branch started at `develop`, so it brings the card before to `main`.
+      if (title === "whole") stages.push(own.stages.Done);
+      for (const stage of stages) expect((await own.api.move(number, stage)).status).toBe(200);
+      numbers.push(number);
+    }
+    await allProcessed(world);
+    const [before, whole, half, fix] = numbers;
+    const id = await makeRelease(own.api, "not frozen", numbers);
+    const { body } = await own.api.get(`/v1/releases/${id}/preview`);
+    // Without GitHub, the preview does not know what another card brought along.
+    expect(body).toMatchObject({ missingCards: [before, half], unmergedCards: [] });
+    expect((await complete(own.api, id, [version(own, "web", "v4")])).status).toBe(200);
+    expect((await published(own, "web", "v4")).body.split("\n")).toEqual([
+      `- Card ${before}: before (#1)`,
+      `- Card ${whole}: whole (#2, #3)`,
+      `- Card ${half}: half (not in this release)`,
+      `- Card ${fix}: fix (#5)`,
+    ]);
+    const { cards } = await readRelease(own.api, id);
+    expect(cards.filter(({ isMissing }) => isMissing)).toMatchObject([{ number: half }]);
+    const files = await Promise.all(titles.map((title) => fileOn(own, "web", "v4", `${title}.txt`)));
+    expect(files.map((file) => file !== null)).toEqual([true, true, false, true]);
+  });
+
+  it("marks a card as missing whose merge is known before the push that it made", async () => {
+    const own = await world.board();
+    const number = await cardInReview(world, own, { web: { "late.txt": "late\n" } }, "late");
+    const id = await makeRelease(own.api, "5.0", [number]);
+    expect((await freeze(own.api, id)).status).toBe(200);
+    world.forge.control.webhooks.add({ match: { event: "push" }, fault: { kind: "hold" } });
+    expect((await own.person("ada", "PUT", `${pullPath(own, 1)}/merge`)).status).toBe(200);
+    await eventually(
+      () => own.api.timeline(number),
+      (items) => items.some(({ kind }) => kind === "pull_request_merged"),
+    );
+    const { body } = await own.api.get(`/v1/releases/${id}/preview`);
+    expect(body).toMatchObject({ missingCards: [number], unmergedCards: [] });
+    await releaseWebhooks(world);
+  });
+
   it("marks a hotfix as missing until its back-merge is merged before the freeze", async () => {
     const { board: own } = await twoTargets(world);
     const { number } = await own.api.card({ title: "fix", hotfix: true });

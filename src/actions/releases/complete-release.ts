@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { conflict, invalid, type Issue } from "../../errors.ts";
+import { targetOf } from "../../flow/flow.ts";
 import { isTagName } from "../../flow/names.ts";
 import { isMissing, releaseNotes, type ReleaseNotesCard } from "../../flow/releases.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
@@ -148,10 +149,11 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
     if (!repository?.forgeRef) return { state: "refused", message: unusableMessage(repository) };
     toTag.push({ ...each, fullName: repository.fullName, forgeRef: repository.forgeRef });
   }
-  const cards = await listReleasedCards(deps.db, release.id);
   const written = await tagAll(deps, context, toTag, tried);
   if ("message" in written) return { state: "refused", ...written };
   const { tagged } = written;
+  const listed = await listReleasedCards(deps.db, release.id, targetOf(context.project.flow, true));
+  const cards = await Promise.all(listed.map((card) => checkReleased(deps, card, tagged)));
   const refused = await publishAll(deps, context, tagged, cards);
   if (refused !== null) return { state: "refused", message: refused };
   return { state: "done", record: (trx, current) => record(trx, context, current, cards, tagged) };
@@ -221,6 +223,20 @@ function callsToTag(tags: readonly Tagged[]): Tagged[][] {
   return calls.filter(({ length }) => length > 1);
 }
 
+/** Asks GitHub about the pull requests of which only GitHub knows whether the tags contain them. */
+async function checkReleased(
+  deps: Deps,
+  card: ReleasedCard,
+  tagged: readonly Tagged[],
+): Promise<ReleasedCard> {
+  const pullRequests = card.pullRequests.map(async (pull) => {
+    const tag = tagged.find(({ repositoryId }) => repositoryId === pull.repositoryId);
+    if (pull.isReleased !== null || !tag || pull.mergeSha === null) return pull;
+    return { ...pull, isReleased: await deps.forge.contains(tag.forgeRef, tag.sha, pull.mergeSha) };
+  });
+  return { ...card, pullRequests: await Promise.all(pullRequests) };
+}
+
 async function publishAll(
   deps: Deps,
   context: ReleaseContext,
@@ -270,7 +286,9 @@ function notesCardIn(
   { number, title, isDone, pullRequests }: ReleasedCard,
   repositoryId: string,
 ): ReleaseNotesCard {
-  const there = pullRequests.filter((pull) => pull.repositoryId === repositoryId);
+  const there = pullRequests
+    .filter((pull) => pull.repositoryId === repositoryId)
+    .map((pull) => ({ ...pull, isReleased: pull.isReleased === true }));
   return { number, title, pullRequests: there, hasNoWork: !isDone && pullRequests.length === 0 };
 }
 

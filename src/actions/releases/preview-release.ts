@@ -1,4 +1,5 @@
 import { requireFound } from "../../errors.ts";
+import { targetOf } from "../../flow/flow.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { listBoardRepositories } from "../../store/forge/repositories.ts";
@@ -47,7 +48,11 @@ export async function previewRelease(
   const project = requireFound(await findProject(db, workspaceId, projectId), "release");
   const known = new Map((await listBoardRepositories(db, workspaceId)).map((each) => [each.id, each]));
   const tags = new Map((await listReleaseTags(db, release.id)).map((tag) => [tag.repositoryId, tag]));
-  const cards: readonly ReleasedCard[] = await listReleasedCards(db, release.id);
+  const cards: readonly ReleasedCard[] = await listReleasedCards(
+    db,
+    release.id,
+    targetOf(project.flow, true),
+  );
   const previews: RepositoryPreview[] = [];
   const repositories = await listReleaseRepositories(db, release.id);
   for (const listed of repositories) {

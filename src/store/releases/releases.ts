@@ -153,6 +153,18 @@ export async function saveReleaseTag(
     .merge(["tag_name", "sha", "url"]);
 }
 
+/** A merged pull request of a released card. */
+export interface ReleasedPullRequest {
+  readonly repositoryId: string;
+  readonly number: number;
+  readonly mergeSha: string | null;
+  /**
+   * Whether the branch to tag contains it. Null if only GitHub knows: it was merged into another
+   * target, which may have reached that branch.
+   */
+  readonly isReleased: boolean | null;
+}
+
 /** A card in the notes of a GitHub release. */
 export interface ReleasedCard {
   readonly id: string;
@@ -160,29 +172,26 @@ export interface ReleasedCard {
   readonly title: string;
   /** Whether it is at the end of the flow. */
   readonly isDone: boolean;
-  /** Its merged pull requests. `isReleased`: in the release branch since the freeze or by a pick. */
-  readonly pullRequests: readonly {
-    readonly repositoryId: string;
-    readonly number: number;
-    readonly isReleased: boolean;
-  }[];
+  readonly pullRequests: readonly ReleasedPullRequest[];
 }
 
 /**
  * SQL for whether the start of the release branch lacks the pull request `p`: it landed later, or only
  * on another target of the flow. A hotfix is not lacked if its back-merge was merged before the
- * freeze.
+ * freeze. Until the landings are known, the time of the merge decides, which GitHub rounds down to
+ * seconds.
  */
-const IS_LACKED = `
+const IS_LACKED_BY_START = `
   exists (select 1 from release_branches b join releases r on r.id = b.release_id
-            join trunks tracked on tracked.repository_id = b.repository_id
-            join landings start on start.repository_id = tracked.repository_id and start.branch_name = tracked.branch_name
-             and start.sha = b.start_sha
+       left join (trunks tracked join landings start using (repository_id, branch_name))
+                 on tracked.repository_id = b.repository_id and start.sha = b.start_sha
            where b.release_id = :releaseId and b.repository_id = p.repository_id
-             and case when start.branch_name = p.target_branch
-                 then exists (select 1 from landings own
-                               where own.repository_id = start.repository_id and own.branch_name = start.branch_name
-                                 and (own.key = '#' || p.number or own.sha = p.merge_sha) and own.seq > start.seq)
+             and case when start.sha is null then p.event_at >= date_trunc('second', r.frozen_at)
+                 when start.branch_name = p.target_branch
+                 then coalesce((select max(own.seq) > start.seq from landings own
+                                 where own.repository_id = start.repository_id and own.branch_name = start.branch_name
+                                   and (own.key = '#' || p.number or own.sha = p.merge_sha)),
+                               p.event_at >= date_trunc('second', r.frozen_at))
                  else exists (select 1 from trunks t
                                where t.repository_id = b.repository_id and t.branch_name = p.target_branch)
                   and not exists (select 1 from landings other
@@ -193,16 +202,45 @@ const IS_LACKED = `
                                      and m.target_branch = start.branch_name and m.cleared_at <= r.frozen_at)
                  end)`;
 
-export async function listReleasedCards(db: Db, releaseId: string): Promise<ReleasedCard[]> {
+/**
+ * SQL for whether the last target, which a release without a freeze tags, may lack the pull request `p`
+ * of the card `c`: it was merged into another target, and the card has not reached the last one.
+ */
+const MAY_LACK = `
+  s.kind <> 'done' and exists (
+    select 1 from releases r
+             join repositories g on g.id = p.repository_id
+       cross join lateral (select coalesce(cast(:lastTarget as text), g.default_branch) as branch_name) tagged
+             join trunks t on t.repository_id = p.repository_id and t.branch_name = p.target_branch
+     where r.id = :releaseId and r.frozen_at is null and p.target_branch <> tagged.branch_name
+       and not exists (select 1 from pull_requests other
+                        where other.card_id = p.card_id and other.repository_id = p.repository_id
+                          and other.target_branch = tagged.branch_name and other.state = 'merged')
+       and not exists (select 1 from landings own
+                        where own.repository_id = p.repository_id and own.branch_name = tagged.branch_name
+                          and own.sha = p.merge_sha))`;
+
+/**
+ * Lists the cards of a release with their merged pull requests, by number. `lastTarget`: the last
+ * target of the flow; null for the default branch of each repository.
+ */
+export async function listReleasedCards(
+  db: Db,
+  releaseId: string,
+  lastTarget: string | null,
+): Promise<ReleasedCard[]> {
   return rows<ReleasedCard>(
     db,
     `select c.id, c.number, c.title, s.kind = 'done' as "isDone",
             coalesce((select json_agg(json_build_object('repositoryId', p.repository_id, 'number', p.number,
-                                        'isReleased', rc.picked_at is not null or not (${IS_LACKED})) order by p.number)
+                                        'mergeSha', p.merge_sha,
+                                        'isReleased', case when rc.picked_at is not null then true
+                                                           when ${IS_LACKED_BY_START} then false
+                                                           when not (${MAY_LACK}) then true end) order by p.number)
                         from pull_requests p where p.card_id = c.id and p.state = 'merged'), '[]') as "pullRequests"
        from release_cards rc join cards c on c.id = rc.card_id join stages s on s.id = c.stage_id
       where rc.release_id = :releaseId order by c.number`,
-    { releaseId },
+    { releaseId, lastTarget },
   );
 }
 

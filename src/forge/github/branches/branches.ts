@@ -98,11 +98,11 @@ const filesShape = z.looseObject({ files: z.array(fileShape).nullish() });
 
 export async function readContains(
   { read }: GitHubRepository,
-  branchName: string,
+  branchOrSha: string,
   sha: string,
 ): Promise<boolean | null> {
   // The first page would include up to 300 changed files with patches.
-  const response = await read(COMPARE, { basehead: `${branchName}...${sha}`, per_page: 1, page: 2 });
+  const response = await read(COMPARE, { basehead: `${branchOrSha}...${sha}`, per_page: 1, page: 2 });
   if (response.status === 404) return null;
   return parseResponse(comparisonShape, succeeded(response)).ahead_by === 0;
 }

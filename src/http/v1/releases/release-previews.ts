@@ -35,7 +35,7 @@ const preview = z
       .meta({ description: "By name" }),
     missingCards: z.array(z.int()).meta({
       description:
-        "The cards whose work is not on the branches that get the tags: nothing is merged, or not in time",
+        "The cards whose work is not on the branches that get the tags: nothing is merged, or not in time. Without a freeze also those that are merged only into other targets: `complete` asks GitHub whether the tagged branch contains them anyway",
     }),
     unmergedCards: z.array(z.int()).meta({
       description: "Those of `missingCards` without a merged pull request, which cannot be picked yet",
