@@ -3,7 +3,19 @@ import { eventually } from "../support/api.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { boardWithCards, onBoard } from "./support/board-page.ts";
+import { takeScreenshots } from "./support/browser.ts";
 import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
+
+/** Pictures are taken only if a folder is named. */
+const SCREENSHOTS = process.env["SCREENSHOTS"];
+
+/** How a line of the question before a merge looks: its words, and its icon. */
+const LOOK = `(() => {
+  const line = document.querySelector(".dialog [data-action=merge]");
+  const { display, columnGap, fontWeight } = getComputedStyle(line);
+  const { width, height } = getComputedStyle(line.querySelector(".icon"));
+  return { display, columnGap, fontWeight, width, height };
+})()`;
 
 let app: ConsoleWorld;
 beforeAll(async () => {
@@ -120,6 +132,27 @@ describe("a move with Git", () => {
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages["Done"]);
     await shown.cardIn("Done", number).waitFor();
     expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("asks on the card's page with the same look", async () => {
+    const board = await app.board();
+    const { number } = await cardWithCommit(board);
+    const { page, ...ada } = await app.signIn(board);
+    const lookOf = async (name: string): Promise<unknown> => {
+      const question = page.getByRole("dialog", { name: `Move #${number} to Done?` });
+      await question.getByText(/merge pull request #\d+ into main/).waitFor();
+      if (SCREENSHOTS) await takeScreenshots(page, SCREENSHOTS, name);
+      return page.evaluate(LOOK);
+    };
+    const shown = await onBoard(page);
+    await shown.drag(number, shown.column("Done").locator(".column-head"));
+    const onTheBoard = await lookOf("question-board");
+    // Loaded without the board.
+    await page.goto(`${new URL(page.url()).pathname}/cards/${number}`);
+    await page.getByRole("button", { name: "Move to Done", exact: true }).click();
+    expect(await lookOf("question-card")).toEqual(onTheBoard);
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
