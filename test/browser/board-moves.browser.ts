@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
+import { setGates } from "../support/flows.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { boardWithCards, onBoard } from "./support/board-page.ts";
@@ -77,6 +78,25 @@ describe("the board", () => {
     await page.goBack();
     await shown.card(1).waitFor();
     expect(await page.evaluate("document.querySelector('.column-cards').scrollTop")).toBeGreaterThan(100);
+    await ada.close();
+  });
+
+  it("never begins a line of a stage's notes with a separator", async () => {
+    const board = await app.board();
+    await setGates(board, "Done", { humanOnly: true, secondPerson: true });
+    const { page, ...ada } = await app.signIn(board);
+    const shown = await onBoard(page);
+    const notes = shown.column("Done").locator(".column-notes");
+    await notes.getByText("needs a second person").waitFor();
+    if (SCREENSHOTS) await takeScreenshots(page, SCREENSHOTS, "board-notes");
+    const each = (what: string) =>
+      page.evaluate<unknown[]>(
+        `[...document.querySelectorAll('[data-rule="merge"] .column-notes > *')].map((note) => ${what})`,
+      );
+    const tops = await each("note.getBoundingClientRect().top");
+    expect(new Set(tops).size).toBeGreaterThan(1);
+    expect(await each('getComputedStyle(note, "::before").content')).toEqual(["none", "none", "none"]);
+    expect(await each('getComputedStyle(note, "::after").content')).toEqual(['" ·"', '" ·"', "none"]);
     await ada.close();
   });
 
