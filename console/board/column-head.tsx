@@ -48,9 +48,9 @@ export function ColumnHead({ stage, shown, total, isCollapsed, onToggle }: Props
       {!isCollapsed && (
         <p className="column-notes">
           <RuleNote rule={rule} />
-          {minRole === "maintainer" && <span className="column-gate">maintainers only</span>}
-          {gates?.humanOnly && <span className="column-gate">people only</span>}
-          {gates?.secondPerson && <span className="column-gate">{SECOND_PERSON}</span>}
+          {minRole === "maintainer" && <span>maintainers only</span>}
+          {gates?.humanOnly && <span>people only</span>}
+          {gates?.secondPerson && <span>{SECOND_PERSON}</span>}
         </p>
       )}
     </header>
@@ -60,10 +60,10 @@ export function ColumnHead({ stage, shown, total, isCollapsed, onToggle }: Props
 /** What happens in Git when a card enters the stage. */
 const RuleNote = ({ rule }: { readonly rule: Rule }) =>
   rule.type === "merge" ? (
-    <span className="column-rule column-rule-merge">
+    <span className="column-rule-merge">
       <Icon name="merge" />
       merges into {rule.into === null ? "the default branch" : <span className="mono">{rule.into}</span>}
     </span>
   ) : (
-    <span className="column-rule">{RULE_WORDS[rule.type]}</span>
+    <span>{RULE_WORDS[rule.type]}</span>
   );

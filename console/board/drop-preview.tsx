@@ -1,6 +1,7 @@
 import type { MovePlan } from "../api/schema.d.ts";
 import { Icon } from "../components/icon.tsx";
 import { isRefused, placeOf, reasonsOf, stepText, type Preview } from "./moves/plan.ts";
+import "./moves/plan.css";
 
 /** What a column shows while a card is dragged: what would happen, or why the card may not enter. */
 export function DropPreview({ preview: { plan, isFailed } }: { readonly preview: Preview }) {

@@ -112,7 +112,7 @@ function CardPage({ card }: { readonly card: CardSnapshot }) {
           composerRef={composer}
         />
       </div>
-      <MergeQuestion question={move.question} onAnswer={(isConfirmed) => move.confirmMove(isConfirmed)} />
+      <MergeQuestion question={move.question} onAnswer={move.confirmMove} />
     </article>
   );
 }

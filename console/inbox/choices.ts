@@ -1,31 +1,43 @@
-import { useFlow } from "../api/reads.ts";
 import type { InboxItem } from "../api/schema.d.ts";
 import { useWrite } from "../api/use-write.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { approveProposal } from "../card/git/approve-proposal.ts";
+import type { Stage } from "../card/moves/plan.tsx";
 
-/** Something that a person can decide about an item with one click. */
-export interface Choice {
+interface Offer {
   readonly label: string;
-  /** The notice afterwards, without a period. */
-  readonly done: string;
-  readonly run: () => Promise<unknown>;
   readonly isDismissal?: boolean;
   readonly maintainerOnly?: boolean;
 }
 
-/** The choices about an item, the most likely one first. */
-export function useChoices(item: InboxItem): readonly Choice[] {
-  const own = useOwnChoices(item);
+/** A call that a person can decide on with one click. */
+interface Call extends Offer {
+  /** The notice afterwards, without a period. */
+  readonly done: string;
+  readonly run: () => Promise<unknown>;
+}
+
+/** A move of the item's card to the top of a stage. It asks before it merges. */
+export interface Move extends Offer {
+  readonly number: number;
+  readonly stage: Stage;
+}
+
+/** Something that a person can decide about an item. */
+export type Choice = Call | Move;
+
+/** The choices about an item, the most likely one first. `stages` are those of the item's project. */
+export function useChoices(item: InboxItem, stages: readonly Stage[]): readonly Choice[] {
+  const own = useOwnChoices(item, stages);
   const dismiss = useWrite("DELETE /v1/inbox/{itemId}");
   if (!item.dismissible) return own;
   const run = () => dismiss.mutateAsync({ path: { itemId: item.id } });
   return [...own, { label: "Dismiss", done: "Dismissed", isDismissal: true, run }];
 }
 
-function useOwnChoices(item: InboxItem): readonly Choice[] {
+function useOwnChoices(item: InboxItem, stages: readonly Stage[]): readonly Choice[] {
   const { session } = useWorkspace();
-  const cards = useCardChoices(item);
+  const cards = useCardChoices(item, stages);
   const adopt = useWrite("POST /v1/inbox/{itemId}/adopt");
   const change = useWrite("PATCH /v1/webhooks/{id}");
   const create = useWrite("POST /v1/cards");
@@ -69,28 +81,24 @@ function useOwnChoices(item: InboxItem): readonly Choice[] {
 }
 
 /** Choices about the card of an item; none if it has no card. */
-function useCardChoices({ card, projectId, repository }: InboxItem) {
+function useCardChoices({ card, repository }: InboxItem, stages: readonly Stage[]) {
   const { client } = useWorkspace();
-  const { data: flow } = useFlow(projectId);
   const move = useWrite("POST /v1/cards/{number}/move");
   const update = useWrite("PATCH /v1/cards/{number}");
-  const stages = flow?.stages ?? [];
   const path = { number: card?.number ?? 0 };
   const only = (choice: Choice): readonly Choice[] => (card ? [choice] : []);
-  const into = (statusId: string): string => stages.find(({ id }) => id === statusId)?.name ?? "the stage";
-  const moveChoice = (statusId: string, label: string): readonly Choice[] =>
-    only({
-      label,
-      done: `Card ${path.number} is in ${into(statusId)}`,
-      run: () => move.mutateAsync({ path, body: { statusId, index: 0 } }),
-    });
+  const stageOf = (statusId: string) => stages.find(({ id }) => id === statusId);
+  const into = (statusId: string): string => stageOf(statusId)?.name ?? "the stage";
+  const moveTo = (stage: Stage | undefined, label: string): readonly Choice[] =>
+    stage ? only({ label, number: path.number, stage }) : [];
   return {
     moveTo: (statusId: string, again = "") =>
-      moveChoice(statusId, `Move to ${into(statusId)} ${again}`.trim()),
-    giveUp: () => {
-      const backlog = stages.find(({ kind }) => kind === "backlog");
-      return backlog ? moveChoice(backlog.id, "Move back to the backlog") : [];
-    },
+      moveTo(stageOf(statusId), `Move to ${into(statusId)} ${again}`.trim()),
+    giveUp: () =>
+      moveTo(
+        stages.find(({ kind }) => kind === "backlog"),
+        "Move back to the backlog",
+      ),
     moveWhenReady: (statusId: string) =>
       only({
         label: `Move to ${into(statusId)} when ready`,

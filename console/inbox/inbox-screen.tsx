@@ -37,13 +37,17 @@ export default function InboxScreen() {
       ) : (
         <ul className="inbox-items">
           {items.map((item) => (
-            <Item key={item.id} item={item} />
+            <Item key={keyOf(item)} item={item} />
           ))}
         </ul>
       )}
     </div>
   );
 }
+
+/** Each refused attempt is another item. The card's refusal stays in its place, with what its decision says. */
+const keyOf = ({ id, kind, card }: InboxItem): string =>
+  kind === "promotion_blocked" && card ? `${kind} ${card.number}` : id;
 
 function Item({ item }: { readonly item: InboxItem }) {
   const { base } = useWorkspace();

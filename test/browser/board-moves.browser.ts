@@ -1,9 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
+import { setGates } from "../support/flows.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { boardWithCards, onBoard } from "./support/board-page.ts";
+import { takeScreenshots } from "./support/browser.ts";
 import { startConsole, type ConsoleWorld } from "./support/console-world.ts";
+
+/** Pictures are taken only if a folder is named. */
+const SCREENSHOTS = process.env["SCREENSHOTS"];
+
+/** How a line of the question before a merge looks: its words, and its icon. */
+const LOOK = `(() => {
+  const line = document.querySelector(".dialog [data-action=merge]");
+  const { display, columnGap, fontWeight } = getComputedStyle(line);
+  const { width, height } = getComputedStyle(line.querySelector(".icon"));
+  return { display, columnGap, fontWeight, width, height };
+})()`;
 
 let app: ConsoleWorld;
 beforeAll(async () => {
@@ -68,6 +81,25 @@ describe("the board", () => {
     await ada.close();
   });
 
+  it("never begins a line of a stage's notes with a separator", async () => {
+    const board = await app.board();
+    await setGates(board, "Done", { humanOnly: true, secondPerson: true });
+    const { page, ...ada } = await app.signIn(board);
+    const shown = await onBoard(page);
+    const notes = shown.column("Done").locator(".column-notes");
+    await notes.getByText("needs a second person").waitFor();
+    if (SCREENSHOTS) await takeScreenshots(page, SCREENSHOTS, "board-notes");
+    const each = (what: string) =>
+      page.evaluate<unknown[]>(
+        `[...document.querySelectorAll('[data-rule="merge"] .column-notes > *')].map((note) => ${what})`,
+      );
+    const tops = await each("note.getBoundingClientRect().top");
+    expect(new Set(tops).size).toBeGreaterThan(1);
+    expect(await each('getComputedStyle(note, "::before").content')).toEqual(["none", "none", "none"]);
+    expect(await each('getComputedStyle(note, "::after").content')).toEqual(['" ·"', '" ·"', "none"]);
+    await ada.close();
+  });
+
   it("shows a viewer the cards, and why none can be moved", async () => {
     const board = await boardWithCards(app, 1);
     const { page, ...ada } = await app.signIn(board, "ada", { role: "viewer" });
@@ -120,6 +152,27 @@ describe("a move with Git", () => {
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages["Done"]);
     await shown.cardIn("Done", number).waitFor();
     expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("asks on the card's page with the same look", async () => {
+    const board = await app.board();
+    const { number } = await cardWithCommit(board);
+    const { page, ...ada } = await app.signIn(board);
+    const lookOf = async (name: string): Promise<unknown> => {
+      const question = page.getByRole("dialog", { name: `Move #${number} to Done?` });
+      await question.getByText(/merge pull request #\d+ into main/).waitFor();
+      if (SCREENSHOTS) await takeScreenshots(page, SCREENSHOTS, name);
+      return page.evaluate(LOOK);
+    };
+    const shown = await onBoard(page);
+    await shown.drag(number, shown.column("Done").locator(".column-head"));
+    const onTheBoard = await lookOf("question-board");
+    // Loaded without the board.
+    await page.goto(`${new URL(page.url()).pathname}/cards/${number}`);
+    await page.getByRole("button", { name: "Move to Done", exact: true }).click();
+    expect(await lookOf("question-card")).toEqual(onTheBoard);
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });

@@ -14,6 +14,8 @@ import { boardWithItem, requireReviews, type BoardWithItem, type ItemKind } from
 /** Pictures are taken only if a folder is named. */
 const SCREENSHOTS = process.env["SCREENSHOTS"];
 
+const REVIEW_REQUIRED = "At least 1 approving review is required";
+
 let app: ConsoleWorld;
 beforeAll(async () => {
   app = await startConsole();
@@ -37,6 +39,16 @@ async function openItem(kind: ItemKind, role: "member" | "maintainer" | "viewer"
 
 const click = (item: Locator, name: string) => item.getByRole("button", { name, exact: true }).click();
 
+const mergeQuestion = ({ page, number }: Pick<Open, "page" | "number">): Locator =>
+  page.getByRole("dialog", { name: `Move #${number} to Done?` });
+
+/** Repeats a refused move, and confirms that it merges. */
+async function repeatMerge(open: Pick<Open, "page" | "number" | "item">): Promise<void> {
+  await click(open.item, "Move to Done again");
+  await mergeQuestion(open).getByText("merge pull request #1 into main").waitFor();
+  await click(mergeQuestion(open), "Merge and move");
+}
+
 const isIn = ({ board, number }: BoardWithItem, stage: keyof TestBoard["stages"]) =>
   board.api.cardWhen(number, ({ statusId }) => statusId === board.stages[stage]);
 
@@ -45,14 +57,16 @@ const STORIES: Readonly<Record<ItemKind, { says: string; decide: (open: Open) =>
   promotion_blocked: {
     says: "A person reviews the pull request on GitHub.",
     decide: async ({ board, item, ...open }) => {
-      await click(item, "Move to Done again");
+      await repeatMerge({ item, ...open });
+      await item.getByText(`Not moved again just now: ${REVIEW_REQUIRED}`).waitFor();
+      if (SCREENSHOTS) await takeScreenshots(open.page, SCREENSHOTS, "inbox-not-moved");
       await open.page
         .getByTestId("announcer")
-        .getByText("Move to Done again: not done.")
+        .getByText(`Card #${open.number} was not moved to Done. ${REVIEW_REQUIRED}`)
         .waitFor({ state: "attached" });
-      expect(await item.textContent()).toContain("At least 1 approving review is required");
       await requireReviews(board, false);
-      await click(item, "Move to Done again");
+      await repeatMerge({ item, ...open });
+      await open.page.getByRole("region", { name: "Notices" }).getByText("is merged").waitFor();
       await isIn({ board, ...open }, "Done");
     },
   },
@@ -193,6 +207,31 @@ describe("an item of the inbox", () => {
     await page.getByText("Nothing needs a decision").waitFor();
     expect(open.problems()).toEqual([]);
     await open.close();
+  });
+});
+
+describe("a refused move that the inbox repeats", () => {
+  it("merges only after a confirmation, and not if its plan cannot be read", async () => {
+    const { board, page, item, number, ...ada } = await openItem("promotion_blocked");
+    const question = mergeQuestion({ page, number });
+    await requireReviews(board, false);
+    await click(item, "Move to Done again");
+    await question.getByText("A merge changes a shared branch and cannot be undone.").waitFor();
+    await click(question, "Cancel");
+    await question.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Move to Done again" }).and(page.locator(":focus")).waitFor();
+    const plans = "**/console/v1/cards/*/move-plan?*";
+    await page.route(plans, (route) => route.abort());
+    await click(item, "Move to Done again");
+    await item.getByRole("alert").waitFor();
+    expect(await question.count()).toBe(0);
+    expect(await board.api.readCard(number)).toMatchObject({ statusId: board.stages["In review"] });
+    await page.unroute(plans);
+    await repeatMerge({ page, item, number });
+    await isIn({ board, number }, "Done");
+    await item.waitFor({ state: "detached" });
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
   });
 });
 
