@@ -140,6 +140,12 @@ describe("a release", () => {
     await page.getByRole("button", { name: "Pick 1 card" }).click();
     await announced(page, `Card ${second} was picked`);
     await page.locator(`[data-scope="${second}"]`).getByText("added").waitFor();
+    await page
+      .getByText(/^The branch release\/1-4 .* picked or pushed .* The release stays frozen\.$/)
+      .waitFor();
+    expect(await actionsOn(page)).toEqual(["Promote cards (off)", "Complete (next)", "Unfreeze (off)"]);
+    await page.keyboard.press("f");
+    expect(await page.getByRole("dialog").count()).toBe(0);
 
     // The notes are shown before they are written, and a taken tag keeps what was typed.
     const main = await world.forge.commit(`${board.owner}/web`, "main", { "later.txt": "x\n" });
