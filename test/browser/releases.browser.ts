@@ -457,6 +457,31 @@ describe("a promotion", () => {
     await ada.close();
   });
 
+  it("shows a refusal as long as the card has it, and nothing after the completion", async () => {
+    const board = await console.board();
+    const number = await cardInReview(console.world, board, { web: { "a.txt": "a\n" } }, "Late");
+    const id = await makeRelease(board.api, "1.7", [number]);
+    const { page, ...ada } = await openAs(board, id);
+    await protect(board, { required_pull_request_reviews: { required_approving_review_count: 1 } });
+    await page.keyboard.press("p");
+    await page.getByRole("button", { name: "Promote 1 card to Done" }).click();
+    await announced(page, "0 promoted, 1 refused");
+    const panel = page.getByRole("region", { name: "Promotion to Done" });
+    await panel.getByText("Not moved to Done").waitFor();
+    await protect(board, {});
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    await panel.getByText("refused then, now in Done").waitFor();
+    expect(await page.getByText("Not moved to Done").count()).toBe(0);
+    await shoot(page, "release-refused-then");
+    const versions = [{ repositoryId: board.repositories["web"], tagName: "v1.7" }];
+    expect((await complete(board.api, id, versions)).status).toBe(200);
+    await panel.waitFor({ state: "detached" });
+    await board.api.move(number, board.stages["In review"]);
+    await page.getByText("The card is not in the last stage now.").waitFor();
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
   it("is cancelled while it runs: the card that is being moved finishes, the others stay", async () => {
     const board = await console.board();
     const numbers: number[] = [];
