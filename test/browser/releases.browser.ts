@@ -362,7 +362,8 @@ describe("a release with cards outside the last stage", () => {
     const done = await mergedCard(console.world, board, { web: { "a.txt": "a\n" } }, "Merged");
     const back = await mergedCard(console.world, board, { web: { "b.txt": "b\n" } }, "Moved back");
     await board.api.move(back, board.stages["In review"]);
-    const { page, ...ada } = await openAs(board, await makeRelease(board.api, "3.2", [done, back]));
+    const id = await makeRelease(board.api, "3.2", [done, back]);
+    const { page, ...ada } = await openAs(board, id);
     await page.getByRole("button", { name: "Complete", exact: true }).click();
     const warning = page.getByRole("group", { name: "Cards outside the last stage" });
     await warning.getByText("Completing the release does not move them:").waitFor();
@@ -371,6 +372,12 @@ describe("a release with cards outside the last stage", () => {
       .waitFor();
     expect(await warning.getByRole("listitem").allTextContents()).toEqual([`#${back} Moved back`]);
     expect(await findInaccessible(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    const versions = [{ repositoryId: board.repositories["web"], tagName: "v3.2" }];
+    expect((await complete(board.api, id, versions)).status).toBe(200);
+    await page.getByText("1 of 2 cards is in the last stage now.").waitFor();
+    await board.api.move(done, board.stages["In review"]);
+    await page.getByText("None of the 2 cards is in the last stage now.").waitFor();
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
