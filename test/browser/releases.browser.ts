@@ -163,7 +163,10 @@ describe("a release", () => {
     await completing.getByRole("group", { name: `Notes in ${board.owner}/web` }).waitFor();
     await tag.fill("v 1");
     await complete.click();
-    await completing.getByText("not a valid Git tag name").waitFor();
+    await completing
+      .getByRole("alert")
+      .getByText("Use letters, digits and . - _ / without spaces, for example v1.4.0.")
+      .waitFor();
     expect(await completing.getByText("valid Git tag name").count()).toBe(1);
     expect(await completing.getByText("body.versions").count()).toBe(0);
     await tag.fill("v1");
