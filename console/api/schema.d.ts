@@ -982,6 +982,7 @@ export type ReleasePreview = {
     readonly number: number;
     readonly title: string;
   }[];
+  readonly unfreezeRefusal: (string | null);
 };
 
 export type ReleaseOperation = {

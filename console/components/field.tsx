@@ -42,8 +42,13 @@ const Frame = ({ label, hint, error, isLabelHidden, children }: FrameProps) => (
     <Base.Label className={isLabelHidden ? "visually-hidden" : "field-label"}>{label}</Base.Label>
     {children}
     {hint !== undefined && <Base.Description className="field-hint">{hint}</Base.Description>}
-    <Base.Error className="field-error" match={error !== undefined}>
-      {error}
-    </Base.Error>
+    <FieldError error={error} />
   </Base.Root>
+);
+
+/** What is wrong with the value of a field. It is announced when it appears. */
+export const FieldError = ({ error }: { readonly error: string | undefined }) => (
+  <Base.Error className="field-error" role="alert" match={error !== undefined}>
+    {error}
+  </Base.Error>
 );

@@ -1,6 +1,6 @@
 import { Field as Base } from "@base-ui/react/field";
 import type { SelectHTMLAttributes } from "react";
-import "./field.css";
+import { FieldError } from "./field.tsx";
 
 interface Props<Value extends string> extends Omit<
   SelectHTMLAttributes<HTMLSelectElement>,
@@ -36,9 +36,7 @@ export function Select<Value extends string>(props: Props<Value>) {
         }
       />
       {hint !== undefined && <Base.Description className="field-hint">{hint}</Base.Description>}
-      <Base.Error className="field-error" match={error !== undefined}>
-        {error}
-      </Base.Error>
+      <FieldError error={error} />
     </Base.Root>
   );
 }

@@ -107,8 +107,8 @@ export function UnfreezeDialog({ release, open, onClose }: Props) {
       }
     >
       <p>
-        The cards can be changed again. The release branches are deleted, unless commits were picked or pushed
-        onto one of them; then nothing changes.
+        The release branches are deleted, and the cards can be changed again. If commits were pushed onto one
+        of the branches, nothing changes.
       </p>
       <ul className="release-plan">
         {repositories.map(

@@ -30,10 +30,10 @@ export function ReleaseActions({ release, flow, isBusy, onPromote }: Props) {
   const state = stateOf(release);
   const { data: preview } = useReleasePreview(release.id, state === "frozen");
   const reasonId = useId();
-  const whyNot = whyNotPromoted(release, flow);
-  const actions = state === "completed" ? [] : actionsOf(release, board.role, whyNot === null);
+  const whyNot = { promote: whyNotPromoted(release, flow), unfreeze: preview?.unfreezeRefusal ?? null };
+  const actions = state === "completed" ? [] : actionsOf(release, board.role, whyNot);
   const ask = (wanted: Question): void => {
-    const isOffered = actions.some(({ question, isOff }) => question === wanted && !isOff);
+    const isOffered = actions.some(({ question, whyOff = null }) => question === wanted && whyOff === null);
     if (isOffered && !isBusy) setAsked(wanted);
   };
   useShortcut("promoteRelease", () => ask("promote"));
@@ -44,23 +44,26 @@ export function ReleaseActions({ release, flow, isBusy, onPromote }: Props) {
   const dialog = { release, onClose: () => setAsked(null) };
   return (
     <div className="release-actions">
-      {actions.map(({ question, name, icon, isOff = false }) => (
+      {actions.map(({ question, name, icon, whyOff = null }) => (
         <Button
           key={question}
           kind={question === "delete" ? "danger" : question === next ? "primary" : "secondary"}
           isBusy={isBusy}
-          disabled={isOff}
-          aria-describedby={isOff ? reasonId : undefined}
+          disabled={whyOff !== null}
+          aria-describedby={whyOff === null ? undefined : `${reasonId}-${question}`}
           onClick={() => ask(question)}
         >
           {icon && <Icon name={icon} />}
           {name}
         </Button>
       ))}
-      {whyNot !== null && actions.length > 0 && (
-        <p id={reasonId} className="release-hint">
-          {whyNot}
-        </p>
+      {actions.map(
+        ({ question, whyOff = null }) =>
+          whyOff !== null && (
+            <p key={question} id={`${reasonId}-${question}`} className="release-hint">
+              {whyOff}
+            </p>
+          ),
       )}
       {board.role !== "maintainer" && <p className="release-hint">{WHO_MAY[board.role]}</p>}
       <PromoteDialog {...dialog} flow={flow} open={asked === "promote"} onPromote={onPromote} />
@@ -76,19 +79,23 @@ interface Action {
   readonly question: Question;
   readonly name: string;
   readonly icon?: "branch" | "move" | "tag";
-  /** Whether it is shown and cannot be used now. */
-  readonly isOff?: boolean;
+  /** Why it is shown and cannot be used now; null if it can. */
+  readonly whyOff?: string | null;
 }
 
 /** The actions of a release that is not completed. */
-function actionsOf(release: ReleaseDetails, role: Role, mayPromote: boolean): readonly Action[] {
+function actionsOf(
+  release: ReleaseDetails,
+  role: Role,
+  whyNot: Readonly<Record<"promote" | "unfreeze", string | null>>,
+): readonly Action[] {
   const isOpen = stateOf(release) === "open";
   const freeze = isOpen ? "Freeze" : "Create the missing branches";
   const promote: Action = {
     question: "promote",
     name: "Promote cards",
     icon: "move",
-    isOff: !mayPromote,
+    whyOff: whyNot.promote,
   };
   if (!hasRole(role, "maintainer")) return hasRole(role, "member") ? [promote] : [];
   return [
@@ -97,7 +104,9 @@ function actionsOf(release: ReleaseDetails, role: Role, mayPromote: boolean): re
       : []),
     promote,
     { question: "complete", name: "Complete", icon: "tag" },
-    isOpen ? { question: "delete", name: "Delete" } : { question: "unfreeze", name: "Unfreeze" },
+    isOpen
+      ? { question: "delete", name: "Delete" }
+      : { question: "unfreeze", name: "Unfreeze", whyOff: whyNot.unfreeze },
   ];
 }
 

@@ -1,10 +1,16 @@
 import { Link } from "wouter";
 import type { Flow, ReleaseDetails } from "../api/schema.d.ts";
 import { useWorkspace } from "../api/workspace.tsx";
-import { cardsOf } from "../text/counted.ts";
 import { Ago } from "../text/time.tsx";
 import { Progress } from "./progress.tsx";
 import { StateBadge } from "./state-badge.tsx";
+
+/** Says how many cards of a completed release are in the last stage, if not all of them are. */
+function finishedText(finished: number, total: number): string {
+  if (total === 1) return "The card is not in the last stage now.";
+  const some = finished === 0 ? `None of the ${total} cards` : `${finished} of ${total} cards`;
+  return `${some} ${finished <= 1 ? "is" : "are"} in the last stage now.`;
+}
 
 /** The name of a release, its state and dates, and how many of its cards are done. */
 export function ReleaseHead({ release, flow }: { readonly release: ReleaseDetails; readonly flow: Flow }) {
@@ -45,9 +51,7 @@ export function ReleaseHead({ release, flow }: { readonly release: ReleaseDetail
         />
       )}
       {isCompleted && finished < cards.length && (
-        <p className="release-hint">
-          {finished} of {cardsOf(cards.length)} {finished === 1 ? "is" : "are"} in the last stage now.
-        </p>
+        <p className="release-hint">{finishedText(finished, cards.length)}</p>
       )}
     </header>
   );

@@ -2,8 +2,6 @@ import { useState } from "react";
 import { ApiProblem } from "../api/problem.ts";
 import { useFlow } from "../api/reads.ts";
 import type { Flow, ReleaseDetails } from "../api/schema.d.ts";
-import { hasRole } from "../api/session.ts";
-import { useWorkspace } from "../api/workspace.tsx";
 import { ErrorState, Loading } from "../components/states.tsx";
 import { NotFound } from "../shell/not-found.tsx";
 import { useBoardTitle, useProjectOfPage } from "../shell/use-project.ts";
@@ -42,10 +40,7 @@ const RUNNING: Readonly<Record<string, string>> = {
 };
 
 function ReleasePage({ release, flow }: { readonly release: ReleaseDetails; readonly flow: Flow }) {
-  const { board } = useWorkspace();
-  const { id, cards } = release;
-  const promotion = usePromotion(id);
-  const target = flow.stages.find((each) => each.id === promotion.statusId);
+  const promotion = usePromotion(release.id);
   const [isPicking, setIsPicking] = useState(false);
   const isBusy = promotion.isRunning || promotion.other !== null;
   const isCompleted = release.status === "completed";
@@ -67,12 +62,7 @@ function ReleasePage({ release, flow }: { readonly release: ReleaseDetails; read
           {RUNNING[promotion.other]} Other changes wait until it has ended.
         </p>
       )}
-      <PromotionPanel
-        promotion={promotion}
-        stage={target?.name ?? "a removed stage"}
-        titleOf={(number) => cards.find((card) => card.number === number)?.title}
-        mayCancel={hasRole(board.role, "member") && hasRole(board.role, target?.minRole ?? "member")}
-      />
+      {!isCompleted && <PromotionPanel promotion={promotion} release={release} flow={flow} />}
       {isCompleted && <ReleaseRepositories release={release} />}
       <ReleaseScope release={release} flow={flow} isBusy={isBusy} onPicking={setIsPicking} />
       {!isCompleted && <ReleaseRepositories release={release} />}

@@ -217,7 +217,10 @@ describe("a maintainer", () => {
     expect(await login.getAttribute("placeholder")).toBe("copilot-swe-agent[bot]");
     await login.fill("my-agent");
     await page.getByRole("button", { name: "Register", exact: true }).click();
-    await page.getByText(/^GitHub has no user or bot my-agent\. .*issue a key without an agent\.$/).waitFor();
+    await page
+      .getByRole("alert")
+      .getByText(/^GitHub has no user or bot my-agent\. .*issue a key without an agent\.$/)
+      .waitFor();
     await login.fill(grace);
     await page.getByRole("button", { name: "Register", exact: true }).click();
     const question = page.getByRole("dialog", { name: `Register ${grace} as an agent?` });

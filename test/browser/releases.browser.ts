@@ -140,6 +140,12 @@ describe("a release", () => {
     await page.getByRole("button", { name: "Pick 1 card" }).click();
     await announced(page, `Card ${second} was picked`);
     await page.locator(`[data-scope="${second}"]`).getByText("added").waitFor();
+    await page
+      .getByText(/^The branch release\/1-4 .* picked or pushed .* The release stays frozen\.$/)
+      .waitFor();
+    expect(await actionsOn(page)).toEqual(["Promote cards (off)", "Complete (next)", "Unfreeze (off)"]);
+    await page.keyboard.press("f");
+    expect(await page.getByRole("dialog").count()).toBe(0);
 
     // The notes are shown before they are written, and a taken tag keeps what was typed.
     const main = await world.forge.commit(`${board.owner}/web`, "main", { "later.txt": "x\n" });
@@ -157,7 +163,10 @@ describe("a release", () => {
     await completing.getByRole("group", { name: `Notes in ${board.owner}/web` }).waitFor();
     await tag.fill("v 1");
     await complete.click();
-    await completing.getByText("not a valid Git tag name").waitFor();
+    await completing
+      .getByRole("alert")
+      .getByText("Use letters, digits and . - _ / without spaces, for example v1.4.0.")
+      .waitFor();
     expect(await completing.getByText("valid Git tag name").count()).toBe(1);
     expect(await completing.getByText("body.versions").count()).toBe(0);
     await tag.fill("v1");
@@ -374,7 +383,8 @@ describe("a release with cards outside the last stage", () => {
     const done = await mergedCard(console.world, board, { web: { "a.txt": "a\n" } }, "Merged");
     const back = await mergedCard(console.world, board, { web: { "b.txt": "b\n" } }, "Moved back");
     await board.api.move(back, board.stages["In review"]);
-    const { page, ...ada } = await openAs(board, await makeRelease(board.api, "3.2", [done, back]));
+    const id = await makeRelease(board.api, "3.2", [done, back]);
+    const { page, ...ada } = await openAs(board, id);
     await page.getByRole("button", { name: "Complete", exact: true }).click();
     const warning = page.getByRole("group", { name: "Cards outside the last stage" });
     await warning.getByText("Completing the release does not move them:").waitFor();
@@ -383,6 +393,12 @@ describe("a release with cards outside the last stage", () => {
       .waitFor();
     expect(await warning.getByRole("listitem").allTextContents()).toEqual([`#${back} Moved back`]);
     expect(await findInaccessible(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    const versions = [{ repositoryId: board.repositories["web"], tagName: "v3.2" }];
+    expect((await complete(board.api, id, versions)).status).toBe(200);
+    await page.getByText("1 of 2 cards is in the last stage now.").waitFor();
+    await board.api.move(done, board.stages["In review"]);
+    await page.getByText("None of the 2 cards is in the last stage now.").waitFor();
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
@@ -465,6 +481,31 @@ describe("a promotion", () => {
     await dialog.locator("label", { hasText: "Good" }).getByText("To do", { exact: true }).waitFor();
     await dialog.getByRole("button", { name: "Promote 2 cards to To do" }).click();
     await announced(page, "1 promoted, 1 already there");
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("shows a refusal as long as the card has it, and nothing after the completion", async () => {
+    const board = await console.board();
+    const number = await cardInReview(console.world, board, { web: { "a.txt": "a\n" } }, "Late");
+    const id = await makeRelease(board.api, "1.7", [number]);
+    const { page, ...ada } = await openAs(board, id);
+    await protect(board, { required_pull_request_reviews: { required_approving_review_count: 1 } });
+    await page.keyboard.press("p");
+    await page.getByRole("button", { name: "Promote 1 card to Done" }).click();
+    await announced(page, "0 promoted, 1 refused");
+    const panel = page.getByRole("region", { name: "Promotion to Done" });
+    await panel.getByText("Not moved to Done").waitFor();
+    await protect(board, {});
+    expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    await panel.getByText("refused then, now in Done").waitFor();
+    expect(await page.getByText("Not moved to Done").count()).toBe(0);
+    await shoot(page, "release-refused-then");
+    const versions = [{ repositoryId: board.repositories["web"], tagName: "v1.7" }];
+    expect((await complete(board.api, id, versions)).status).toBe(200);
+    await panel.waitFor({ state: "detached" });
+    await board.api.move(number, board.stages["In review"]);
+    await page.getByText("The card is not in the last stage now.").waitFor();
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });

@@ -148,6 +148,8 @@ describe("the flow", () => {
     await page.getByRole("button", { name: "Edit the flow" }).press("Enter");
     await page.getByRole("button", { name: "Add a stage before Done" }).press("Enter");
     // The new stage has the focus. Its name is not missed before it was typed.
+    await page.getByRole("group", { name: "New stage", exact: true }).getByLabel("Card limit").waitFor();
+    expect(await page.locator(":focus").getAttribute("placeholder")).toBe("Name of the stage");
     expect(await page.getByText("A stage needs a name.").count()).toBe(0);
     await page.keyboard.press("Tab");
     await page.getByText("A stage needs a name.").waitFor();
@@ -157,7 +159,7 @@ describe("the flow", () => {
     await announced(page, /^QA .* is stage 4 of 6\.$/);
     await page.keyboard.press("Enter");
     await announced(page, /^QA .* is stage 3 of 6\.$/);
-    const todo = stageItem(page, 1);
+    const todo = page.getByRole("group", { name: "To do", exact: true });
     expect(await cutOffSelects(page)).toEqual([]);
     const skipped = todo.getByText(/^Cards can skip To do: QA .* Done do not require a person\.$/);
     expect(await skipped.count()).toBe(0);

@@ -65,6 +65,8 @@ describe("POST /v1/releases/{id}/pick", () => {
     );
     expect(await countTemporaryBranches(board)).toBe(0);
     const unfrozen = await unfreeze(board.api, id);
+    const { body: preview } = await board.api.get(`/v1/releases/${id}/preview`);
+    expect(unfrozen.body).toMatchObject({ message: preview["unfreezeRefusal"] });
     expect([unfrozen.status, unfrozen.text]).toEqual([409, expect.stringContaining("picked or pushed")]);
   });
 

@@ -280,6 +280,7 @@ describe("the preview of a release", () => {
       missingCards: [number],
       unmergedCards: [number],
       cardsOutside: [],
+      unfreezeRefusal: null,
     });
     expect(world.forge.control.calls.read().total).toBe(0);
     expect((await own.api.post(`/v1/releases/${id}/freeze`)).status).toBe(200);
@@ -295,6 +296,7 @@ describe("the preview of a release", () => {
       missingCards: [number],
       unmergedCards: [number],
       cardsOutside: [],
+      unfreezeRefusal: null,
     });
   });
 
@@ -332,6 +334,7 @@ describe("the preview of a release", () => {
       missingCards: [],
       unmergedCards: [],
       cardsOutside: [],
+      unfreezeRefusal: null,
     });
     expect((await own.api.post(`/v1/releases/${id}/complete`, { versions: [] })).status).toBe(200);
     expect(await readRelease(own.api, id)).toMatchObject({ missingCount: 0, cards: [{ isMissing: false }] });

@@ -1,24 +1,29 @@
 import { Link } from "wouter";
-import type { PromotionOutcome } from "../../api/schema.d.ts";
+import { useRefusals } from "../../api/reads.ts";
+import type { Flow, PromotionOutcome, ReleaseDetails } from "../../api/schema.d.ts";
+import { hasRole } from "../../api/session.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { Refusal } from "../../card-chip/refusal.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Problem } from "../problem.tsx";
 import { Progress } from "../progress.tsx";
+import type { Stage } from "./stages.ts";
 import { resultOf, type Promotion } from "./use-promotion.ts";
 
 interface Props {
   readonly promotion: Promotion;
-  /** The name of the stage that the cards move into. */
-  readonly stage: string;
-  readonly titleOf: (number: number) => string | undefined;
-  readonly mayCancel: boolean;
+  readonly release: ReleaseDetails;
+  readonly flow: Flow;
 }
 
 /** The progress of a promotion: what happened to each card, and what GitHub refused. */
-export function PromotionPanel({ promotion, stage, titleOf, mayCancel }: Props) {
+export function PromotionPanel({ promotion, release, flow }: Props) {
+  const { board } = useWorkspace();
   const { outcome, isRunning, isCancelled, operationId, error } = promotion;
+  const target = flow.stages.find(({ id }) => id === promotion.statusId);
+  const stage = target?.name ?? "a removed stage";
+  const mayCancel = hasRole(board.role, "member") && hasRole(board.role, target?.minRole ?? "member");
   if (!outcome && !isRunning && error === null) return null;
   const total = outcome ? countOf(outcome) : 0;
   return (
@@ -51,7 +56,15 @@ export function PromotionPanel({ promotion, stage, titleOf, mayCancel }: Props) 
         </>
       )}
       {!isRunning && outcome && <p className="release-hint">{resultOf(outcome)}.</p>}
-      {outcome && <Results outcome={outcome} stage={stage} titleOf={titleOf} />}
+      {outcome && (
+        <Results
+          outcome={outcome}
+          stage={stage}
+          statusId={promotion.statusId}
+          release={release}
+          flow={flow}
+        />
+      )}
     </section>
   );
 }
@@ -68,18 +81,29 @@ const SKIPPED: Readonly<Record<PromotionOutcome["skipped"][number]["reason"], st
   stage_removed: "not moved: the stage was removed",
 };
 
-function Results({
-  outcome,
-  stage,
-  titleOf,
-}: { outcome: PromotionOutcome } & Pick<Props, "stage" | "titleOf">) {
+interface ResultsProps extends Pick<Props, "release" | "flow"> {
+  readonly outcome: PromotionOutcome;
+  /** The stage that the cards move into. */
+  readonly statusId: string | null;
+  /** Its name. */
+  readonly stage: string;
+}
+
+function Results({ outcome, stage, statusId, release, flow }: ResultsProps) {
   const { promoted, refused, skipped, pending } = outcome;
-  const each = { titleOf };
+  // A refusal is current while the card has it; a move or the end of its cause removes it.
+  const refusals = useRefusals(release.projectId);
+  const cardOf = (number: number) => release.cards.find((card) => card.number === number);
+  const each = { titleOf: (number: number) => cardOf(number)?.title };
   return (
     <ul className="release-results">
       {refused.map((card) => (
         <Result key={card.number} number={card.number} {...each}>
-          <Refusal stage={stage} blocked={{ reasons: [{ ...card, repository: card.repository ?? "" }] }} />
+          {refusals.get(card.number)?.blocked?.statusId === statusId ? (
+            <Refusal stage={stage} blocked={{ reasons: [{ ...card, repository: card.repository ?? "" }] }} />
+          ) : (
+            <Badge>{pastRefusal(flow.stages.find(({ id }) => id === cardOf(card.number)?.statusId))}</Badge>
+          )}
         </Result>
       ))}
       {promoted.map(({ number, promoted: merges }) => (
@@ -105,9 +129,13 @@ function Results({
   );
 }
 
+/** Says that a card was refused, and where it is now. */
+const pastRefusal = (stage: Stage | undefined): string =>
+  stage === undefined ? "refused then" : `refused then, now in ${stage.name}`;
+
 interface ResultProps {
   readonly number: number;
-  readonly titleOf: Props["titleOf"];
+  readonly titleOf: (number: number) => string | undefined;
   readonly children: React.ReactNode;
 }
 

@@ -29,7 +29,7 @@ interface Props {
 /** The fields of a stage. The backlog has a name only: every new card enters it. */
 export function StageFields(props: Props) {
   const { stage, at, count, faults, refusals, skips, onChange, onMove, onRemove, onClose } = props;
-  const { key, name, rule, gates } = stage;
+  const { key, id, name, rule, gates } = stage;
   const item = useRef<HTMLLIElement>(null);
   const handle = useRef<HTMLSpanElement>(null);
   const edge = useStageDrag({ item, handle, stageKey: key, at });
@@ -43,96 +43,103 @@ export function StageFields(props: Props) {
       data-edge={edge ?? undefined}
       data-rule={rule.type}
     >
-      <div className="flow-stage-head">
-        <span
-          className="flow-handle"
-          ref={handle}
-          data-fixed={isBacklog || undefined}
-          title="Drag to reorder"
-          aria-hidden="true"
-        >
-          ⠿
-        </span>
-        <Field
-          label={`Name of stage ${at + 1}`}
-          isLabelHidden
-          value={name}
-          maxLength={60}
-          dir="auto"
-          error={wasLeft && name.trim() === "" ? "A stage needs a name." : undefined}
-          onBlur={() => setWasLeft(true)}
-          onChange={(event) => onChange({ name: event.target.value })}
-        />
-        {isBacklog ? (
-          <span className="flow-stage-kind">backlog</span>
-        ) : (
-          <Places
-            name={name || `stage ${at + 1}`}
-            at={at}
-            count={count}
-            onMove={onMove}
-            onRemove={onRemove}
+      <div
+        className="flow-stage-fields"
+        role="group"
+        aria-label={name.trim() || (id === null ? "New stage" : `Stage ${at + 1}`)}
+      >
+        <div className="flow-stage-head">
+          <span
+            className="flow-handle"
+            ref={handle}
+            data-fixed={isBacklog || undefined}
+            title="Drag to reorder"
+            aria-hidden="true"
+          >
+            ⠿
+          </span>
+          <Field
+            label={`Name of stage ${at + 1}`}
+            isLabelHidden
+            placeholder="Name of the stage"
+            value={name}
+            maxLength={60}
+            dir="auto"
+            error={wasLeft && name.trim() === "" ? "A stage needs a name." : undefined}
+            onBlur={() => setWasLeft(true)}
+            onChange={(event) => onChange({ name: event.target.value })}
           />
-        )}
-      </div>
-      {!isBacklog && (
-        <>
-          <div className="flow-stage-rule">
-            <Select
-              label="Entering it"
-              value={rule.type}
-              choices={RULES}
-              error={faults.rule}
-              onChoose={(type) => onChange({ rule: { type, into: type === "merge" ? rule.into : null } })}
+          {isBacklog ? (
+            <span className="flow-stage-kind">backlog</span>
+          ) : (
+            <Places
+              name={name || `stage ${at + 1}`}
+              at={at}
+              count={count}
+              onMove={onMove}
+              onRemove={onRemove}
             />
-            {rule.type === "merge" && (
-              <Field
-                label="Merges into"
-                placeholder="the default branch"
-                maxLength={255}
-                value={rule.into ?? ""}
-                onChange={(event) => onChange({ rule: { ...rule, into: event.target.value || null } })}
+          )}
+        </div>
+        {!isBacklog && (
+          <>
+            <div className="flow-stage-rule">
+              <Select
+                label="Entering it"
+                value={rule.type}
+                choices={RULES}
+                error={faults.rule}
+                onChoose={(type) => onChange({ rule: { type, into: type === "merge" ? rule.into : null } })}
               />
-            )}
-            <Select
-              label="Who may enter"
-              value={roleToEnter(stage)}
-              choices={ROLES}
-              onChoose={(minRole) => onChange({ minRole })}
-            />
-            <Field
-              label="Card limit"
-              type="number"
-              placeholder="none"
-              value={gates.wipLimit ?? ""}
-              error={faults.wipLimit}
-              onChange={(event) => onChange({ gates: { ...gates, wipLimit: limitIn(event.target) } })}
-            />
-          </div>
-          <div className="flow-stage-gates">
-            <Gate
-              text="Only people may move cards here"
-              hint="API keys may not."
-              isOn={gates.humanOnly}
-              onChange={(humanOnly) => onChange({ gates: { ...gates, humanOnly } })}
-            />
-            <Gate
-              text="A second person must move cards here"
-              hint="Whoever wrote or pushed the commits of a card may not, nor the owner of an agent that did."
-              isOn={gates.secondPerson}
-              onChange={(secondPerson) => onChange({ gates: { ...gates, secondPerson } })}
-            />
-          </div>
-          {skips.map((skip) => (
-            <SkipWarning key={skip.whom} skip={skip} onClose={() => onClose(skip)} />
-          ))}
-        </>
-      )}
-      {refusals.map((refusal) => (
-        <p key={refusal} className="flow-fault" role="alert">
-          {refusal}
-        </p>
-      ))}
+              {rule.type === "merge" && (
+                <Field
+                  label="Merges into"
+                  placeholder="the default branch"
+                  maxLength={255}
+                  value={rule.into ?? ""}
+                  onChange={(event) => onChange({ rule: { ...rule, into: event.target.value || null } })}
+                />
+              )}
+              <Select
+                label="Who may enter"
+                value={roleToEnter(stage)}
+                choices={ROLES}
+                onChoose={(minRole) => onChange({ minRole })}
+              />
+              <Field
+                label="Card limit"
+                type="number"
+                placeholder="none"
+                value={gates.wipLimit ?? ""}
+                error={faults.wipLimit}
+                onChange={(event) => onChange({ gates: { ...gates, wipLimit: limitIn(event.target) } })}
+              />
+            </div>
+            <div className="flow-stage-gates">
+              <Gate
+                text="Only people may move cards here"
+                hint="API keys may not."
+                isOn={gates.humanOnly}
+                onChange={(humanOnly) => onChange({ gates: { ...gates, humanOnly } })}
+              />
+              <Gate
+                text="A second person must move cards here"
+                hint="Whoever wrote or pushed the commits of a card may not, nor the owner of an agent that did."
+                isOn={gates.secondPerson}
+                onChange={(secondPerson) => onChange({ gates: { ...gates, secondPerson } })}
+              />
+            </div>
+            {skips.map((skip) => (
+              <SkipWarning key={skip.whom} skip={skip} onClose={() => onClose(skip)} />
+            ))}
+          </>
+        )}
+        {refusals.map((refusal) => (
+          <p key={refusal} className="flow-fault" role="alert">
+            {refusal}
+          </p>
+        ))}
+      </div>
     </li>
   );
 }

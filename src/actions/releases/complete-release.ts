@@ -92,8 +92,11 @@ function issuesOf(
   if (versions.findIndex((other) => other.repositoryId === repositoryId) !== at) {
     return [{ path: `${path}.repositoryId`, message: `${nameOf.get(repositoryId)} is listed twice` }];
   }
-  return isTagName(tagName) ? [] : [{ path: `${path}.tagName`, message: "not a valid Git tag name" }];
+  return isTagName(tagName) ? [] : [{ path: `${path}.tagName`, message: INVALID_TAG_NAME }];
 }
+
+const INVALID_TAG_NAME =
+  "not a valid Git tag name. Use letters, digits and . - _ / without spaces, for example v1.4.0.";
 
 /** An earlier attempt may have written tags before it was refused in another repository. */
 async function requireSameTags(

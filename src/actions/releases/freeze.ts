@@ -141,9 +141,15 @@ export const unfreezeRelease = (deps: Deps, write: Write, release: ReleaseHead):
 
 async function hasBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   const branches = await listReleaseBranches(trx, release.id);
-  const picked = branches.find(({ headSha, startSha }) => headSha !== null && headSha !== startSha);
-  if (picked) throw conflict(notRemovableMessage(picked));
+  const refusal = unfreezeRefusal(branches);
+  if (refusal !== null) throw conflict(refusal);
   return release.frozenAt !== null || branches.length > 0;
+}
+
+/** Why a release with these branches cannot be unfrozen, without reading GitHub: null if nothing is known. */
+export function unfreezeRefusal(branches: readonly ReleaseBranch[]): string | null {
+  const picked = branches.find(({ headSha, startSha }) => headSha !== null && headSha !== startSha);
+  return picked ? notRemovableMessage(picked) : null;
 }
 
 const notRemovableMessage = ({ branchName, fullName }: ReleaseBranch): string =>

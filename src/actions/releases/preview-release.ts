@@ -5,7 +5,7 @@ import type { Db } from "../../store/db/connect.ts";
 import { listBoardRepositories } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { listCardsOutside } from "../../store/releases/release-cards.ts";
-import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
+import { listReleaseBranches, listReleaseRepositories } from "../../store/releases/release-branches.ts";
 import {
   listReleasedCards,
   listReleaseTags,
@@ -13,7 +13,7 @@ import {
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
 import { missingCards, notesIn } from "./complete-release.ts";
-import { releaseBranchName, startBranchOf } from "./freeze.ts";
+import { releaseBranchName, startBranchOf, unfreezeRefusal } from "./freeze.ts";
 import { branchToTag } from "./plan-tags.ts";
 
 /** What freezing and completing would do in a repository. */
@@ -43,6 +43,7 @@ export async function previewRelease(
   readonly unmergedCards: readonly number[];
   /** The cards whose work a freeze would include although they are not in the release. */
   readonly cardsOutside: readonly { readonly number: number; readonly title: string }[];
+  readonly unfreezeRefusal: string | null;
 }> {
   const { workspaceId, projectId } = release;
   const project = requireFound(await findProject(db, workspaceId, projectId), "release");
@@ -91,5 +92,6 @@ export async function previewRelease(
     missingCards: [...missing],
     unmergedCards: unmerged.map(({ number }) => number),
     cardsOutside: release.frozenAt ? [] : await listCardsOutside(db, release, starts),
+    unfreezeRefusal: unfreezeRefusal(await listReleaseBranches(db, release.id)),
   };
 }

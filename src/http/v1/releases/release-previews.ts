@@ -43,6 +43,10 @@ const preview = z
     cardsOutside: z.array(z.object({ number: z.int(), title: z.string() })).meta({
       description: `The cards that are not in the release, but whose merged work the branches of a freeze would contain: at most ${MAX_CARDS_OUTSIDE}, the newest first. Without cards of completed releases; empty after the freeze`,
     }),
+    unfreezeRefusal: z.string().nullable().meta({
+      description:
+        "Why the release cannot be unfrozen: cards were picked onto its branches. Null if Trunkline knows no reason; unfreezing also reads what was pushed",
+    }),
   })
   .meta({ id: "ReleasePreview" });
 
