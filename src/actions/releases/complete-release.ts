@@ -2,12 +2,11 @@ import { z } from "zod";
 import { conflict, invalid, type Issue } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
 import { isTagName } from "../../flow/names.ts";
-import { isMissing, releaseNotes, type ReleaseNotesCard } from "../../flow/releases.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { MAX_TAGS_PER_CALL } from "../../forge/releasing.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
-import { listReleaseRepositories, type ReleaseRepository } from "../../store/releases/release-branches.ts";
+import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
 import {
   markCompleted,
   listReleasedCards,
@@ -20,6 +19,7 @@ import { listBoardRepositories } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { plannedTag, planOrWriteTags, tagTakenMessage, type PlannedTag } from "./plan-tags.ts";
+import { askAboutUnknown, missingCards, notesIn } from "./release-notes.ts";
 import type { Write } from "../write.ts";
 import {
   actOnRelease,
@@ -156,7 +156,7 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
   if ("message" in written) return { state: "refused", ...written };
   const { tagged } = written;
   const listed = await listReleasedCards(deps.db, release.id, targetOf(context.project.flow, true));
-  const cards = await Promise.all(listed.map((card) => checkReleased(deps, card, tagged)));
+  const cards = await Promise.all(listed.map((card) => askAboutUnknown(deps, card, tagged)));
   const refused = await publishAll(deps, context, tagged, cards);
   if (refused !== null) return { state: "refused", message: refused };
   return { state: "done", record: (trx, current) => record(trx, context, current, cards, tagged) };
@@ -226,20 +226,6 @@ function callsToTag(tags: readonly Tagged[]): Tagged[][] {
   return calls.filter(({ length }) => length > 1);
 }
 
-/** Asks GitHub about the pull requests of which only GitHub knows whether the tags contain them. */
-async function checkReleased(
-  deps: Deps,
-  card: ReleasedCard,
-  tagged: readonly Tagged[],
-): Promise<ReleasedCard> {
-  const pullRequests = card.pullRequests.map(async (pull) => {
-    const tag = tagged.find(({ repositoryId }) => repositoryId === pull.repositoryId);
-    if (pull.isReleased !== null || !tag || pull.mergeSha === null) return pull;
-    return { ...pull, isReleased: await deps.forge.contains(tag.forgeRef, tag.sha, pull.mergeSha) };
-  });
-  return { ...card, pullRequests: await Promise.all(pullRequests) };
-}
-
 async function publishAll(
   deps: Deps,
   context: ReleaseContext,
@@ -258,41 +244,6 @@ async function publishAll(
     await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
   }
   return null;
-}
-
-/** The notes of the GitHub release in a repository, and the pull requests that they refer to. */
-export function notesIn(
-  repositoryId: string,
-  cards: readonly ReleasedCard[],
-): { readonly body: string; readonly references: readonly number[] } {
-  const notesCards = cards.map((card) => notesCardIn(card, repositoryId));
-  const references = notesCards.flatMap(({ pullRequests }) => pullRequests.map(({ number }) => number));
-  return { body: releaseNotes(notesCards), references };
-}
-
-/** The cards that the notes mark as not in the release; none if it has no repositories. */
-export const missingCards = (
-  cards: readonly ReleasedCard[],
-  repositories: readonly ReleaseRepository[],
-): number[] =>
-  cards
-    .filter(
-      (card) =>
-        repositories.length > 0 && repositoryIdsOf(card).some((place) => isMissing(notesCardIn(card, place))),
-    )
-    .map(({ number }) => number);
-
-const repositoryIdsOf = ({ pullRequests }: ReleasedCard): readonly string[] =>
-  pullRequests.length === 0 ? [""] : pullRequests.map(({ repositoryId }) => repositoryId);
-
-function notesCardIn(
-  { number, title, isDone, pullRequests }: ReleasedCard,
-  repositoryId: string,
-): ReleaseNotesCard {
-  const there = pullRequests
-    .filter((pull) => pull.repositoryId === repositoryId)
-    .map((pull) => ({ ...pull, isReleased: pull.isReleased === true }));
-  return { number, title, pullRequests: there, hasNoWork: !isDone && pullRequests.length === 0 };
 }
 
 async function record(

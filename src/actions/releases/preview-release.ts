@@ -12,9 +12,9 @@ import {
   type ReleasedCard,
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
-import { missingCards, notesIn } from "./complete-release.ts";
 import { releaseBranchName, startBranchOf, unfreezeRefusal } from "./freeze.ts";
 import { branchToTag } from "./plan-tags.ts";
+import { missingCards, notesIn } from "./release-notes.ts";
 
 /** What freezing and completing would do in a repository. */
 interface RepositoryPreview {
