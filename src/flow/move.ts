@@ -214,6 +214,7 @@ function planFirstBranch(
   targetBranch: string,
   fromSha: string,
 ): RepositoryPlan {
+  // The expected name. If it is taken, the step that creates the branch chooses the next one.
   const branchName = branchNameFor(flow.branchPattern, card.number, card.title);
   if (ruleRequires(stage.rule, "pull_request")) {
     const creates = flow.stages.find(

@@ -33,7 +33,10 @@ import { transaction } from "../../store/db/transaction.ts";
 /** How many commits the timeline item of a push shows. */
 const MAX_COMMITS = 20;
 
-/** A push to any branch may contain a back-merge, or create a branch that blocked cards need. */
+/**
+ * Handles the part of a push that does not depend on whose branch it is: it may bring a hotfix to an
+ * earlier target (a back-merge), or create a branch that blocked cards need.
+ */
 export async function handlePushToAnyBranch(
   { db }: Deps,
   { branchName, after }: Pushed,
@@ -72,7 +75,7 @@ export async function handlePushToCardBranch(
   const activity = await activityOf(deps, event, context);
   const isDone = await transaction(deps.db, async (trx) => {
     const locked = await lockBranch(trx, card.id, repository.id);
-    const isNew = locked !== null && !isKnown(locked, event);
+    const isNew = locked !== null && !isFoundAlready(locked, event);
     // Another push was recorded since the link was read: start again.
     if (isNew && locked.headSha !== link.headSha) return false;
     if (isNew) await setHeadSha(trx, card.id, repository.id, headSha);
@@ -135,10 +138,10 @@ type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
 };
 
 /**
- * Whether the stored head is known to include this push. False for a webhook that arrives twice: the
- * natural key of its event prevents a second timeline item.
+ * Whether a comparison has found this push already, or is outdated itself. A webhook that arrives twice
+ * is recognized later, by the natural key of its event.
  */
-function isKnown({ headSha, comparedAt, comparedSha }: LockedBranch, event: Pushed): boolean {
+function isFoundAlready({ headSha, comparedAt, comparedSha }: LockedBranch, event: Pushed): boolean {
   if (event.before === headSha) return false;
   // The stored head has changed since the hourly comparison read it: the finding is outdated.
   if (event.isFromComparison) return true;

@@ -25,8 +25,8 @@ interface NewBranch {
   readonly targetBranch: string;
 }
 
-/** `isTaken`: the branch existed already, at another commit than requested. */
-type CreatedBranch = ForgeResult<{ readonly sha: string; readonly isTaken: boolean }>;
+/** `isElsewhere`: the branch existed already, at another commit than requested. */
+type CreatedBranch = ForgeResult<{ readonly sha: string; readonly isElsewhere: boolean }>;
 
 /**
  * Creates a branch. If GitHub refuses a commit that is not on the target any more, creates it at
@@ -54,8 +54,8 @@ async function createAt(
 ): Promise<CreatedBranch> {
   const created = await deps.forge.createBranch(repository, branchName, sha);
   if (!created.ok) return created;
-  const isTaken = "taken" in created.value;
-  return { ok: true, value: { sha: "taken" in created.value ? created.value.taken : sha, isTaken } };
+  const isElsewhere = "taken" in created.value;
+  return { ok: true, value: { sha: "taken" in created.value ? created.value.taken : sha, isElsewhere } };
 }
 
 /** A branch as GitHub shows it. */

@@ -88,6 +88,7 @@ async function createBranch(
 ): Promise<StepOutcome> {
   const { card, project, actorId } = context;
   const { repositoryId, fromSha: sha, targetBranch } = step;
+  // The card may have had a branch here before it was unlinked from the repository.
   const earlier = await readoptBranch(deps, { card, project, repositoryId, repository, actorId });
   const unconfirmed = await findUnconfirmedBranch(deps.db, card.id, repositoryId);
   if (earlier.state === "readopted") return "changed";
@@ -107,7 +108,7 @@ async function createBranch(
     if (declared === "taken") continue;
     const created = await createBranchFrom(deps, repository, { branchName, sha, targetBranch });
     // A branch at another commit is ours if an earlier attempt may have created it.
-    if (created.ok && (!created.value.isTaken || declared.isRepeated)) {
+    if (created.ok && (!created.value.isElsewhere || declared.isRepeated)) {
       await recordBranchCreated(deps, context, intent, created.value.sha);
       return null;
     }
