@@ -129,9 +129,9 @@ async function filesIn(
   { links, repositories }: Inspection,
   fullName: string,
 ): Promise<{ files?: readonly string[] }> {
-  const ref = links.find(({ repository }) => repository.fullName === fullName)?.repository.forgeRef;
+  const forgeRef = links.find(({ repository }) => repository.fullName === fullName)?.repository.forgeRef;
   const facts = repositories.find((repository) => repository.fullName === fullName)?.facts;
-  if (!ref || !facts || isRefusal(facts) || facts.headSha === null) return {};
-  const files = await deps.forge.changedOnBothSides(ref, facts.target.name, facts.headSha);
+  if (!forgeRef || !facts || isRefusal(facts) || facts.headSha === null) return {};
+  const files = await deps.forge.changedOnBothSides(forgeRef, facts.target.name, facts.headSha);
   return files.length === 0 ? {} : { files };
 }

@@ -51,7 +51,7 @@ export async function listTrunks(db: Db, installationId: number | null): Promise
     `select found.*, k.head_sha as "headSha", k.attributed_sha as "attributedSha", k.tip_sha as "tipSha"
        from (${TRUNK("true")}) found
        left join trunks k on k.repository_id = found."repositoryId" and k.branch_name = found."branchName"
-      where cast(:installationId as bigint) is null or cast(found.ref->>'installationId' as bigint) = :installationId
+      where cast(:installationId as bigint) is null or cast(found."forgeRef"->>'installationId' as bigint) = :installationId
       order by found."repositoryId", found."branchName"`,
     { installationId },
   );

@@ -127,11 +127,11 @@ export async function listBranchesToCompare(
   );
 }
 
-/** `ref` is null while GitHub refuses the installation. */
-type MaybeReachable<T> = Omit<T, "ref"> & { readonly ref: RepositoryRef | null };
+/** `forgeRef` is null while GitHub refuses the installation. */
+type MaybeReachable<T> = Omit<T, "forgeRef"> & { readonly forgeRef: RepositoryRef | null };
 
 const allReachable = <T>(found: MaybeReachable<T>[]): T[] | null =>
-  found.every(({ ref }) => ref !== null) ? (found as T[]) : null;
+  found.every(({ forgeRef }) => forgeRef !== null) ? (found as T[]) : null;
 
 /** A branch of a card that may exist because the response to its creation was lost. */
 interface UnconfirmedBranch {
