@@ -156,7 +156,7 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
   if ("message" in written) return { state: "refused", ...written };
   const { tagged } = written;
   const listed = await listReleasedCards(deps.db, release.id, targetOf(context.project.flow, true));
-  const cards = await Promise.all(listed.map((card) => askAboutUnknown(deps, card, tagged)));
+  const cards = await askAboutUnknown(deps, listed, tagged);
   const refused = await publishAll(deps, context, tagged, cards);
   if (refused !== null) return { state: "refused", message: refused };
   return { state: "done", record: (trx, current) => record(trx, context, current, cards, tagged) };

@@ -1,7 +1,7 @@
 import { isMissing, releaseNotes, type ReleaseNotesCard } from "../../flow/releases.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import type { ReleaseRepository } from "../../store/releases/release-branches.ts";
-import type { ReleasedCard } from "../../store/releases/releases.ts";
+import type { ReleasedCard, ReleasedPullRequest } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 
 /** The commit that a release tags in a repository. */
@@ -11,18 +11,30 @@ interface Tag {
   readonly forgeRef: RepositoryRef;
 }
 
-/** Asks GitHub about the pull requests of which only GitHub knows whether the tags contain them. */
+/**
+ * Asks GitHub about the pull requests of which only GitHub knows whether the tags contain them: one after
+ * the other, because GitHub limits calls at the same time. Throws `ForgeUnavailable`.
+ */
 export async function askAboutUnknown(
   deps: Deps,
-  card: ReleasedCard,
+  cards: readonly ReleasedCard[],
   tagged: readonly Tag[],
-): Promise<ReleasedCard> {
-  const pullRequests = card.pullRequests.map(async (pull) => {
-    const tag = tagged.find(({ repositoryId }) => repositoryId === pull.repositoryId);
-    if (pull.isReleased !== null || !tag || pull.mergeSha === null) return pull;
-    return { ...pull, isReleased: await deps.forge.contains(tag.forgeRef, tag.sha, pull.mergeSha) };
-  });
-  return { ...card, pullRequests: await Promise.all(pullRequests) };
+): Promise<ReleasedCard[]> {
+  const known: ReleasedCard[] = [];
+  for (const card of cards) {
+    const pullRequests: ReleasedPullRequest[] = [];
+    for (const pull of card.pullRequests) {
+      const tag = tagged.find(({ repositoryId }) => repositoryId === pull.repositoryId);
+      const isUnknown = tag && pull.isReleased === null && pull.mergeSha !== null;
+      pullRequests.push(
+        isUnknown
+          ? { ...pull, isReleased: await deps.forge.contains(tag.forgeRef, tag.sha, pull.mergeSha) }
+          : pull,
+      );
+    }
+    known.push({ ...card, pullRequests });
+  }
+  return known;
 }
 
 /** The notes of the GitHub release in a repository, and the pull requests that they refer to. */
