@@ -75,7 +75,8 @@ create table forge_intents (
   known_up_to integer,
   -- For an asynchronous merge: GitHub's handle.
   handle text,
-  -- For a merge: GitHub accepted it, so it counts as Trunkline's, whatever the result of the move.
+  -- For a merge: GitHub accepted it. Unless a person merged first, it counts as Trunkline's, whatever
+  -- the result of the move.
   accepted boolean not null default false,
   -- For a merge: it is or was in GitHub's merge queue, and the reason if the queue removed it.
   queued boolean not null default false,

@@ -51,6 +51,7 @@ describe("an asynchronous merge", () => {
     github.on("GET", RESULT, 502, {});
     github.on("GET", RESULT, 200, pending());
     github.on("GET", RESULT, 200, done);
+    github.on("GET", PULL, 200, mergedPull);
     expect(await merge()).toEqual(merged);
     expect(github.requests[0]?.body).toEqual({
       sha: SHA,
@@ -87,6 +88,7 @@ describe("an asynchronous merge", () => {
 
   test("is polled by its id without another merge call", async () => {
     github.on("GET", RESULT, 200, done);
+    github.on("GET", PULL, 200, mergedPull);
     expect(await github.forge.merge(WEB, { ...order, handle: "u1" }, 5_000)).toEqual(merged);
     expect(github.sent("PUT", "merge-async")).toEqual([]);
   });
@@ -107,10 +109,26 @@ describe("an asynchronous merge", () => {
     expect(await merge()).toEqual(merged);
   });
 
+  test("is not Trunkline's if a person merges while it is pending", async () => {
+    github.on("PUT", ASYNC, 202, pending());
+    github.on("GET", RESULT, 200, done);
+    github.on("GET", PULL, 200, { ...mergedPull, merged_by: { type: "User" } });
+    expect(await merge()).toEqual({ ok: true, value: { state: "merged_outside" } });
+  });
+
+  // Fault: C11
+  test("is done with the polled commit if GitHub still shows the pull request as open", async () => {
+    github.on("PUT", ASYNC, 202, pending());
+    github.on("GET", RESULT, 200, done);
+    github.on("GET", PULL, 200, pull());
+    expect(await merge()).toEqual(merged);
+  });
+
   test("adopts a running merge of the same commit", async () => {
     const message = "A merge request already exists for this pull request.";
     github.on("PUT", ASYNC, 409, pending({ message }));
     github.on("GET", RESULT, 200, done);
+    github.on("GET", PULL, 200, mergedPull);
     expect(await merge()).toEqual(merged);
   });
 
@@ -168,6 +186,7 @@ describe("an asynchronous merge", () => {
       pending({ message: "A merge request already exists for this pull request." }),
     );
     github.on("GET", RESULT, 200, done);
+    github.on("GET", PULL, 200, mergedPull);
     expect(await merge()).toEqual(merged);
   });
 });

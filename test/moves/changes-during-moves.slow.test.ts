@@ -298,6 +298,48 @@ describe("a change between the inspection and the merge", () => {
     await clone.remove();
   });
 
+  // Fault: D11
+  it("the pull request is merged by a person while GitHub carries out Trunkline's merge: the merge is theirs", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    world.forge.settings.asyncMergeDelayMs = 1_000;
+    const poll = holdCalls(world, { method: "GET", path: "/repositories/*/pulls/*/merge-async/*" });
+    const moving = board.api.move(number, board.stages.Done);
+    await poll.arrived();
+    const merged = await board.person("ada", "PUT", `/repos/${web(board)}/pulls/1/merge`, {});
+    world.forge.settings.asyncMergeDelayMs = 0;
+    poll.resume();
+    expect(merged).toMatchObject({ status: 200 });
+    expect(await moving).toMatchObject({
+      status: 200,
+      body: { task: { statusId: board.stages.Done }, promoted: [], alreadyMerged: [{ prNumber: 1 }] },
+    });
+    await settled(world);
+    const merges = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
+    expect(merges).toMatchObject([{ actor: { login: loginOf(board, "ada") } }]);
+  });
+
+  // Fault: D11
+  it("the pull request is merged by a person after GitHub accepted Trunkline's merge: the merge is theirs", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    world.forge.settings.asyncMergeDelayMs = 60_000;
+    const message = "You have exceeded a secondary rate limit.";
+    world.forge.control.faults.add({
+      match: { method: "GET", path: "/repositories/*/pulls/*/merge-async/*" },
+      fault: { kind: "response", status: 403, body: { message }, headers: { "retry-after": "1" } },
+      times: 1,
+    });
+    const moved = await board.api.move(number, board.stages.Done);
+    world.forge.settings.asyncMergeDelayMs = 0;
+    expect(moved).toMatchObject({ status: 202, body: { queued: [{ prNumber: 1 }] } });
+    const merged = await board.person("ada", "PUT", `/repos/${web(board)}/pulls/1/merge`, {});
+    expect(merged).toMatchObject({ status: 200 });
+    const { actor } = await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
+    expect(actor).toMatchObject({ login: loginOf(board, "ada") });
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
+  });
+
   // Fault: D9
   it("the default branch is renamed: the work is merged into it under its new name", async () => {
     const board = await world.board();

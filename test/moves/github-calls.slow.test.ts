@@ -214,16 +214,16 @@ const actions: readonly Action[] = [
     },
   },
   {
-    action: "check, mark ready and merge",
-    atMost: (repositories) => 1 + 2 * repositories,
+    action: "check, mark ready, merge and read who merged",
+    atMost: (repositories) => 1 + 3 * repositories,
     prepare: async (board) => {
       const { number } = await cardIn(board, "Draft");
       return () => moveTo(board, number, "Done");
     },
   },
   {
-    action: "check and merge a card in review",
-    atMost: (repositories) => 1 + 2 * repositories,
+    action: "check and merge a card in review, and read who merged",
+    atMost: (repositories) => 1 + 3 * repositories,
     prepare: async (board) => {
       const { number } = await cardIn(board, "In review");
       return () => moveTo(board, number, "Done");

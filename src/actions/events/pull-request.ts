@@ -236,8 +236,7 @@ const rowOf = (
 
 /**
  * Our intent for an event, or null if somebody else caused it. Opening and marking ready must also
- * carry our bot's name, because anybody can do them at any time. Merges need not: GitHub reports
- * queue merges and indirect merges under other names.
+ * carry our bot's name, because anybody can do them at any time. Merges need not (see `ourMerge`).
  */
 async function ourIntent(
   deps: Deps,
@@ -261,9 +260,10 @@ async function ourIntent(
 }
 
 /**
- * Our intent for a merge. Null if a person merged before we did, or if the move has ended without a
- * result and GitHub does not name our bot. If GitHub names our bot for a pull request without an
- * intent, the merge of another card into the same branch included it.
+ * Our intent for a merge. Null if a person merged before GitHub carried out our merge, or if the
+ * move has ended without a result and GitHub does not name our bot. GitHub may name anybody for a
+ * merge from its queue. If it names our bot for a pull request without an intent, the merge of
+ * another card into the same branch included it.
  */
 async function ourMerge(
   deps: Deps,
@@ -271,8 +271,9 @@ async function ourMerge(
   { mergedBy, targetBranch }: PullRequestEvent,
   intent: FoundIntent | null,
 ): Promise<FoundIntent | null> {
-  if (intent?.done || intent?.accepted) return intent;
+  if (intent?.done || intent?.wasQueued) return intent;
   if (mergedBy?.isBot === false) return null;
+  if (intent?.accepted) return intent;
   if (intent && (await findOpenOperation(deps.db, intent.cardId))) return intent;
   if (!(await isOurBot(deps, mergedBy))) return null;
   return intent ?? findLatestMergeIntent(deps.db, repository.id, targetBranch);

@@ -206,7 +206,7 @@ async function recordEarlierEffectsOn(
   }
   const merge = await findIntent(deps.db, intentKey(pull, "merge"));
   if (merge && !merge.done && state === "merged") {
-    if (isMergedByPerson && !merge.accepted) await withdrawIntent(deps.db, intentKey(pull, "merge"));
+    if (isMergedByPerson && !merge.wasQueued) await withdrawIntent(deps.db, intentKey(pull, "merge"));
     else await recordMerged(deps, { ...context, actorId: merge.actorId }, pull, mergeSha);
   }
 }

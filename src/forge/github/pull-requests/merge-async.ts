@@ -70,9 +70,6 @@ function orUnavailable(error: unknown): ForgeUnavailable {
 
 async function follow(merge: Merge, response: GitHubResponse, result: AsyncResult): Promise<Merged> {
   const { uuid, expected_head_sha: expected } = result.details;
-  // It may have been merged before, and the response does not show by whom.
-  const earlier = result.status === "merged" ? await findMerged(merge) : null;
-  if (earlier !== null) return earlier;
   if (result.status !== "pending") return await finished(merge, response, result, uuid ?? null);
   if (!uuid) throw unexpectedResponse(response, "details.uuid");
   if (expected && expected !== merge.order.headSha) {
@@ -89,12 +86,13 @@ async function finished(
   handle: string | null,
 ): Promise<Merged> {
   if (result.status === "failed") return refusedBy(response);
-  if (result.status === "merged" && result.details.sha) return mergedAs(result.details.sha);
-  // A queued merge stays "enqueued" here: only the pull request shows that the queue merged it.
+  // Only the pull request shows who merged: a person may have done it before or during this merge.
+  // It also shows that the merge queue merged; the status stays "enqueued" then.
   const merged = await findMerged(merge);
   if (merged !== null) return merged;
-  if (result.status === "merged") throw unexpectedResponse(response, "details.sha");
-  return { ok: true, value: { state: "enqueued", handle } };
+  if (result.status === "enqueued") return { ok: true, value: { state: "enqueued", handle } };
+  if (!result.details.sha) throw unexpectedResponse(response, "details.sha");
+  return mergedAs(result.details.sha);
 }
 
 function pendingWith(handle: string): Merged {
