@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { runMigrations } from "graphile-worker";
 import type { Knex } from "knex";
 import { Problem } from "../../errors.ts";
@@ -16,76 +17,104 @@ const FOLDER =
     .map((path) => join(import.meta.dirname, path))
     .find((path) => existsSync(path)) ?? "migrations";
 
-/** Plain `.sql` files, applied in the order of their names. */
-const migrationSource: Knex.MigrationSource<string> = {
-  getMigrations: listMigrations,
-  getMigrationName: (name) => name,
-  getMigration: (name) =>
-    Promise.resolve({
-      up: async (trx: Knex) => {
-        const sql = await readFile(join(FOLDER, name), "utf8");
-        // knex treats a question mark as a binding.
-        await trx.raw(sql.replaceAll("?", "\\?"));
-      },
-      down: () => Promise.reject(new Error("Migrations cannot be undone. Restore a backup instead.")),
-    }),
-};
+/**
+ * How long a migration waits for a lock, in milliseconds. During an upgrade the previous version uses
+ * the same tables, perhaps in another order. The migration gives way before PostgreSQL's
+ * `deadlock_timeout` (1 s) ends a call of that version, and is tried again.
+ */
+const LOCK_TIMEOUT_MS = 200;
+const ATTEMPTS = 60;
+const PAUSE_MS = 500;
 
-async function listMigrations(): Promise<string[]> {
-  return (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).toSorted();
+/** Plain `.sql` files, applied in the order of their names. */
+const migrationsIn = (folder: string): Knex.MigratorConfig => ({
+  migrationSource: {
+    getMigrations: () => listMigrations(folder),
+    getMigrationName: (name: string) => name,
+    getMigration: (name: string) =>
+      Promise.resolve({
+        up: async (trx: Knex) => {
+          const sql = await readFile(join(folder, name), "utf8");
+          await trx.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+          // knex treats a question mark as a binding.
+          await trx.raw(sql.replaceAll("?", "\\?"));
+        },
+        down: () => Promise.reject(new Error("Migrations cannot be undone. Restore a backup instead.")),
+      }),
+  },
+  // During an upgrade the database has migrations of the next version, which this version does not
+  // know. They keep it working, so it must be able to start and to report that it is ready.
+  disableMigrationsListValidation: true,
+});
+
+async function listMigrations(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted();
 }
 
 /**
- * During an upgrade the database has migrations of the next version, which this version does not
- * know. They keep it working, so it must be able to start and to report that it is ready.
+ * Applies the pending migrations of a folder and those of the job queue. Returns the names of the
+ * former. If none is pending, the database role needs no permission to change the schema.
  */
-const MIGRATIONS = { migrationSource, disableMigrationsListValidation: true };
-
-/**
- * Applies the pending migrations and those of the job queue. Returns the names of the former. If
- * none is pending, the database role needs no permission to change the schema.
- */
-export async function migrate(connectionString: string, attempts = 5): Promise<string[]> {
-  const db = connect({ connectionString, max: 2, hasTimeouts: false, onError: () => undefined });
-  try {
-    return await applyMigrations(db, connectionString);
-  } catch (error) {
-    // During an upgrade the previous version reads the same tables, perhaps in another order.
-    if (isDeadlock(error) && attempts > 1) return await migrate(connectionString, attempts - 1);
-    if (!isForbidden(error)) throw error;
-    const message =
-      "This database role may not apply migrations. Run `trunkline migrate` with a role that may.";
-    throw Object.assign(new Error(message, { cause: error }), { code: error.code });
-  } finally {
-    await db.destroy();
+export async function migrate(connectionString: string, folder = FOLDER): Promise<string[]> {
+  for (let attempt = 1; ; attempt++) {
+    const db = connect({ connectionString, max: 2, hasTimeouts: false, onError: () => undefined });
+    try {
+      return await applyMigrations(db, connectionString, folder);
+    } catch (error) {
+      if (!isLocked(error) || attempt === ATTEMPTS) throw explained(error);
+    } finally {
+      await db.destroy();
+    }
+    await sleep(PAUSE_MS);
   }
 }
 
-const isDeadlock = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "40P01";
+/** Whether a migration waited too long for a lock, or would have waited forever. */
+const isLocked = (error: unknown): boolean => ["55P03", "40P01"].includes(codeOf(error));
 
-const isForbidden = (error: unknown): error is Error & { code: string } =>
-  error instanceof Error && "code" in error && error.code === "42501";
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "";
 
-async function applyMigrations(db: Db, connectionString: string): Promise<string[]> {
+/** The error with what to do, if that is known. */
+function explained(error: unknown): unknown {
+  const code = codeOf(error);
+  const message =
+    (code === "42501" &&
+      "This database role may not apply migrations. Run `trunkline migrate` with a role that may.") ||
+    (isLocked(error) &&
+      "Other transactions lock the tables that a migration changes. End them (`pg_stat_activity` lists them) and start again.");
+  return message ? Object.assign(new Error(message, { cause: error }), { code }) : error;
+}
+
+async function applyMigrations(db: Db, connectionString: string, folder: string): Promise<string[]> {
   return transaction(db, async (lock) => {
     await lock.raw("select pg_advisory_xact_lock(?)", [LOCK_IDS.migrations]);
-    // knex's own lock would outlive a killed process. The lock above ends with its transaction.
-    await db.migrate.forceFreeMigrationsLock(MIGRATIONS);
-    await refuseOtherHistory(db);
+    await refuseOtherHistory(db, folder);
+    await freeLockOfKnex(db);
     await migrateJobs(connectionString);
-    const [, applied] = (await db.migrate.latest(MIGRATIONS)) as [number, string[]];
+    const [, applied] = (await db.migrate.latest(migrationsIn(folder))) as [number, string[]];
     return applied;
   });
+}
+
+/**
+ * knex's own lock would outlive a killed process; the advisory lock ends with its transaction. One
+ * statement, because knex adds a row to an empty table whenever it lists migrations, and cannot lock
+ * two rows. (Its `forceFreeMigrationsLock` deletes and inserts in two.)
+ */
+async function freeLockOfKnex(db: Db): Promise<void> {
+  await db.raw(
+    "with freed as (delete from knex_migrations_lock) insert into knex_migrations_lock (is_locked) values (0)",
+  );
 }
 
 /**
  * Throws if an unreleased version created the database. An unknown migration after the last known
  * one belongs to a newer version and is accepted.
  */
-async function refuseOtherHistory(db: Db): Promise<void> {
-  const known = await listMigrations();
-  const [applied] = (await db.migrate.list(MIGRATIONS)) as [{ readonly name: string }[], unknown];
+async function refuseOtherHistory(db: Db, folder: string): Promise<void> {
+  const known = await listMigrations(folder);
+  const [applied] = (await db.migrate.list(migrationsIn(folder))) as [{ readonly name: string }[], unknown];
   const other = applied.find(({ name }) => !known.includes(name) && name < (known.at(-1) ?? ""));
   if (other === undefined) return;
   throw new Problem(
@@ -113,6 +142,6 @@ async function migrateJobs(connectionString: string): Promise<void> {
 
 /** The names of the migrations that the database lacks. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
-  const [, pending] = (await db.migrate.list(MIGRATIONS)) as [unknown[], string[]];
+  const [, pending] = (await db.migrate.list(migrationsIn(FOLDER))) as [unknown[], string[]];
   return pending;
 }
