@@ -88,10 +88,10 @@ export function secondPersonRefusal(
       `Trunkline could not read all authors of the commits of ${branchName}: it reads at most 100 commits with 20 authors each. Split the work into several cards.`,
     );
   const author = authors.find((one) => one.personId === null);
-  if (author) return refusal("author_unknown", unknown("wrote", author, branchName));
+  if (author) return refusal("author_unknown", unknownContributor("wrote", author, branchName));
   const pusher =
     pushers === null ? { sha: headSha, login: null } : pushers.find((one) => one.personId === null);
-  return pusher ? refusal("pusher_unknown", unknown("pushed", pusher, branchName)) : null;
+  return pusher ? refusal("pusher_unknown", unknownContributor("pushed", pusher, branchName)) : null;
 }
 
 const IDENTIFY = {
@@ -101,7 +101,7 @@ const IDENTIFY = {
     "If its email address belongs to a GitHub account, add the account with `trunkline member add`. Otherwise write the commit again with such an address. Then move the card again.",
 } as const;
 
-const unknown = (
+const unknownContributor = (
   verb: "pushed" | "wrote",
   { sha, login }: Pick<Contributor, "sha" | "login">,
   branchName: string,

@@ -25,8 +25,8 @@ interface NewBranch {
   readonly targetBranch: string;
 }
 
-/** `isElsewhere`: the branch existed already, at another commit than requested. */
-type CreatedBranch = ForgeResult<{ readonly sha: string; readonly isElsewhere: boolean }>;
+/** `isAtOtherCommit`: the branch existed already, at another commit than requested. */
+type CreatedBranch = ForgeResult<{ readonly sha: string; readonly isAtOtherCommit: boolean }>;
 
 /**
  * Creates a branch. If GitHub refuses a commit that is not on the target any more, creates it at
@@ -54,8 +54,8 @@ async function createAt(
 ): Promise<CreatedBranch> {
   const created = await deps.forge.createBranch(repository, branchName, sha);
   if (!created.ok) return created;
-  const isElsewhere = "taken" in created.value;
-  return { ok: true, value: { sha: "taken" in created.value ? created.value.taken : sha, isElsewhere } };
+  const isAtOtherCommit = "taken" in created.value;
+  return { ok: true, value: { sha: "taken" in created.value ? created.value.taken : sha, isAtOtherCommit } };
 }
 
 /** A branch as GitHub shows it. */
@@ -130,15 +130,15 @@ interface Relink {
 }
 
 /**
- * `none`: the card needs a new branch. It must not be called `nameWithPullRequests`, because GitHub would
- * list the earlier branch's pull requests for it.
+ * `none`: the card needs a new branch. It must not be called `nameToAvoid`, the name of its former
+ * branch: GitHub would show that branch's pull requests for it.
  */
 type Readoption =
   | { readonly state: "readopted" }
-  | { readonly state: "none"; readonly nameWithPullRequests: string | null }
+  | { readonly state: "none"; readonly nameToAvoid: string | null }
   | { readonly state: "refused"; readonly refusal: Refusal };
 
-const NONE = { state: "none", nameWithPullRequests: null } as const satisfies Readoption;
+const NONE = { state: "none", nameToAvoid: null } as const satisfies Readoption;
 
 /**
  * Gives a card that was unlinked from a repository, and linked again, its former branch there if
@@ -156,7 +156,7 @@ export async function readoptBranch(deps: Deps, relink: Relink): Promise<Readopt
   if (inspection.refusal) return { state: "refused", refusal: inspection.refusal };
   const { headSha, pullRequests } = inspection;
   if (headSha === null && !pullRequests.some(({ state }) => state === "merged")) {
-    return { state: "none", nameWithPullRequests: pullRequests.length > 0 ? name : null };
+    return { state: "none", nameToAvoid: pullRequests.length > 0 ? name : null };
   }
   const openPullRequests = pullRequests.filter(({ state }) => state === "open");
   const isReadopted = await readopt(deps, relink, { name, headSha, openPullRequests, askedAt });

@@ -98,8 +98,8 @@ async function createBranch(
   );
   // The card's title may have changed since the unconfirmed attempt.
   for (const branchName of new Set(unconfirmed ? [unconfirmed.branchName, ...names] : names)) {
-    // GitHub would list the pull requests of the former branch for this name.
-    if (branchName === earlier.nameWithPullRequests) continue;
+    // GitHub would show the former branch's pull requests for a new branch of this name.
+    if (branchName === earlier.nameToAvoid) continue;
     const intent = intentOf(context, repositoryId, "create_branch", branchName);
     const declared = await recordBranchIntent(deps.db, intent, context.operation);
     if (declared === "not_owned") throw beingMoved(card);
@@ -107,8 +107,9 @@ async function createBranch(
     if (declared === "has_branch") return "changed";
     if (declared === "taken") continue;
     const created = await createBranchFrom(deps, repository, { branchName, sha, targetBranch });
-    // A branch at another commit is ours if an earlier attempt may have created it.
-    if (created.ok && (!created.value.isElsewhere || declared.isRepeated)) {
+    // A branch that exists at another commit belongs to the card only on a retry: the earlier
+    // attempt may have created it.
+    if (created.ok && (!created.value.isAtOtherCommit || declared.isRetry)) {
       await recordBranchCreated(deps, context, intent, created.value.sha);
       return null;
     }
@@ -146,10 +147,10 @@ async function openPullRequest(
   const { card } = context;
   const { repositoryId, branchName: headBranch, targetBranch } = step;
   const intent = intentOf(context, repositoryId, "open_pull_request", `${headBranch}:${targetBranch}`);
-  const { isRepeated, highestKnownNumber } = await recordIntentOrThrow(deps, context, intent);
+  const { isRetry, highestKnownNumber } = await recordIntentOrThrow(deps, context, intent);
   const branches = { repositoryId, headBranch, targetBranch };
   const opened = await deps.forge.openPullRequest(repository, {
-    isRepeated,
+    isRepeated: isRetry,
     highestKnownNumber,
     isReported: async () =>
       highestKnownNumber !== null && (await isRecentlySeen(deps.db, branches, highestKnownNumber)),

@@ -111,7 +111,7 @@ async function createBranch(
   });
   if (!created.ok) return `${fullName}: ${created.refusal.message}`;
   // Also if an earlier attempt may have created it: a tag must not get the work of a foreign branch.
-  if (created.value.isElsewhere) {
+  if (created.value.isAtOtherCommit) {
     return `${fullName} has a branch ${branchName} already, at another commit. Delete or rename it, then freeze again.`;
   }
   await recordIfOwned(deps, context, (trx) => setReleaseBranchHead(trx, release.id, repositoryId, startSha));

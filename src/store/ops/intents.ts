@@ -31,7 +31,7 @@ const bindingsOf = (move: OwnedMove | null) => ({
 export interface RecordedIntent {
   readonly round: number;
   /** Whether an earlier attempt recorded it and its result is unknown. */
-  readonly isRepeated: boolean;
+  readonly isRetry: boolean;
   /**
    * For `open_pull_request`: the highest number of a stored pull request of the repository when
    * this round began.
@@ -53,7 +53,7 @@ const insertIf = (mayInsert: string, mayUpdate: string): string => `
        where ${mayUpdate}
      returning round, known_up_to as "highestKnownNumber",
                coalesce((select not e.done from forge_intents e where e.repository_id = i.repository_id
-                            and e.kind = i.kind and e.subject = i.subject), false) as "isRepeated"`;
+                            and e.kind = i.kind and e.subject = i.subject), false) as "isRetry"`;
 
 const RECORD = insertIf(OWNS_MOVE, "true");
 const IS_FREE = `
