@@ -67,7 +67,8 @@ describe("a stage that needs a second person", () => {
       expect((await ofBob.move(number, board.stages.Done)).status).toBe(200);
     });
     expect(calls.filter((name) => name === "Inspect")).toHaveLength(1);
-    expect(calls).toHaveLength(3);
+    // The inspection, the target, the merge, and who merged.
+    expect(calls).toHaveLength(4);
   });
 
   it("counts pushing another person's commits, writing what another pushed, and co-authors", async () => {

@@ -98,14 +98,15 @@ async function applyMigrations(db: Db, connectionString: string, folder: string)
 }
 
 /**
- * knex's own lock would outlive a killed process; the advisory lock ends with its transaction. One
- * statement, because knex adds a row to an empty table whenever it lists migrations, and cannot lock
- * two rows. (Its `forceFreeMigrationsLock` deletes and inserts in two.)
+ * knex's own lock would outlive a killed process; the advisory lock ends with its transaction. Its
+ * table is never empty here: knex adds a row to an empty one whenever it lists migrations, and
+ * cannot lock two. (Its `forceFreeMigrationsLock` empties the table first.)
  */
 async function freeLockOfKnex(db: Db): Promise<void> {
   await db.raw(
-    "with freed as (delete from knex_migrations_lock) insert into knex_migrations_lock (is_locked) values (0)",
+    "delete from knex_migrations_lock where index > (select min(index) from knex_migrations_lock)",
   );
+  await db.raw("update knex_migrations_lock set is_locked = 0");
 }
 
 /**
