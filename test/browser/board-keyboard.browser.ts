@@ -107,12 +107,18 @@ describe("the board by keyboard alone", () => {
       () => page.evaluate("document.activeElement.role"),
       (role) => role === "menuitem",
     );
-    for (const key of ["Escape", "ArrowDown"]) await page.keyboard.press(key);
+    await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await eventually(
+      () => shown.focused(),
+      (focused) => focused === 2,
+    );
+    await page.keyboard.press("ArrowDown");
     await eventually(
       () => shown.focused(),
       (focused) => focused === 1,
     );
-    await page.getByRole("menu").waitFor({ state: "detached" });
+    expect(await page.getByRole("menu").count()).toBe(0);
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
