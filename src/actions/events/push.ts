@@ -138,9 +138,9 @@ type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
 };
 
 /**
- * Whether there is nothing to record: a webhook reports a push that a comparison has found, or a
- * comparison reports one to a head that has changed since. A webhook that arrives twice is
- * recognized later, by the natural key of its event.
+ * Whether there is nothing to record. The hourly comparison of stored branches with GitHub finds
+ * pushes, too: a webhook may report one of these, or the stored head may have changed since the
+ * comparison. A webhook that arrives twice is recognized later, by the natural key of its event.
  */
 function isFoundAlready({ headSha, comparedAt, comparedSha }: LockedBranch, event: Pushed): boolean {
   if (event.before === headSha) return false;
