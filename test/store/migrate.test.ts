@@ -49,6 +49,12 @@ it("can run while another process lists the migrations, as readiness checks do",
   expect(await db("knex_migrations_lock").pluck("is_locked")).toEqual([0]);
 });
 
+it("can run after a process was killed while it migrated, and with a second row of knex's lock", async () => {
+  await db("knex_migrations_lock").update({ is_locked: 1 });
+  await db("knex_migrations_lock").insert({ is_locked: 1 });
+  expect(await migrateAgain()).toEqual([]);
+});
+
 it("gives way to a transaction that locks the same tables in another order", async () => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-migrations-"));
   await cp("migrations", folder, { recursive: true });

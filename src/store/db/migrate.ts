@@ -9,7 +9,7 @@ import { connect, type Db } from "./connect.ts";
 import { openJobPool } from "./jobs.ts";
 import { clientClass } from "./primary.ts";
 import { LOCK_IDS } from "./lock-ids.ts";
-import { transaction } from "./transaction.ts";
+import { codeOf, transaction } from "./transaction.ts";
 
 /** Beside `src`; a built file is one folder deeper, in `dist/src`. */
 const FOLDER =
@@ -24,7 +24,7 @@ const FOLDER =
  */
 const LOCK_TIMEOUT_MS = 200;
 const ATTEMPTS = 60;
-const PAUSE_MS = 500;
+const PAUSE_BETWEEN_ATTEMPTS_MS = 500;
 
 /** Plain `.sql` files, applied in the order of their names. */
 const migrationsIn = (folder: string): Knex.MigratorConfig => ({
@@ -65,25 +65,30 @@ export async function migrate(connectionString: string, folder = FOLDER): Promis
     } finally {
       await db.destroy();
     }
-    await sleep(PAUSE_MS);
+    await sleep(PAUSE_BETWEEN_ATTEMPTS_MS);
   }
 }
 
-/** Whether a migration waited too long for a lock, or would have waited forever. */
-const isLocked = (error: unknown): boolean => ["55P03", "40P01"].includes(codeOf(error));
+const LOCK_NOT_AVAILABLE = "55P03";
+const DEADLOCK = "40P01";
+const FORBIDDEN = "42501";
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "";
+const isLocked = (error: unknown): boolean =>
+  [LOCK_NOT_AVAILABLE, DEADLOCK].some((code) => code === codeOf(error));
 
 /** The error with what to do, if that is known. */
 function explained(error: unknown): unknown {
-  const code = codeOf(error);
-  const message =
-    (code === "42501" &&
-      "This database role may not apply migrations. Run `trunkline migrate` with a role that may.") ||
-    (isLocked(error) &&
-      "Other transactions lock the tables that a migration changes. End them (`pg_stat_activity` lists them) and start again.");
-  return message ? Object.assign(new Error(message, { cause: error }), { code }) : error;
+  const because = (message: string): Error =>
+    Object.assign(new Error(message, { cause: error }), { code: codeOf(error) });
+  if (codeOf(error) === FORBIDDEN)
+    return because(
+      "This database role may not apply migrations. Run `trunkline migrate` with a role that may.",
+    );
+  if (isLocked(error))
+    return because(
+      "Other transactions lock the tables that a migration changes. End them (`pg_stat_activity` lists them) and start again.",
+    );
+  return error;
 }
 
 async function applyMigrations(db: Db, connectionString: string, folder: string): Promise<string[]> {

@@ -88,7 +88,8 @@ export async function allInOrder<T extends readonly unknown[] | []>(
 const UNIQUE = "23505";
 const FOREIGN_KEY = "23503";
 
-const codeOf = (error: unknown): unknown =>
+/** PostgreSQL's code of an error (SQLSTATE), or undefined. */
+export const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 const constraintOf = (error: unknown): unknown =>
   error instanceof Error && "constraint" in error ? error.constraint : undefined;
