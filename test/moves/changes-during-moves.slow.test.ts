@@ -17,7 +17,7 @@ import { allProcessed } from "../support/forge/deliveries.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { branchHas } from "../support/stories/two-targets.ts";
-import { branchOf, loginOf, pushTo } from "../support/stories/work-on-card.ts";
+import { branchOf, cardWithCommit, loginOf, pushTo } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 import { transaction } from "../../src/store/db/transaction.ts";
 
@@ -338,6 +338,24 @@ describe("a change between the inspection and the merge", () => {
     const { actor } = await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
     expect(actor).toMatchObject({ login: loginOf(board, "ada") });
     await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
+  });
+
+  // Fault: A3
+  it("GitHub does not show who merged: the retry finds the merge and makes no other", async () => {
+    const board = await world.board();
+    const { number } = await cardWithCommit(board, "In progress");
+    const match = { method: "GET", path: "/repositories/*/pulls/*" };
+    world.forge.control.faults.add({ match, fault: { kind: "response", status: 502 } });
+    const before = mergeRequests();
+    const key = randomUUID();
+    const toDone = () => board.api.move(number, board.stages.Done, 0, { key });
+    expect((await toDone()).status).toBe(503);
+    world.forge.control.faults.clear();
+    const moved = await eventually(toDone, ({ status }) => status === 200);
+    expect(moved.body.promoted).toMatchObject([{ prNumber: 1 }]);
+    expect(mergeRequests() - before).toBe(1);
+    const merges = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
+    expect(merges).toMatchObject([{ actor: { login: null } }]);
   });
 
   // Fault: D9

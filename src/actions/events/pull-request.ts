@@ -25,7 +25,7 @@ import { backMergeSoon } from "../releases/back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
 import { recheckRefusedAndArmedMoves } from "../reconcile/recheck-soon.ts";
-import { effectKey, intentKey } from "../moves/record-effects.ts";
+import { effectKey, intentKey, isMergeOfPerson } from "../moves/record-effects.ts";
 import { resumeQueuedSoon } from "../moves/resume-move.ts";
 import { recordPullRequestActivity } from "./conversation.ts";
 import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
@@ -260,10 +260,9 @@ async function ourIntent(
 }
 
 /**
- * Our intent for a merge. Null if a person merged before GitHub carried out our merge, or if the
- * move has ended without a result and GitHub does not name our bot. GitHub may name anybody for a
- * merge from its queue. If it names our bot for a pull request without an intent, the merge of
- * another card into the same branch included it.
+ * Our intent for a merge. Null if the merge belongs to a person, or if the move has ended without a
+ * result and GitHub does not name our bot. If GitHub names our bot for a pull request without an
+ * intent, the merge of another card into the same branch included it.
  */
 async function ourMerge(
   deps: Deps,
@@ -271,9 +270,8 @@ async function ourMerge(
   { mergedBy, targetBranch }: PullRequestEvent,
   intent: FoundIntent | null,
 ): Promise<FoundIntent | null> {
-  if (intent?.done || intent?.wasQueued) return intent;
-  if (mergedBy?.isBot === false) return null;
-  if (intent?.accepted) return intent;
+  if (isMergeOfPerson(intent, mergedBy?.isBot === false)) return null;
+  if (intent?.done || intent?.wasQueued || intent?.accepted) return intent;
   if (intent && (await findOpenOperation(deps.db, intent.cardId))) return intent;
   if (!(await isOurBot(deps, mergedBy))) return null;
   return intent ?? findLatestMergeIntent(deps.db, repository.id, targetBranch);

@@ -14,6 +14,7 @@ import { invalidateTip } from "../../store/forge/trunks.ts";
 import {
   completeIntent,
   findIntent,
+  type FoundIntent,
   withdrawIntent,
   type OwnedMove,
   type IntentKey,
@@ -187,6 +188,14 @@ export async function recordEarlierEffects(
   }
 }
 
+/**
+ * Whether a merge belongs to the person whom GitHub names, although Trunkline has an intent for it:
+ * the person was faster. Not if Trunkline's merge is done, or went through the merge queue, for
+ * which GitHub may name anybody.
+ */
+export const isMergeOfPerson = (intent: FoundIntent | null, isPersonNamed: boolean): boolean =>
+  isPersonNamed && !intent?.done && !intent?.wasQueued;
+
 async function recordEarlierEffectsOn(
   deps: Deps,
   context: EffectMoveContext,
@@ -206,7 +215,7 @@ async function recordEarlierEffectsOn(
   }
   const merge = await findIntent(deps.db, intentKey(pull, "merge"));
   if (merge && !merge.done && state === "merged") {
-    if (isMergedByPerson && !merge.wasQueued) await withdrawIntent(deps.db, intentKey(pull, "merge"));
+    if (isMergeOfPerson(merge, isMergedByPerson)) await withdrawIntent(deps.db, intentKey(pull, "merge"));
     else await recordMerged(deps, { ...context, actorId: merge.actorId }, pull, mergeSha);
   }
 }
