@@ -130,7 +130,7 @@ export interface PullRequestDraft {
   readonly targetBranch: string;
   readonly isDraft: boolean;
   /** An earlier attempt may have opened it. */
-  readonly isRepeated: boolean;
+  readonly isRetry: boolean;
   /** Own pull requests above this number are from an earlier attempt; null if unknown. */
   readonly highestKnownNumber: number | null;
   /** Whether a webhook reported one above that number: then it exists, even if it is not listed. */
@@ -157,7 +157,7 @@ export interface CommentOrder {
   /** When the first attempt started (ISO 8601), by the database's clock. */
   readonly firstAttemptAt: string;
   /** An earlier attempt may have written it. */
-  readonly isRepeated: boolean;
+  readonly isRetry: boolean;
   /** False to only search for an earlier attempt's comment, which may not be listed yet. */
   readonly mayWrite: boolean;
 }

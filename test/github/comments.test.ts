@@ -11,10 +11,10 @@ const first = {
   body: `${MARK}\n\nHello`,
   mark: MARK,
   firstAttemptAt: "2026-11-20T11:59:58.700Z",
-  isRepeated: false,
+  isRetry: false,
   mayWrite: true,
 };
-const again = { ...first, isRepeated: true };
+const again = { ...first, isRetry: true };
 const notSeen = { ok: true, value: { commentId: null } };
 const done = { ok: true, value: { commentId: 77 } };
 const ours = { id: 77, body: first.body, user: { id: BOT } };

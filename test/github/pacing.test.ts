@@ -135,7 +135,7 @@ describe("calls to GitHub", () => {
       headBranch: "x",
       targetBranch: "main",
       isDraft: true,
-      isRepeated: false,
+      isRetry: false,
       highestKnownNumber: null,
       isReported: () => Promise.resolve(false),
     });

@@ -10,7 +10,7 @@ const draft = {
   headBranch: BRANCH,
   targetBranch: "main",
   isDraft: true,
-  isRepeated: false,
+  isRetry: false,
   highestKnownNumber: 4,
   isReported: () => Promise.resolve(false),
 };
@@ -162,19 +162,19 @@ describe("a pull request that was closed or merged before its opening was record
   test("is searched before a later attempt opens one", async () => {
     identified();
     github.on("GET", PULLS, 200, [closed()]);
-    const repeated = { ...draft, isRepeated: true };
+    const repeated = { ...draft, isRetry: true };
     expect(await github.forge.openPullRequest(WEB, repeated)).toEqual(ended("closed"));
     // No write was sent, so no search after it is needed.
     expect(github.clock.slept).toEqual([]);
   });
 
-  test.each([false, true])("is not opened again after its webhook, repeated: %s", async (isRepeated) => {
-    if (!isRepeated) github.on("POST", PULLS, 502, {});
+  test.each([false, true])("is not opened again after its webhook, repeated: %s", async (isRetry) => {
+    if (!isRetry) github.on("POST", PULLS, 502, {});
     github.on("GET", PULLS, 200, []);
     github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/web", default_branch: "main" });
-    const reported = { ...draft, isRepeated, isReported: () => Promise.resolve(true) };
+    const reported = { ...draft, isRetry, isReported: () => Promise.resolve(true) };
     await expect(github.forge.openPullRequest(WEB, reported)).rejects.toThrow(ForgeUnavailable);
-    expect(github.sent("POST", "/pulls")).toHaveLength(isRepeated ? 0 : 1);
+    expect(github.sent("POST", "/pulls")).toHaveLength(isRetry ? 0 : 1);
   });
 
   test("is distinguished from earlier ones, those of others and those with other targets", async () => {
@@ -186,13 +186,13 @@ describe("a pull request that was closed or merged before its opening was record
     ]);
     github.on("GET", "/repositories/42", 200, { id: 42, full_name: "acme/web", default_branch: "main" });
     github.on("POST", PULLS, 201, pull());
-    const repeated = { ...draft, isRepeated: true };
+    const repeated = { ...draft, isRetry: true };
     expect(await github.forge.openPullRequest(WEB, repeated)).toEqual({ ok: true, value: opened });
   });
 
   test("is ignored if another one is open", async () => {
     github.on("GET", PULLS, 200, [closed({ number: 6 }), pull()]);
-    const repeated = { ...draft, isRepeated: true };
+    const repeated = { ...draft, isRetry: true };
     expect(await github.forge.openPullRequest(WEB, repeated)).toEqual({ ok: true, value: opened });
   });
 });

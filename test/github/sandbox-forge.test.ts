@@ -45,7 +45,7 @@ const draft = {
   headBranch: BRANCH,
   targetBranch: "main",
   isDraft: true,
-  isRepeated: false,
+  isRetry: false,
   highestKnownNumber: 0,
   isReported: () => Promise.resolve(false),
 };

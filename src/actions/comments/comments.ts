@@ -150,7 +150,7 @@ async function writeMirror(
   mirror: DueMirror,
   waitMs: number,
 ): Promise<ForgeResult<{ readonly commentId: number | null }>> {
-  const { forgeRef, forgeCommentId, prNumber, triedSince, isRepeated, mayWrite } = mirror;
+  const { forgeRef, forgeCommentId, prNumber, triedSince, isRetry, mayWrite } = mirror;
   if (!forgeRef) return { ok: false, refusal: NOT_CONNECTED };
   const mark = markOf(secret, {
     commentId: mirror.commentId,
@@ -164,7 +164,7 @@ async function writeMirror(
     body,
     mark,
     firstAttemptAt: triedSince.toISOString(),
-    isRepeated,
+    isRetry,
     mayWrite,
   };
   return deps.forge.comment(forgeRef, order, waitMs);

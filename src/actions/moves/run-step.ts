@@ -150,7 +150,7 @@ async function openPullRequest(
   const { isRetry, highestKnownNumber } = await recordIntentOrThrow(deps, context, intent);
   const branches = { repositoryId, headBranch, targetBranch };
   const opened = await deps.forge.openPullRequest(repository, {
-    isRepeated: isRetry,
+    isRetry,
     highestKnownNumber,
     isReported: async () =>
       highestKnownNumber !== null && (await isRecentlySeen(deps.db, branches, highestKnownNumber)),

@@ -10,7 +10,7 @@ import { inspectArmedWaitingForRoom, inspectIfArmed } from "./inspect-soon.ts";
 
 export const RECHECK_BLOCKED = "recheck-blocked";
 
-/** Schedules the job that rechecks a blocked card. */
+/** Schedules the job that rechecks a blocked card, `recheckBlocked`. */
 export const recheckSoon = (db: Db, cardId: string, delayMs = 200): Promise<void> =>
   addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs });
 

@@ -158,7 +158,7 @@ async function openPullRequest(
   const intent: Intent = { repositoryId, kind: "open_pull_request", subject, cardId: card.id, actorId };
   const recorded = await recordIntent(deps.db, intent);
   const opened = await deps.forge.openPullRequest(repository, {
-    isRepeated: recorded?.isRetry ?? false,
+    isRetry: recorded?.isRetry ?? false,
     highestKnownNumber: recorded?.highestKnownNumber ?? null,
     // Webhooks about it are not stored, because it belongs to no card.
     isReported: () => Promise.resolve(false),

@@ -16,7 +16,7 @@ export interface DueMirror {
   /** The start of the first attempt. */
   readonly triedSince: Date;
   /** Whether an earlier attempt may have written the copy. */
-  readonly isRepeated: boolean;
+  readonly isRetry: boolean;
   /** Whether GitHub would show an earlier copy by now, so that a missing one may be written. */
   readonly mayWrite: boolean;
   readonly cardId: string;
@@ -57,7 +57,7 @@ export async function claimDueMirrors(db: Db, commentId: string, holdSeconds: nu
         and r.id = m.repository_id and o.id = r.organization_id
      returning m.comment_id as "commentId", m.repository_id as "repositoryId", m.pr_number as "prNumber",
                r.forge_id as "forgeId", m.forge_comment_id as "forgeCommentId", m.first_tried_at as "triedSince",
-               due.first_tried_at is not null as "isRepeated", due.may_write as "mayWrite",
+               due.first_tried_at is not null as "isRetry", due.may_write as "mayWrite",
                t.card_id as "cardId", t.revision, t.body, u.name as "authorName", c.number as "cardNumber",
                case when ${hasUsableLink("t.card_id", "m.repository_id")} then ${REF} end as "forgeRef"`,
     { commentId, holdSeconds },

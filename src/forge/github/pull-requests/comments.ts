@@ -33,7 +33,7 @@ const CLOCK_MARGIN_MS = 10 * 60_000;
  * response is lost is searched for, but not written again.
  */
 export async function comment(repository: GitHubRepository, order: CommentOrder): Promise<FoundComment> {
-  const found = order.isRepeated ? await findComment(repository, order) : null;
+  const found = order.isRetry ? await findComment(repository, order) : null;
   if (found !== null) return found;
   if (!order.mayWrite) return NOT_FOUND;
   const { number, body } = order;

@@ -39,7 +39,7 @@ export async function openPullRequest(
     if (found === null && (await draft.isReported())) throw notListed();
     return found;
   };
-  const earlier = draft.isRepeated ? await find() : null;
+  const earlier = draft.isRetry ? await find() : null;
   if (earlier !== null) return earlier;
   const open = async (isDraft: boolean): Promise<Opened> => {
     const response = await write("POST /pulls", {
