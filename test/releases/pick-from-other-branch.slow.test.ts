@@ -23,10 +23,8 @@ async function pickedFromSide(): Promise<{ board: TestBoard; number: number; rel
   const number = await cardInReview(world, board, { web: { "hello.txt": "hello\n" } });
   await board.person("ada", "PATCH", pullPath(board, 1), { base: "side" });
   await board.person("ada", "PUT", `${pullPath(board, 1)}/merge`);
-  await eventually(
-    () => board.api.readCard(number),
-    ({ repositories }) => repositories[0]?.prState === "merged",
-  );
+  // Soon the card has a new pull request into `main`.
+  await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
   const picked = await pick(board.api, releaseId, number);
   if (picked.status !== 200) throw new Error(`the card was not picked: ${picked.text}`);
   return { board, number, releaseId };
