@@ -9,8 +9,8 @@ import type { Retention } from "../store/ops/retention.ts";
 import { trackReceivedJobs, startHeartbeat } from "./heartbeat.ts";
 import { START_TASKS, TIMETABLE, createTasks } from "./tasks.ts";
 
-/** The pause before another attempt to start the worker, in milliseconds. */
-const RETRY_MS = 2_000;
+/** The pause before a worker is started again, in milliseconds. */
+const RETRY_MS = 1_000;
 
 /**
  * A pool of workers. `promise` settles when the pool has stopped, whether `stop` was called or not.
@@ -33,15 +33,15 @@ export async function keepRunning(
   });
 
   async function restart(): Promise<RunningPool | null> {
-    while (!signal.aborted) {
+    for (;;) {
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return null;
       try {
         return await start();
       } catch (error) {
         log.warn({ err: error }, "the job worker could not be restarted");
       }
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
-    return null;
   }
 
   async function watch(first: RunningPool): Promise<void> {
@@ -61,17 +61,32 @@ export async function keepRunning(
 }
 
 /**
- * Resolves when the end of a job could not be recorded and no other job of the pool is running. Such a
- * pool stops, but its own promise may never settle: graphile-worker 0.17 subtracts each failed
- * record from a count that includes only the first.
+ * Resolves when a pool has to be replaced and none of its jobs is running. With graphile-worker 0.17
+ * there are two reasons:
+ *
+ * - The end of a job could not be recorded. The pool stops, but its own promise may never settle: it
+ *   subtracts each failed record from a count that includes only the first.
+ * - The first query for jobs failed. The pool keeps the failed result of reading its tasks' ids, and
+ *   never finds a job.
  */
 function untilBroken(events: WorkerEvents): Promise<void> {
   const busy = new Set<string>();
   let isBroken = false;
+  let hasQueried = false;
   return new Promise((resolve) => {
     const resolveIfIdle = (): void => {
       if (isBroken && busy.size === 0) resolve();
     };
+    for (const answer of ["worker:getJob:empty", "job:start"] as const) {
+      events.once(answer, () => {
+        hasQueried = true;
+      });
+    }
+    events.on("worker:getJob:error", () => {
+      if (hasQueried) return;
+      isBroken = true;
+      resolveIfIdle();
+    });
     events.on("job:start", ({ worker }) => busy.add(worker.workerId));
     events.on("job:complete", ({ worker }) => {
       busy.delete(worker.workerId);

@@ -131,13 +131,20 @@ it("a worker that cannot be started leaves no heartbeat and no connection", asyn
   await database.drop();
 });
 
-/** Runs `work` with a worker on a new database, to which it connects through a proxy. */
-async function withProxiedWorker(work: (near: Db, proxy: DatabaseProxy) => Promise<void>): Promise<void> {
+/**
+ * Runs `work` with a worker on a new database, to which it connects through a proxy. `beforeStart`
+ * can break a connection of its start.
+ */
+async function withProxiedWorker(
+  work: (near: Db, proxy: DatabaseProxy) => Promise<void>,
+  beforeStart: (proxy: DatabaseProxy) => void = () => undefined,
+): Promise<void> {
   const database = await createTestDatabase();
   const proxy = await startDatabaseProxy(database.connectionString);
   const near = connect({ connectionString: database.connectionString, onError: () => undefined });
   const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
   const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
+  beforeStart(proxy);
   const worker = await startWorker(deps, proxy.url, options);
   try {
     await work(near, proxy);
@@ -252,6 +259,23 @@ it("a worker that could not store the ends of several jobs is replaced", async (
     const later = () => near("graphile_worker.jobs").where({ key: "later" });
     expect(await eventually(later, ({ length }) => length === 0)).toEqual([]);
   }));
+
+// Fault: E18
+it("a worker whose first query for jobs failed is replaced", async () => {
+  let lost: Promise<void> | undefined;
+  await withProxiedWorker(
+    async (near) => {
+      await lost;
+      await addJob(near, WAKE_WAITING_LANES, {});
+      const jobs = () => near("graphile_worker.jobs");
+      expect(await eventually(jobs, ({ length }) => length === 0)).toEqual([]);
+    },
+    (proxy) => {
+      // graphile-worker first reads the ids of its tasks.
+      lost = proxy.loseResponseWith(WAKE_WAITING_LANES);
+    },
+  );
+});
 
 it("a transaction with a broken connection is 503, unless its own work was refused", async () => {
   const proxy = await startDatabaseProxy(world.databaseUrl);
