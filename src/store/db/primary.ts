@@ -6,8 +6,11 @@ import { Client, type ClientConfig } from "pg";
 const INSPECTION_TIMEOUT_MS = 5_000;
 /** How long the other hosts may take after the first one has responded, in milliseconds. */
 const OTHERS_MS = 1_000;
-/** PostgreSQL's code of a server that is starting. */
-const CANNOT_CONNECT_NOW = "57P03";
+/**
+ * PostgreSQL's code of a connection that cannot be opened. After the code of a starting server
+ * (57P03), graphile-worker would pause for up to three minutes.
+ */
+const CANNOT_CONNECT = "08001";
 
 /**
  * The connection URLs of the single hosts of a URL such as `postgres://user@one:5432,two:5432/name`.
@@ -79,7 +82,7 @@ async function findPrimary(urls: readonly string[], known: string | null): Promi
   if (newest) return newest;
   const reasons = (await all).flatMap((each) => (each.status === "rejected" ? [messageOf(each.reason)] : []));
   const message = `No host of DATABASE_URL is a primary that accepts writes: ${reasons.join("; ")}`;
-  throw Object.assign(new Error(message), { code: CANNOT_CONNECT_NOW });
+  throw Object.assign(new Error(message), { code: CANNOT_CONNECT });
 }
 
 const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));
