@@ -90,7 +90,7 @@ export const CONNECTION_MESSAGES: Readonly<Record<ConnectionFault, string>> = {
     "The repository does not belong to the card's project any more. Add it to the project again, or unlink the card from it.",
 };
 
-/** Why a repository without `ref` cannot be used, with its name. */
+/** Why a repository cannot be used, with its name. `broken` is null if the cause is not known. */
 export const inaccessibleMessage = ({
   fullName,
   broken,

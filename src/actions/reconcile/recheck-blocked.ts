@@ -17,8 +17,8 @@ import { recheckPermitted, recheckSoon } from "./recheck-soon.ts";
 const PAUSE_MS = 500;
 
 /**
- * Inspects a blocked card and removes the reasons that no longer hold. `refusedAt` is set when the
- * account has granted more permissions: the time of the refusal that a missing permission caused.
+ * Inspects a blocked card and removes the reasons that no longer hold. `refusedAt` is the time of a
+ * refusal whose missing permission has been granted since; otherwise null.
  */
 export async function recheckBlocked(
   deps: Deps,

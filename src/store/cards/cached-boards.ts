@@ -6,7 +6,10 @@ import { CREDENTIAL_VERSION, type CachedCredential } from "../tenancy/credential
 import { userKindSql } from "../tenancy/users.ts";
 import { CLAIM_FIELDS, IS_HELD } from "./claim-columns.ts";
 
-/** SQL for whether the claim `k` is held in a workspace. `workspace` is an SQL expression, never input. */
+/**
+ * SQL for whether the claim `k` is held in a workspace. `workspace` is an SQL expression, never input.
+ * The end of a held claim is never recorded: that condition only selects an index.
+ */
 const heldIn = (workspace: string): string =>
   `k.workspace_id = ${workspace} and not k.end_recorded and ${IS_HELD}`;
 
