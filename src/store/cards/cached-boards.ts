@@ -8,7 +8,7 @@ import { CLAIM_FIELDS, IS_HELD } from "./claim-columns.ts";
 
 /**
  * SQL for whether the claim `k` is held in a workspace. `workspace` is an SQL expression, never input.
- * The end of a held claim is never recorded: that condition only selects an index.
+ * `not k.end_recorded` holds for every held claim; with it, PostgreSQL can use a partial index.
  */
 const heldIn = (workspace: string): string =>
   `k.workspace_id = ${workspace} and not k.end_recorded and ${IS_HELD}`;

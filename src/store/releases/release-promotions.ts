@@ -1,3 +1,4 @@
+import { queueRejected } from "../../flow/refusal.ts";
 import { exists, firstRow, rows, type Db } from "../db/connect.ts";
 import type { OwnedAction } from "./release-actions.ts";
 
@@ -130,10 +131,6 @@ function resultOf(row: OutcomeRow): Pick<OutcomeRow, "state" | "detail"> {
     return { state: "promoted", detail: { statusId: task.statusId, ...merges } };
   }
   if (moveState === "queued" || moveState === "running") return { state: "pending", detail: {} };
-  const {
-    repository = null,
-    reason = "queue_rejected",
-    message = "GitHub's merge queue removed the pull request.",
-  } = blocked ?? {};
-  return { state: "refused", detail: { repository, reason, message } };
+  const { reason, message } = blocked ?? queueRejected("unknown");
+  return { state: "refused", detail: { repository: blocked?.repository ?? null, reason, message } };
 }
