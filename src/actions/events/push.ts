@@ -75,7 +75,7 @@ export async function handlePushToCardBranch(
   const activity = await activityOf(deps, event, context);
   const isDone = await transaction(deps.db, async (trx) => {
     const locked = await lockBranch(trx, card.id, repository.id);
-    const isNew = locked !== null && !isFoundAlready(locked, event);
+    const isNew = locked !== null && !isRecordedAlready(locked, event);
     // Another push was recorded since the link was read: start again.
     if (isNew && locked.headSha !== link.headSha) return false;
     if (isNew) await setHeadSha(trx, card.id, repository.id, headSha);
@@ -138,16 +138,16 @@ type RecordedPush = Omit<NewEvent, "kind" | "data"> & {
 };
 
 /**
- * Whether there is nothing to record. The hourly comparison of stored branches with GitHub finds
- * pushes, too: a webhook may report one of these, or the stored head may have changed since the
- * comparison. A webhook that arrives twice is recognized later, by the natural key of its event.
+ * Whether the new head and the push are recorded already, because both a webhook and the hourly
+ * comparison reported the push. A webhook that arrives twice is recognized later, by the natural key
+ * of its event.
  */
-function isFoundAlready({ headSha, comparedAt, comparedSha }: LockedBranch, event: Pushed): boolean {
+function isRecordedAlready({ headSha, comparedAt, comparedSha }: LockedBranch, event: Pushed): boolean {
   if (event.before === headSha) return false;
-  // The stored head has changed since the hourly comparison read it: the finding is outdated.
+  // A webhook has changed the stored head since the comparison read it.
   if (event.isFromComparison) return true;
   if (comparedAt === null) return false;
-  // The webhook of a push may arrive after a comparison that found the push.
+  // The comparison found the push before its webhook arrived.
   return event.after === comparedSha || (event.at !== null && event.at <= comparedAt);
 }
 
