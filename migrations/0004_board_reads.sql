@@ -94,8 +94,9 @@ create trigger record_board_change_on_delete after delete on stages
 -- plus the cards between that rank and the card. It equals a full count.
 create table column_counts (
   stage_id uuid primary key,
-  -- The id of a transaction that saw this row. It and all later ones recorded their changes of the
-  -- board's column in `place_changes`; older ones may not have. Null until known.
+  -- The id of a transaction that saw this row. It and all later transactions recorded in
+  -- `place_changes` which cards they moved into or out of the stage; earlier ones may not have. Null
+  -- until known.
   since xid8,
   -- Null until the column is counted, which is possible after the end of the older transactions.
   snapshot pg_snapshot,
