@@ -49,7 +49,8 @@ export function AddCards({ release, flow, isBusy, isAdding, onAdd, error, proble
       {isFrozen && (
         <p className="release-hint">
           The merged commits of a card are cherry-picked onto the release branches, in all repositories of the
-          card or in none.
+          card or in none. Commits that the branches contain already are not picked again: the card is only
+          added to the release.
         </p>
       )}
       <div className="release-search">

@@ -115,7 +115,7 @@ function placeOfTags({ frozenAt }: Pick<ReleaseDetails, "frozenAt">, named: stri
   if (named === "") return "";
   return frozenAt === null
     ? `The release is not frozen, so a tag points to the newest commit of ${named}, which may contain other cards, too.`
-    : `A tag points to the newest commit of the release branch. Picked commits are copies, so ${named} may not contain that commit.`;
+    : "A tag points to the newest commit of the release branch. Merges and picks make new commits, so the branches that the flow merges into may not contain that commit.";
 }
 
 function confirmOf(isEmpty: boolean, missing: number): string {

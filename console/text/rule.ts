@@ -5,7 +5,7 @@ export const RULE_WORDS: Readonly<Record<Rule["type"], string>> = {
   none: "no Git activity",
   branch: "creates the branch",
   draft_pull_request: "creates the branch; the first push opens a draft pull request",
-  pull_request: "marks the pull request ready",
+  pull_request: "opens the pull request, or marks the draft ready",
   merge: "merges",
 };
 

@@ -35,6 +35,12 @@ export const noBranch = (fullName: string, branchName: string, creator: string |
   return { reason: "nothing_to_merge", message };
 };
 
+/** The refused move has created the card's branch, so the branch has no commits yet. */
+export const newBranch = (fullName: string, branchName: string): Refusal => ({
+  reason: "nothing_to_merge",
+  message: `The card has no commits in ${fullName} yet. Push to its new branch ${branchName}, then move the card again.`,
+});
+
 /** No name is left for the card's branch. */
 export const branchNamesTaken = (names: readonly string[]): Refusal => ({
   reason: "branch_missing",

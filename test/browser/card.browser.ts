@@ -267,12 +267,15 @@ describe("the work on GitHub", () => {
     expect(new Set(outside)).toEqual(new Set(["noopener noreferrer"]));
     await page.locator(".timeline-event", { hasText: "opened the pull request #1" }).waitFor();
     await page.getByText("Check out with Git").click();
-    const shown = async (id: string) => (await page.getByTestId(id).textContent()) ?? "";
+    const shown = async (copy: string) => {
+      const has = page.getByRole("button", { name: copy });
+      return (await page.locator(".git-command", { has }).getByRole("code").textContent()) ?? "";
+    };
     const address = `${console.world.forge.cloneUrl}/${board.owner}/web.git`;
-    expect(await shown("clone")).toBe(`git clone ${address}`);
+    expect(await shown("Copy the command that clones")).toBe(`git clone ${address}`);
     await page.getByText("use a login and its token from sandbox.json in the data directory").waitFor();
     const clone = await board.clone();
-    await shell("bash", ["-c", await shown("checkout")], { cwd: clone.dir });
+    await shell("bash", ["-c", await shown("Copy the command for")], { cwd: clone.dir });
     expect(await clone.git("rev-parse", "HEAD")).toBe(heads["web"]);
     await clone.remove();
     expect(await findInaccessible(page)).toEqual([]);

@@ -259,7 +259,7 @@ describe("the inbox", () => {
     // What to do is said once, and with the branch.
     const text = (await itemOn(page, "promotion_blocked").textContent()) ?? "";
     expect(text).toContain(
-      `Move it to In progress, which creates card/${number}-nothing-to-merge, and push to that branch,`,
+      `Push to its new branch card/${number}-nothing-to-merge, then move the card again.`,
     );
     expect(text.match(/push/gi)).toHaveLength(1);
     await item.getByRole("button", { name: "Dismiss" }).focus();

@@ -157,7 +157,7 @@ describe("a release", () => {
     const completing = page.getByRole("dialog", { name: "Complete 1.4" });
     const tag = completing.getByRole("textbox", { name: `Tag in ${board.owner}/web` });
     await completing.getByText(`Enter a tag for ${board.owner}/web, which holds cards`).waitFor();
-    await completing.getByText("Picked commits are copies, so main may not contain that commit.").waitFor();
+    await completing.getByText(/the flow merges into may not contain that commit\.$/).waitFor();
     const complete = completing.getByRole("button", { name: "Complete", exact: true });
     expect(await complete.isDisabled()).toBe(true);
     await completing.getByRole("group", { name: `Notes in ${board.owner}/web` }).waitFor();
@@ -374,6 +374,36 @@ describe("a release with cards outside the last stage", () => {
     await warning.getByText("not merged into main").waitFor();
     expect(await warning.getByRole("listitem").allTextContents()).toEqual([`#${number} Half way`]);
     await page.getByRole("button", { name: "Complete without 1 card" }).waitFor();
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
+  it("warns that a merge into a later target brings the work of other cards, too", async () => {
+    const { board, staging } = await twoTargets(console.world);
+    const early = await cardInReview(console.world, board, { web: { "a.txt": "a\n" } }, "Early");
+    expect((await board.api.move(early, staging)).status).toBe(200);
+    const late = await cardInReview(console.world, board, { web: { "b.txt": "b\n" } }, "Late");
+    const { page, ...ada } = await openAs(board, await makeRelease(board.api, "3.3", [late]));
+    await page.getByRole("button", { name: "Promote cards" }).click();
+    const dialog = page.getByRole("dialog", { name: "Promote 3.3" });
+    const note = /^A card's branch starts from develop\. Its merge into the default branch also brings/;
+    await dialog.getByRole("radio", { name: /^Done/ }).check();
+    await dialog.getByText(note).waitFor();
+    await dialog.getByRole("radio", { name: /^Staging/ }).check();
+    expect(await dialog.getByText(note).count()).toBe(0);
+    await dialog.getByRole("button", { name: "Promote 1 card to Staging" }).click();
+    await announced(page, "1 promoted");
+
+    const cards = page.url().replace(/releases\/.*/, "cards");
+    await page.goto(`${cards}/${late}`);
+    await page.getByText(note).waitFor();
+    expect((await board.api.move(late, board.stages.Done)).status).toBe(200);
+    await page.goto(`${cards}/${early}`);
+    await page
+      .getByText("Nothing is left to merge: the default branch already contains the card's commits.")
+      .waitFor();
+    expect(await page.getByText(note).count()).toBe(0);
+    expect(await findInaccessible(page)).toEqual([]);
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });

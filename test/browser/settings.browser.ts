@@ -128,6 +128,7 @@ describe("the flow", () => {
     await page.goto(`${base}/settings/repositories`);
     const missing = page.getByText("Target branch missing");
     await missing.waitFor();
+    await page.getByText(`If you have no clone of ${board.owner}/web, run:`).waitFor();
     await page.getByText("git push origin main:stable", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Copy the command that creates stable" }).waitFor();
     await expectAccessible(page, "settings-missing-branch");
@@ -179,9 +180,9 @@ describe("the flow", () => {
         "Only members and maintainers who are signed in may move cards into To do; API keys may not.",
       )
       .waitFor();
-    // QA marks the pull request ready like the stage before the last one, which is more than the stage behind it.
+    // QA opens the pull request, or marks the draft ready like the stage before the last one, which is more than the stage behind it.
     const tooLittle =
-      /^In progress comes after QA .*, so it must do at least .* Choose “Marks the pull request ready” or “Merges”\.$/;
+      /^In progress comes after QA .*, so it must do at least .* Choose “Opens the pull request, or marks the draft ready” or “Merges”\.$/;
     await stageItem(page, 3).getByText(tooLittle).waitFor();
     await preview(page).getByText(tooLittle).waitFor();
     await saveFlow(page);

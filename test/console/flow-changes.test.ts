@@ -89,7 +89,7 @@ describe("what a change of the flow does", () => {
     expect(told(changed)).toEqual([
       [
         "tells",
-        "Entering Review: creates the branch; the first push opens a draft pull request. Until now: marks the pull request ready. The 3 cards in it stay as they are.",
+        "Entering Review: creates the branch; the first push opens a draft pull request. Until now: opens the pull request, or marks the draft ready. The 3 cards in it stay as they are.",
         [1, 2, 3],
       ],
       ["warns", "A move into Review that waits for checks and reviews is cancelled.", [4]],
@@ -149,7 +149,11 @@ describe("what a change of the flow does", () => {
   it("names new, renamed and reordered stages, and the last one", () => {
     const added = withStage(withNewStage(base, "new"), "new", { name: "QA" });
     expect(told(added)).toEqual([
-      ["tells", "QA is added after Review. Entering it: marks the pull request ready.", []],
+      [
+        "tells",
+        "QA is added after Review. Entering it: opens the pull request, or marks the draft ready.",
+        [],
+      ],
     ]);
     expect(told(withStage(base, "doing", { name: "Now" }))).toEqual([
       ["tells", "Doing is renamed to Now.", []],
@@ -168,7 +172,7 @@ describe("an invalid value", () => {
 
   it("is named in the words of the form, and not described as a change", () => {
     const choices =
-      "“Creates the branch”, “Creates the branch; the first push opens a draft pull request”, “Marks the pull request ready”, or “Merges”";
+      "“Creates the branch”, “Creates the branch; the first push opens a draft pull request”, “Opens the pull request, or marks the draft ready”, or “Merges”";
     expect(told(laxer)).toEqual([
       ["blocks", `Review comes after Doing, so it must do at least what Doing does. Choose ${choices}.`, []],
     ]);
@@ -183,7 +187,7 @@ describe("an invalid value", () => {
       [
         "blocks",
         expect.stringMatching(
-          /^QA comes after Review, .* Choose “Marks the pull request ready” or “Merges”\.$/,
+          /^QA comes after Review, .* Choose “Opens the pull request, or marks the draft ready” or “Merges”\.$/,
         ),
         [],
       ],

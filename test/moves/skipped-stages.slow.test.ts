@@ -102,7 +102,10 @@ describe("a move from the backlog past other stages", () => {
     for (let tries = 1; tries <= 2; tries++) {
       const refused = await board.api.move(number, board.stages.Done);
       expect(refused).toMatchObject({ status: 409, body: { blocked: { reason: "nothing_to_merge" } } });
-      const words = tries === 1 ? "has no commits in" : "adds no commits to the branch that it started from";
+      const words =
+        tries === 1
+          ? `Push to its new branch card/${number}-say-hello, then move the card again.`
+          : "adds no commits to the branch that it started from";
       expect(refused.text).toContain(words);
     }
     expect(await tipOf(board, `card/${number}-say-hello`)).toBe(await tipOf(board, "develop"));

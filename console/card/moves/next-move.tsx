@@ -6,6 +6,7 @@ import { hasRole } from "../../api/session.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 import { SECOND_PERSON } from "../../board/gates.ts";
 import { readPlan } from "../../board/moves/plan.ts";
+import { broughtAlong } from "../../board/moves/brought-along.ts";
 import { skippedMerges } from "../../board/moves/skipped-merges.ts";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
@@ -113,7 +114,11 @@ function StagePlan({ card, stage, stages, move, isNext = false }: StageProps) {
         <Plan
           plan={plan}
           stage={stage}
-          skipped={skippedMerges(stages, card.statusId, stage.id)}
+          hasBranch={card.repositories.some(({ branchName }) => branchName !== null)}
+          notes={[
+            ...skippedMerges(stages, card.statusId, stage.id),
+            ...(card.hotfix || plan.steps.length === 0 ? [] : broughtAlong({ stages }, stage.id)),
+          ]}
           verdictId={verdictId}
         />
       ) : error ? (

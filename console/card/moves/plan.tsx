@@ -8,14 +8,15 @@ export type Stage = Flow["stages"][number];
 interface Props {
   readonly plan: MovePlan;
   readonly stage: Stage;
-  /** The branches that the move leaves out. */
-  readonly skipped: readonly string[];
+  readonly hasBranch: boolean;
+  /** What else the move does or leaves out. */
+  readonly notes: readonly string[];
   /** The id of the sentence that says whether the card would move. */
   readonly verdictId: string;
 }
 
 /** What a move would do on GitHub, how sure that is, and what blocks it. */
-export function Plan({ plan, stage, skipped, verdictId }: Props) {
+export function Plan({ plan, stage, hasBranch, notes, verdictId }: Props) {
   const { steps, reasons, wouldMove } = plan;
   return (
     <div className="plan">
@@ -32,13 +33,13 @@ export function Plan({ plan, stage, skipped, verdictId }: Props) {
           ))}
         </ul>
       )}
-      {skipped.map((each) => (
+      {notes.map((each) => (
         <p className="plan-advice" key={each}>
           {each}
         </p>
       ))}
       <p id={verdictId} className="plan-certainty" data-against={!wouldMove || undefined}>
-        {certaintyOf(plan, stage.rule.type === "merge")}
+        {certaintyOf(plan, stage, hasBranch)}
       </p>
       {reasons.length > 0 && (
         <>
@@ -70,14 +71,17 @@ const ICONS = {
 
 function certaintyOf(
   { wouldMove, certainty, requiredRole, heldRole, reasons, steps }: MovePlan,
-  merges: boolean,
+  { rule }: Stage,
+  hasBranch: boolean,
 ): string {
   if (!wouldMove) {
     return reasons.length > 0
       ? "The move would be refused:"
       : `The stage needs the role ${requiredRole}. Your role is ${heldRole}.`;
   }
-  if (steps.length === 0) return merges ? "Nothing is left to merge." : "Nothing happens on GitHub.";
+  if (steps.length === 0 && rule.type === "merge" && hasBranch)
+    return `Nothing is left to merge: ${rule.into ?? "the default branch"} already contains the card's commits.`;
+  if (steps.length === 0) return "Nothing happens on GitHub.";
   if (certainty === "certain") return "Nothing blocks the move.";
   return certainty === "likely"
     ? "No blocker is known. GitHub decides during the move."

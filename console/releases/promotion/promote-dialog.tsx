@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { Flow, ReleaseDetails } from "../../api/schema.d.ts";
 import { hasRole } from "../../api/session.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
+import { broughtAlong } from "../../board/moves/brought-along.ts";
 import { Badge } from "../../components/badge.tsx";
 import { ConfirmDialog } from "../confirm-dialog.tsx";
 import { cardsOf } from "../../text/counted.ts";
@@ -87,7 +88,7 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
       {stage?.rule.type === "merge" && (
         <p className="release-warning">A merge changes a shared branch and cannot be undone.</p>
       )}
-      {skippedBy(release, flow, stageId, numbers).map((each) => (
+      {[...broughtAlong(flow, stageId), ...skippedBy(release, flow, stageId, numbers)].map((each) => (
         <p className="release-warning" key={each}>
           {each}
         </p>

@@ -1,8 +1,8 @@
 import { Link } from "wouter";
 import type { Repository } from "../../api/schema.d.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
+import { CloneFirst, GitCommand } from "../../card/git/git-commands.tsx";
 import { Badge } from "../../components/badge.tsx";
-import { CopyButton } from "../../components/copy-button.tsx";
 import { shellWord } from "../../text/shell-word.ts";
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
 }
 
 /** Warns about targets of the flow that do not exist in a repository, and says how to create them. */
-export function MissingBranches({ repository: { defaultBranch }, branchNames }: Props) {
+export function MissingBranches({ repository: { fullName, defaultBranch }, branchNames }: Props) {
   const { base } = useWorkspace();
   return branchNames.map((branchName) => (
     <div key={branchName} className="repository-trouble">
@@ -25,18 +25,14 @@ export function MissingBranches({ repository: { defaultBranch }, branchNames }: 
       {branchName === defaultBranch ? (
         <p>It is the default branch. The first push to the repository creates it.</p>
       ) : (
-        <Command
-          branchName={branchName}
-          text={`git push origin ${shellWord(`${defaultBranch}:${branchName}`)}`}
-        />
+        <>
+          <CloneFirst fullName={fullName} />
+          <GitCommand
+            text={`git push origin ${shellWord(`${defaultBranch}:${branchName}`)}`}
+            of={`the command that creates ${branchName}`}
+          />
+        </>
       )}
     </div>
   ));
 }
-
-const Command = ({ branchName, text }: { readonly branchName: string; readonly text: string }) => (
-  <p className="settings-id">
-    <span className="mono">{text}</span>
-    <CopyButton kind="quiet" text={text} label="Copy" of={`the command that creates ${branchName}`} />
-  </p>
-);

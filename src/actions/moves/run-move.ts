@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { newBranch } from "../../flow/branch-refusals.ts";
 import { type BlockedReason, blockedReason, isRefusal, queueRejected } from "../../flow/refusal.ts";
 import type { MergedWork, MoveStep } from "../../flow/move.ts";
 import { isGateReason } from "../../flow/gates.ts";
@@ -192,8 +193,13 @@ async function runEarlierStages(
   // An earlier attempt created this branch and it has commits since, so the refusal may be wrong.
   if (created.some(({ repositoryId, fromSha }) => heads.get(repositoryId) !== fromSha))
     return "inspect_again";
+  const now = reasons.map((each) => {
+    const step = created.find(({ fullName }) => fullName === each.repository);
+    const branchName = links.find(({ repository }) => repository.id === step?.repositoryId)?.branchName;
+    return branchName ? blockedReason(each.repository, newBranch(each.repository, branchName)) : each;
+  });
   const first = created.find(({ fullName }) => fullName === reasons[0]?.repository);
-  return refuse(deps, context, inspection, reasons, first?.fromSha);
+  return refuse(deps, context, inspection, now, first?.fromSha);
 }
 
 /** Runs all steps except merges. Null when all are done. */
