@@ -13,6 +13,7 @@ import { CardWarning, missingIn } from "./card-warning.tsx";
 import { Problem } from "./problem.tsx";
 import { useReleasePreview } from "./reads.ts";
 import { cardsOf } from "../text/counted.ts";
+import { targetName } from "../text/rule.ts";
 
 interface Props {
   readonly release: ReleaseDetails;
@@ -78,7 +79,7 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
       </CardWarning>
       <p>
         Writes a tag and a GitHub release with these notes in each repository that gets a tag. A completed
-        release cannot be changed. {placeOfTags(release, named)}
+        release cannot be changed. {placeOfTags(release, flow, preview, named)}
       </p>
       <Problem error={error} />
       {!preview && !error && <Loading what="the notes" />}
@@ -110,12 +111,26 @@ function namedBranches(
   return [...new Set(branches)].join(" or ");
 }
 
-/** Says which commits the tags name; nothing while there is no tag to write. */
-function placeOfTags({ frozenAt }: Pick<ReleaseDetails, "frozenAt">, named: string): string {
+/** Says which commits the tags name, and where they may be missing; nothing while there is no tag to write. */
+function placeOfTags(
+  { frozenAt }: Pick<ReleaseDetails, "frozenAt">,
+  { stages }: Flow,
+  preview: ReleasePreview | undefined,
+  named: string,
+): string {
   if (named === "") return "";
-  return frozenAt === null
-    ? `The release is not frozen, so a tag points to the newest commit of ${named}, which may contain other cards, too.`
-    : "A tag points to the newest commit of the release branch. Merges and picks make new commits, so the branches that the flow merges into may not contain that commit.";
+  if (frozenAt === null)
+    return `The release is not frozen, so a tag points to the newest commit of ${named}, which may contain other cards, too.`;
+  const sentences = [`A tag points to the newest commit of the release branch, which started from ${named}.`];
+  if (preview?.unfreezeRefusal)
+    sentences.push(`Commits were picked or pushed onto it, which ${named} may not contain.`);
+  const targets = stages.flatMap(({ rule }) => (rule.type === "merge" ? [targetName(rule)] : []));
+  const later = [...new Set(targets)].slice(1);
+  if (later.length > 0)
+    sentences.push(
+      `Merges into ${later.join(" and ")} make new commits, so the tagged one may be missing there.`,
+    );
+  return sentences.join(" ");
 }
 
 function confirmOf(isEmpty: boolean, missing: number): string {

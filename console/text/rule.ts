@@ -9,6 +9,9 @@ export const RULE_WORDS: Readonly<Record<Rule["type"], string>> = {
   merge: "merges",
 };
 
+/** The branch that a stage merges into. */
+export const targetName = ({ into }: Pick<Rule, "into">): string => into ?? "the default branch";
+
 /** For example `merges into main`. */
-export const ruleWords = ({ type, into }: Rule): string =>
-  type === "merge" ? `merges into ${into ?? "the default branch"}` : RULE_WORDS[type];
+export const ruleWords = (rule: Rule): string =>
+  rule.type === "merge" ? `merges into ${targetName(rule)}` : RULE_WORDS[rule.type];

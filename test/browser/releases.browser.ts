@@ -157,7 +157,9 @@ describe("a release", () => {
     const completing = page.getByRole("dialog", { name: "Complete 1.4" });
     const tag = completing.getByRole("textbox", { name: `Tag in ${board.owner}/web` });
     await completing.getByText(`Enter a tag for ${board.owner}/web, which holds cards`).waitFor();
-    await completing.getByText(/the flow merges into may not contain that commit\.$/).waitFor();
+    await completing
+      .getByText("Commits were picked or pushed onto it, which main may not contain.")
+      .waitFor();
     const complete = completing.getByRole("button", { name: "Complete", exact: true });
     expect(await complete.isDisabled()).toBe(true);
     await completing.getByRole("group", { name: `Notes in ${board.owner}/web` }).waitFor();
@@ -383,7 +385,8 @@ describe("a release with cards outside the last stage", () => {
     const early = await cardInReview(console.world, board, { web: { "a.txt": "a\n" } }, "Early");
     expect((await board.api.move(early, staging)).status).toBe(200);
     const late = await cardInReview(console.world, board, { web: { "b.txt": "b\n" } }, "Late");
-    const { page, ...ada } = await openAs(board, await makeRelease(board.api, "3.3", [late]));
+    const id = await makeRelease(board.api, "3.3", [late]);
+    const { page, ...ada } = await openAs(board, id);
     await page.getByRole("button", { name: "Promote cards" }).click();
     const dialog = page.getByRole("dialog", { name: "Promote 3.3" });
     const note = /^A card's branch starts from develop\. Its merge into the default branch also brings/;
@@ -404,6 +407,13 @@ describe("a release with cards outside the last stage", () => {
       .waitFor();
     expect(await page.getByText(note).count()).toBe(0);
     expect(await findInaccessible(page)).toEqual([]);
+
+    expect((await freeze(board.api, id)).status).toBe(200);
+    await page.goto(page.url().replace(/cards\/.*/, `releases/${id}`));
+    await page.getByRole("button", { name: "Complete", exact: true }).click();
+    const tagged =
+      "release branch, which started from develop. Merges into the default branch make new commits";
+    await page.getByText(tagged).waitFor();
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });
@@ -447,6 +457,7 @@ describe("an empty release", () => {
     await announced(page, "The release 0.1 is frozen");
     await page.getByRole("button", { name: "Complete", exact: true }).click();
     await page.getByText("To cancel it, delete it after unfreezing it.").waitFor();
+    await page.getByText(/release branch, which started from main\.$/).waitFor();
     expect((await readRelease(board.api, id)).status).toBe("open");
     await page.getByRole("button", { name: "Complete the empty release" }).click();
     await announced(page, "The release 0.1 is completed");

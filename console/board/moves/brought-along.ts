@@ -1,4 +1,5 @@
 import type { Flow } from "../../api/schema.d.ts";
+import { targetName } from "../../text/rule.ts";
 
 /**
  * Says that a merge into a later target may bring more than a card's own work. Nothing for a stage
@@ -6,7 +7,7 @@ import type { Flow } from "../../api/schema.d.ts";
  */
 export function broughtAlong({ stages }: Pick<Flow, "stages">, stageId: string): readonly string[] {
   const targets = stages.flatMap(({ id, rule }) =>
-    rule.type === "merge" ? [{ id, name: rule.into ?? "the default branch" }] : [],
+    rule.type === "merge" ? [{ id, name: targetName(rule) }] : [],
   );
   const first = targets[0]?.name;
   const target = targets.find(({ id }) => id === stageId)?.name;

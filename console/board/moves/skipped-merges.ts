@@ -1,4 +1,5 @@
 import type { Flow } from "../../api/schema.d.ts";
+import { targetName } from "../../text/rule.ts";
 
 type Stage = Flow["stages"][number];
 
@@ -9,6 +10,6 @@ export function skippedMerges(stages: readonly Stage[], fromId: string, toId: st
   const target = stages[to]?.rule;
   return stages.slice(from + 1, Math.max(to, 0)).flatMap(({ name, rule }) => {
     if (rule.type !== "merge" || (target?.type === "merge" && target.into === rule.into)) return [];
-    return `The move skips ${name}, so it does not merge into ${rule.into ?? "the default branch"}.`;
+    return `The move skips ${name}, so it does not merge into ${targetName(rule)}.`;
   });
 }

@@ -1,6 +1,7 @@
 import type { Flow, MovePlan, MovePlanStep } from "../../api/schema.d.ts";
 import { stepText } from "../../board/moves/plan.ts";
 import { Icon } from "../../components/icon.tsx";
+import { targetName } from "../../text/rule.ts";
 import { adviceOn } from "./advice.ts";
 
 export type Stage = Flow["stages"][number];
@@ -80,7 +81,7 @@ function certaintyOf(
       : `The stage needs the role ${requiredRole}. Your role is ${heldRole}.`;
   }
   if (steps.length === 0 && rule.type === "merge" && hasBranch)
-    return `Nothing is left to merge: ${rule.into ?? "the default branch"} already contains the card's commits.`;
+    return `Nothing is left to merge: ${targetName(rule)} already contains the card's commits.`;
   if (steps.length === 0) return "Nothing happens on GitHub.";
   if (certainty === "certain") return "Nothing blocks the move.";
   return certainty === "likely"
