@@ -499,6 +499,8 @@ describe("a promotion", () => {
     await dialog.getByRole("radio", { name: /^In progress/ }).check();
     expect(await dialog.getByRole("checkbox", { name: /Good/ }).isChecked()).toBe(false);
     await dialog.getByRole("radio", { name: /^Done/ }).check();
+    await dialog.getByText(/^Would be refused now: The card has no commits in /).waitFor();
+    expect(await dialog.getByText(/^Would be refused now/).count()).toBe(1);
     await shoot(page, "release-promote");
     expect(await findInaccessible(page)).toEqual([]);
     await dialog.getByText("A card that is refused stays in its stage").waitFor();

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { Flow, ReleaseDetails } from "../../api/schema.d.ts";
 import { hasRole } from "../../api/session.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
+import { reasonsOf, usePlans } from "../../board/moves/plan.ts";
 import { broughtAlong } from "../../board/moves/brought-along.ts";
 import { Badge } from "../../components/badge.tsx";
 import { ConfirmDialog } from "../confirm-dialog.tsx";
@@ -11,6 +12,9 @@ import { toggled } from "../toggled.ts";
 import { isBefore, laterStages, nextStage, skippedBy, whyNotPromoted, type Stage } from "./stages.ts";
 
 type Card = ReleaseDetails["cards"][number];
+
+/** How many of the chosen cards are checked for refusals: each check reads GitHub. */
+const MAX_CHECKED = 20;
 
 interface Props {
   readonly release: ReleaseDetails;
@@ -35,6 +39,7 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
   const toggle = (card: Card): void =>
     (isBefore(card, flow, stageId) ? setLeft : setBack)((before) => toggled(before, card.number));
   const numbers = release.cards.filter(isChosen).map(({ number }) => number);
+  const checked = new Set(numbers.slice(0, MAX_CHECKED));
   const choose = (id: string | null): void => {
     setStageId(id);
     setBack(new Set());
@@ -96,14 +101,20 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
       <fieldset className="release-choice">
         <legend>Cards</legend>
         {release.cards.map((card) => (
-          <label key={card.number} className="release-option">
-            <input type="checkbox" checked={isChosen(card)} onChange={() => toggle(card)} />
-            <span dir="auto">
-              <span className="release-card-number mono">#{card.number}</span> {card.title}
-            </span>
-            <StageOf flow={flow} statusId={card.statusId} targetId={stageId} />
-          </label>
+          <div key={card.number}>
+            <label className="release-option">
+              <input type="checkbox" checked={isChosen(card)} onChange={() => toggle(card)} />
+              <span dir="auto">
+                <span className="release-card-number mono">#{card.number}</span> {card.title}
+              </span>
+              <StageOf flow={flow} statusId={card.statusId} targetId={stageId} />
+            </label>
+            {stage && checked.has(card.number) && <Forecast number={card.number} stageId={stage.id} />}
+          </div>
         ))}
+        {checked.size < numbers.length && (
+          <p className="release-hint">Only the first {MAX_CHECKED} cards are checked for refusals.</p>
+        )}
       </fieldset>
     </ConfirmDialog>
   );
@@ -112,6 +123,22 @@ export function PromoteDialog({ release, flow, open, onClose, onPromote }: Props
 function lackingIn(stage: Stage | undefined, numbers: readonly number[]): string | null {
   if (!stage) return "Choose a stage.";
   return numbers.length === 0 ? "Choose a card." : null;
+}
+
+interface ForecastProps {
+  readonly number: number;
+  readonly stageId: string;
+}
+
+/** Why the card would be refused now; nothing if it would move. */
+function Forecast({ number, stageId }: ForecastProps) {
+  const plan = usePlans(number, [stageId]).get(stageId)?.plan;
+  if (!plan || plan.wouldMove) return null;
+  return (
+    <p className="release-forecast" dir="auto">
+      Would be refused now: {reasonsOf(plan).join(" ")}
+    </p>
+  );
 }
 
 interface StageOfProps {
