@@ -36,7 +36,7 @@ export const noBranch = (fullName: string, branchName: string, creator: string |
 };
 
 /** The refused move has created the card's branch, so the branch has no commits yet. */
-export const newBranch = (fullName: string, branchName: string): Refusal => ({
+export const nothingPushedYet = (fullName: string, branchName: string): Refusal => ({
   reason: "nothing_to_merge",
   message: `The card has no commits in ${fullName} yet. Push to its new branch ${branchName}, then move the card again.`,
 });

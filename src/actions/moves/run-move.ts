@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { newBranch } from "../../flow/branch-refusals.ts";
+import { nothingPushedYet } from "../../flow/branch-refusals.ts";
 import { type BlockedReason, blockedReason, isRefusal, queueRejected } from "../../flow/refusal.ts";
 import type { MergedWork, MoveStep } from "../../flow/move.ts";
 import { isGateReason } from "../../flow/gates.ts";
@@ -193,13 +193,14 @@ async function runEarlierStages(
   // An earlier attempt created this branch and it has commits since, so the refusal may be wrong.
   if (created.some(({ repositoryId, fromSha }) => heads.get(repositoryId) !== fromSha))
     return "inspect_again";
-  const now = reasons.map((each) => {
+  // The reasons were found before the branches were created.
+  const newReasons = reasons.map((each) => {
     const step = created.find(({ fullName }) => fullName === each.repository);
     const branchName = links.find(({ repository }) => repository.id === step?.repositoryId)?.branchName;
-    return branchName ? blockedReason(each.repository, newBranch(each.repository, branchName)) : each;
+    return branchName ? blockedReason(each.repository, nothingPushedYet(each.repository, branchName)) : each;
   });
   const first = created.find(({ fullName }) => fullName === reasons[0]?.repository);
-  return refuse(deps, context, inspection, now, first?.fromSha);
+  return refuse(deps, context, inspection, newReasons, first?.fromSha);
 }
 
 /** Runs all steps except merges. Null when all are done. */
