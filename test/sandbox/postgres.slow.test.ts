@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { makeWorkerUtils } from "graphile-worker";
 import knex from "knex";
+import { Client } from "pg";
 import { type LockedDataDir, lockDataDir } from "../../sandbox/data-dir-lock.ts";
 import {
   type PostgresOptions,
@@ -13,6 +14,7 @@ import {
   findPostgres,
   startPostgres,
 } from "../../sandbox/postgres/start-postgres.ts";
+import { openJobPool } from "../../src/store/db/jobs.ts";
 import { isMissing, postmasterPid, query, socketDirOf } from "./service-process.ts";
 
 const isRoot = userInfo().uid === 0;
@@ -79,7 +81,10 @@ describe("the embedded PostgreSQL", () => {
     const { connectionString } = await start(await newFolder());
     const db = knex({ client: "pg", connection: connectionString });
     cleanups.push(() => db.destroy());
-    const worker = await makeWorkerUtils({ connectionString });
+    // A pool that graphile-worker opens has no error listeners while it closes.
+    const pgPool = openJobPool({ connectionString, max: 1, Client, onError: () => undefined });
+    cleanups.push(() => pgPool.end());
+    const worker = await makeWorkerUtils({ pgPool });
     cleanups.push(async () => worker.release());
 
     await worker.migrate();

@@ -1,15 +1,32 @@
 import { appendFileSync } from "node:fs";
+import { relative } from "node:path";
+
+const MESSAGE_LENGTH = 400;
 
 /**
- * Ends a run with one plain line, `N passed, N failed`, which CI systems that know no jest can read. With CLOSING_LINES the line is
- * added to that file as well, for whoever adds up several runs.
+ * Ends a run with the names of the failed tests and one plain line, `N passed, N failed`, which CI systems that know no jest can
+ * read. With CLOSING_LINES the lines are added to that file as well, for whoever adds up several runs.
  */
 export default class ClosingLine {
   onRunComplete(_contexts, results) {
+    const failures = results.testResults.flatMap(failuresOf);
     // A suite that could not be loaded ran no test; it has failed all the same.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
-    const line = `${results.numPassedTests} passed, ${failed} failed\n`;
-    process.stdout.write(`\n${line}`);
-    if (process.env.CLOSING_LINES) appendFileSync(process.env.CLOSING_LINES, line);
+    const lines = [...failures, `${results.numPassedTests} passed, ${failed} failed`];
+    const text = lines.map((line) => `${line}\n`).join("");
+    process.stdout.write(`\n${text}`);
+    if (process.env.CLOSING_LINES) appendFileSync(process.env.CLOSING_LINES, text);
   }
+}
+
+function failuresOf({ testFilePath, testResults, testExecError }) {
+  const file = relative(process.cwd(), testFilePath);
+  const failed = testResults
+    .filter(({ status }) => status === "failed")
+    .map(({ fullName, failureMessages }) => ({ fullName, message: failureMessages[0] ?? "" }));
+  if (testExecError) failed.push({ fullName: "the file itself", message: testExecError.message });
+  return failed.map(
+    ({ fullName, message }) =>
+      `Failed: ${file}: ${fullName}: ${message.replaceAll(/\s+/g, " ").slice(0, MESSAGE_LENGTH)}`,
+  );
 }
