@@ -9,7 +9,7 @@ import {
   HEARTBEAT_MS,
   deleteInstance,
   listLockedJobs,
-  type TakenJob,
+  type JobLock,
 } from "../store/ops/instances.ts";
 import { addJob } from "../store/db/jobs.ts";
 import { listOrphanedOperations } from "../store/ops/operations.ts";
@@ -22,18 +22,18 @@ import { unlockDeadJobs } from "../webhooks/process-lane.ts";
  */
 interface ReceivedJobs {
   /** Records a job that this process received. */
-  received(job: TakenJob): void;
-  /** Unlocks jobs that this process did not receive. */
-  unlock(workerIds: readonly string[]): Promise<void>;
+  received(lock: JobLock): void;
+  /** Unlocks jobs that this process did not receive, except those locked in the last `graceSeconds`. */
+  unlock(workerIds: readonly string[], graceSeconds?: number): Promise<void>;
 }
 
 export function trackReceivedJobs({ db, log }: Pick<Deps, "db" | "log">): ReceivedJobs {
   const started = new Set<string>();
   return {
-    received: (job) => void started.add(nameOf(job)),
-    async unlock(workerIds) {
+    received: (lock) => void started.add(nameOf(lock)),
+    async unlock(workerIds, graceSeconds) {
       const before = [...started];
-      const locked = await listLockedJobs(db, workerIds);
+      const locked = await listLockedJobs(db, workerIds, graceSeconds);
       const lost = locked.filter((job) => job.isOld && !started.has(nameOf(job)));
       const names = new Set(locked.map(nameOf));
       for (const each of before) if (!names.has(each)) started.delete(each);
@@ -44,7 +44,7 @@ export function trackReceivedJobs({ db, log }: Pick<Deps, "db" | "log">): Receiv
   };
 }
 
-const nameOf = ({ id, attempts }: TakenJob): string => `${id} ${attempts}`;
+const nameOf = ({ id, lockedAt }: JobLock): string => `${id} ${lockedAt.getTime()}`;
 
 interface Heartbeat {
   /** Stops the heartbeat and removes this instance. */

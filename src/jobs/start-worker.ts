@@ -140,7 +140,9 @@ export async function startWorker(
   const start = async (): Promise<RunningPool> => {
     const events: WorkerEvents = new EventEmitter();
     events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
-    events.on("job:start", ({ job }) => receivedJobs.received(job));
+    events.on("job:start", ({ job: { id, locked_at } }) => {
+      if (locked_at !== null) receivedJobs.received({ id, lockedAt: locked_at });
+    });
     const broken = untilBroken(events);
     const runner = await run({
       pgPool: pool,

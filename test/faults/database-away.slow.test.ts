@@ -14,6 +14,7 @@ import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
 import { PROCESS_LANE, REPLAY_DEFERRED } from "../../src/store/forge/lanes.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually, type ApiResponse } from "../support/api.ts";
+import { settled } from "../support/database/database-content.ts";
 import { createTestDatabase } from "../support/database/database.ts";
 import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
@@ -38,16 +39,16 @@ async function withoutTable<Response extends ApiResponse>(
   act: () => Promise<Response>,
 ): Promise<Response> {
   const { faults } = world.forge.control;
-  faults.add({ match: REFS, fault: { kind: "delay", ms: 1_500, effect: "after" }, times: 1 });
+  faults.add({ match: REFS, fault: { kind: "hold", effect: "after" }, times: 1 });
   const answering = act();
   await eventually(
     () => Promise.resolve(faults.list()),
     (listed) => listed.some(({ hits }) => hits === 1),
   );
   await db().raw(`alter table ${table} rename to elsewhere`);
+  faults.clear();
   const response = await answering;
   await db().raw(`alter table elsewhere rename to ${table}`);
-  faults.clear();
   return response;
 }
 
@@ -78,6 +79,8 @@ describe("when the database is back after a failure, the claims of its calls are
 it("a job of a living process is not released, however long it runs", async () => {
   const board = await world.board();
   const { branchName, number } = await cardWithCommit(board);
+  // A job of the earlier calls would wait for the card, too.
+  await settled(world);
   await eventually(
     () => db().raw<{ rows: unknown[] }>("select 1 from instances where cardinality(worker_ids) > 0"),
     ({ rows }) => rows.length > 0,
@@ -88,20 +91,22 @@ it("a job of a living process is not released, however long it runs", async () =
     db(),
     (trx) => trx("cards").where({ number, project_id: board.projectId }).forUpdate(),
     async () => {
-      await board.person("ada", "PUT", `/repos/${board.owner}/web/contents/more.txt`, {
-        message: "More",
-        branch: branchName,
-        content: "",
-      });
+      const push = (file: string) =>
+        board.person("ada", "PUT", `/repos/${board.owner}/web/contents/${file}`, {
+          message: file,
+          branch: branchName,
+          content: "",
+        });
+      await push("first.txt");
+      const [job] = await eventually(atWork, ({ length }) => length > 0);
       await untilWaitingForLock(db());
-      await unlockDeadWorkers(db(), 0);
-      const [job] = await atWork();
-      await db()("graphile_worker._private_jobs")
-        .where({ id: job.id })
-        .update({ locked_at: db().raw("now() - interval '1 minute'") });
       const lostJobs = trackReceivedJobs(world.service.deps);
-      lostJobs.received(job);
-      await lostJobs.unlock([job.locked_by]);
+      lostJobs.received({ id: job.id, lockedAt: job.locked_at });
+      // The next delivery adds the lane's job again, which changes the running one.
+      await push("second.txt");
+      await eventually(atWork, ([running]) => running.attempts === running.max_attempts);
+      await unlockDeadWorkers(db(), 0);
+      await lostJobs.unlock([job.locked_by], 0);
       expect(await atWork()).toHaveLength(1);
     },
   );
@@ -115,7 +120,7 @@ it("a worker that cannot be started leaves no heartbeat and no connection", asyn
   const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
   const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
   const lost = proxy.loseResponseWith("biggest_breaking_id");
-  await expect(startWorker(deps, proxy.url, options)).rejects.toThrow("Connection terminated");
+  await expect(startWorker(deps, proxy.url, options)).rejects.toThrow(/Connection terminated|ECONNRESET/);
   await lost;
   expect(await near("instances").where({ id: deps.instanceId })).toEqual([]);
   await eventually(
@@ -227,12 +232,12 @@ it.each([
     }),
 );
 
-/** Waits until this many statements wait for a lock on the table. */
-const untilWaitingFor = (near: Db, table: string, count: number) =>
-  eventually(
-    () => near("pg_locks").where({ granted: false }).whereRaw("relation = cast(? as regclass)", [table]),
-    ({ length }) => length === count,
-  );
+/** The statements that wait for a lock on the table. Copies of a database have the same ids of tables. */
+const waitingFor = (near: Db, table: string) =>
+  near("pg_locks")
+    .where({ granted: false })
+    .whereRaw("relation = cast(? as regclass)", [table])
+    .whereRaw("database = (select oid from pg_database where datname = current_database())");
 
 it("a worker that could not store the ends of several jobs is replaced", async () =>
   withProxiedWorker(async (near, proxy) => {
@@ -242,16 +247,19 @@ it("a worker that could not store the ends of several jobs is replaced", async (
     await addJob(near, WAKE_WAITING_LANES, {});
     await addJob(near, REPLAY_DEFERRED, { repositoryId: randomUUID(), number: 1 });
     await addJob(near, CATCH_UP_CARD, { cardId: randomUUID() });
-    for (const table of tables) await untilWaitingFor(near, table, 1);
+    for (const table of tables) {
+      await eventually(
+        () => waitingFor(near, table),
+        ({ length }) => length > 0,
+      );
+    }
     proxy.cut();
     // Two jobs succeed, one after the other, and the last one fails.
     for (const lock of locks.slice(0, 2)) {
       await lock.commit();
       await sleep(300);
     }
-    await near.raw(
-      `select pg_cancel_backend(pid) from pg_locks where not granted and relation = cast('cards' as regclass)`,
-    );
+    await waitingFor(near, "cards").select(near.raw("pg_cancel_backend(pid)"));
     await locks[2]?.commit();
     await sleep(300);
     proxy.restore();

@@ -73,30 +73,31 @@ export async function unlockDeadWorkers(db: Db, graceSeconds = HEARTBEAT_TIMEOUT
   );
 }
 
-export interface TakenJob {
+/** A worker's lock of a job. `attempts` does not identify it: replacing a running job changes that. */
+export interface JobLock {
   readonly id: string;
-  /** The number of attempts, this one included. */
-  readonly attempts: number;
+  readonly lockedAt: Date;
 }
 
-/** Lists the jobs that these workers have locked. `isOld`: for more than `HEARTBEAT_TIMEOUT_SECONDS`. */
+/** Lists the jobs that these workers have locked. `isOld`: for more than `graceSeconds`. */
 export const listLockedJobs = (
   db: Db,
   workerIds: readonly string[],
-): Promise<(TakenJob & { readonly task: string; readonly isOld: boolean })[]> =>
+  graceSeconds = HEARTBEAT_TIMEOUT_SECONDS,
+): Promise<(JobLock & { readonly task: string; readonly isOld: boolean })[]> =>
   rows(
     db,
-    `select j.id::text as id, j.attempts, j.task_identifier as task,
-            j.locked_at < now() - interval '${HEARTBEAT_TIMEOUT_SECONDS} seconds' as "isOld"
+    `select j.id::text as id, j.locked_at as "lockedAt", j.task_identifier as task,
+            j.locked_at < now() - :graceSeconds * interval '1 second' as "isOld"
        from graphile_worker.jobs j where j.locked_by = any(cast(:workerIds as text[]))`,
-    { workerIds: [...workerIds] },
+    { workerIds: [...workerIds], graceSeconds },
   );
 
 /** Unlocks jobs that these workers took but did not start. The attempt does not count. */
 export async function unlockJobs(
   db: Db,
   workerIds: readonly string[],
-  jobs: readonly TakenJob[],
+  jobs: readonly JobLock[],
 ): Promise<void> {
   await db.raw(
     `with freed as (
