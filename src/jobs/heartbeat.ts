@@ -23,17 +23,17 @@ import { unlockDeadJobs } from "../webhooks/process-lane.ts";
 interface ReceivedJobs {
   /** Records a job that this process received. */
   received(lock: JobLock): void;
-  /** Unlocks jobs that this process did not receive, except those locked in the last `graceSeconds`. */
-  unlock(workerIds: readonly string[], graceSeconds?: number): Promise<void>;
+  /** Unlocks jobs that this process did not receive. */
+  unlock(workerIds: readonly string[]): Promise<void>;
 }
 
 export function trackReceivedJobs({ db, log }: Pick<Deps, "db" | "log">): ReceivedJobs {
   const started = new Set<string>();
   return {
     received: (lock) => void started.add(nameOf(lock)),
-    async unlock(workerIds, graceSeconds) {
+    async unlock(workerIds) {
       const before = [...started];
-      const locked = await listLockedJobs(db, workerIds, graceSeconds);
+      const locked = await listLockedJobs(db, workerIds);
       const lost = locked.filter((job) => job.isOld && !started.has(nameOf(job)));
       const names = new Set(locked.map(nameOf));
       for (const each of before) if (!names.has(each)) started.delete(each);

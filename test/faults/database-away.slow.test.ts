@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { unlockDeadWorkers } from "../../src/store/ops/instances.ts";
 import { connect, isDatabaseUnavailable, rows, type Db, type Trx } from "../../src/store/db/connect.ts";
+import type { Forge } from "../../src/forge/forge.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { LOCK_IDS } from "../../src/store/db/lock-ids.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
-import { trackReceivedJobs } from "../../src/jobs/heartbeat.ts";
 import { unlockDeadJobs } from "../../src/webhooks/process-lane.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
@@ -14,13 +14,11 @@ import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
 import { PROCESS_LANE, REPLAY_DEFERRED } from "../../src/store/forge/lanes.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually, type ApiResponse } from "../support/api.ts";
-import { settled } from "../support/database/database-content.ts";
 import { createTestDatabase } from "../support/database/database.ts";
 import { startDatabaseProxy, type DatabaseProxy } from "../support/database/database-proxy.ts";
-import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
+import { whileLocked } from "../support/stories/locks.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { freeze, makeRelease } from "../support/stories/releases.ts";
-import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 import { beginTransaction, transaction } from "../../src/store/db/transaction.ts";
 
@@ -75,43 +73,6 @@ describe("when the database is back after a failure, the claims of its calls are
   });
 });
 
-// Fault: E18
-it("a job of a living process is not released, however long it runs", async () => {
-  const board = await world.board();
-  const { branchName, number } = await cardWithCommit(board);
-  // A job of the earlier calls would wait for the card, too.
-  await settled(world);
-  await eventually(
-    () => db().raw<{ rows: unknown[] }>("select 1 from instances where cardinality(worker_ids) > 0"),
-    ({ rows }) => rows.length > 0,
-  );
-  const atWork = () =>
-    db()("graphile_worker.jobs").whereNotNull("locked_by").where({ task_identifier: "process-lane" });
-  await whileLocked(
-    db(),
-    (trx) => trx("cards").where({ number, project_id: board.projectId }).forUpdate(),
-    async () => {
-      const push = (file: string) =>
-        board.person("ada", "PUT", `/repos/${board.owner}/web/contents/${file}`, {
-          message: file,
-          branch: branchName,
-          content: "",
-        });
-      await push("first.txt");
-      const [job] = await eventually(atWork, ({ length }) => length > 0);
-      await untilWaitingForLock(db());
-      const lostJobs = trackReceivedJobs(world.service.deps);
-      lostJobs.received({ id: job.id, lockedAt: job.locked_at });
-      // The next delivery adds the lane's job again, which changes the running one.
-      await push("second.txt");
-      await eventually(atWork, ([running]) => running.attempts === running.max_attempts);
-      await unlockDeadWorkers(db(), 0);
-      await lostJobs.unlock([job.locked_by], 0);
-      expect(await atWork()).toHaveLength(1);
-    },
-  );
-});
-
 // Fault: E17 PostgreSQL is lost during startup => the process does not start
 it("a worker that cannot be started leaves no heartbeat and no connection", async () => {
   const database = await createTestDatabase();
@@ -136,20 +97,23 @@ it("a worker that cannot be started leaves no heartbeat and no connection", asyn
   await database.drop();
 });
 
-/**
- * Runs `work` with a worker on a new database, to which it connects through a proxy. `beforeStart`
- * can break a connection of its start.
- */
+interface ProxiedWorkerOptions {
+  /** Can break a connection of the worker's start. */
+  readonly beforeStart?: (proxy: DatabaseProxy) => void;
+  readonly forge?: Forge;
+}
+
+/** Runs `work` with a worker on a new database, to which it connects through a proxy. */
 async function withProxiedWorker(
   work: (near: Db, proxy: DatabaseProxy) => Promise<void>,
-  beforeStart: (proxy: DatabaseProxy) => void = () => undefined,
+  { beforeStart, forge = world.service.deps.forge }: ProxiedWorkerOptions = {},
 ): Promise<void> {
   const database = await createTestDatabase();
   const proxy = await startDatabaseProxy(database.connectionString);
   const near = connect({ connectionString: database.connectionString, onError: () => undefined });
-  const deps = { ...world.service.deps, db: near, instanceId: randomUUID() };
+  const deps = { ...world.service.deps, db: near, forge, instanceId: randomUUID() };
   const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
-  beforeStart(proxy);
+  beforeStart?.(proxy);
   const worker = await startWorker(deps, proxy.url, options);
   try {
     await work(near, proxy);
@@ -160,6 +124,39 @@ async function withProxiedWorker(
     await database.drop();
   }
 }
+
+// Fault: E18
+it("a job that runs for 20 seconds keeps its lock, also if it is added again meanwhile", async () => {
+  let respond = (): void => undefined;
+  const response = new Promise<[]>((resolve) => {
+    respond = () => resolve([]);
+  });
+  const forge = { ...world.service.deps.forge, installations: () => response };
+  await withProxiedWorker(
+    async (near) => {
+      const add = () => addJob(near, "sync-installations", {}, { key: "sync", queue: "sync" });
+      const running = () => near("graphile_worker.jobs").whereNotNull("locked_by");
+      await add();
+      const [job] = await eventually(running, ({ length }) => length > 0);
+      // This sets the attempts of the running job to their maximum.
+      await add();
+      const heartbeats = () =>
+        near("instances").whereRaw("seen_at > cast(? as timestamptz) + interval '20 seconds'", [
+          job.locked_at,
+        ]);
+      await eventually(heartbeats, ({ length }) => length > 0);
+      const [same, ...others] = await running();
+      respond();
+      expect(same).toMatchObject({
+        id: job.id,
+        locked_at: job.locked_at,
+        attempts: job.max_attempts,
+      });
+      expect(others).toEqual([]);
+    },
+    { forge },
+  );
+});
 
 // Fault: E18 A lost connection leaves a job or queue locked => released after 15 seconds
 it.each([null, "a-queue"])(
@@ -278,9 +275,11 @@ it("a worker whose first query for jobs failed is replaced", async () => {
       const jobs = () => near("graphile_worker.jobs");
       expect(await eventually(jobs, ({ length }) => length === 0)).toEqual([]);
     },
-    (proxy) => {
-      // graphile-worker first reads the ids of its tasks.
-      lost = proxy.loseResponseWith(WAKE_WAITING_LANES);
+    {
+      beforeStart: (proxy) => {
+        // graphile-worker first reads the ids of its tasks.
+        lost = proxy.loseResponseWith(WAKE_WAITING_LANES);
+      },
     },
   );
 });

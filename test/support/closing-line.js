@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 
+/** Of each failure's message, in characters. */
 const MESSAGE_LENGTH = 400;
 
 /**

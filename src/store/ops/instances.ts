@@ -79,18 +79,17 @@ export interface JobLock {
   readonly lockedAt: Date;
 }
 
-/** Lists the jobs that these workers have locked. `isOld`: for more than `graceSeconds`. */
+/** Lists the jobs that these workers have locked. `isOld`: for more than `HEARTBEAT_TIMEOUT_SECONDS`. */
 export const listLockedJobs = (
   db: Db,
   workerIds: readonly string[],
-  graceSeconds = HEARTBEAT_TIMEOUT_SECONDS,
 ): Promise<(JobLock & { readonly task: string; readonly isOld: boolean })[]> =>
   rows(
     db,
     `select j.id::text as id, j.locked_at as "lockedAt", j.task_identifier as task,
-            j.locked_at < now() - :graceSeconds * interval '1 second' as "isOld"
+            j.locked_at < now() - interval '${HEARTBEAT_TIMEOUT_SECONDS} seconds' as "isOld"
        from graphile_worker.jobs j where j.locked_by = any(cast(:workerIds as text[]))`,
-    { workerIds: [...workerIds], graceSeconds },
+    { workerIds: [...workerIds] },
   );
 
 /** Unlocks jobs that these workers took but did not start. The attempt does not count. */
