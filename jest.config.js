@@ -1,20 +1,8 @@
 export default {
   testEnvironment: "node",
-  extensionsToTreatAsEsm: [".ts"],
-  transform: {
-    "^.+\\.ts$": [
-      "@swc/jest",
-      {
-        jsc: {
-          target: "es2023",
-          parser: { syntax: "typescript" },
-          experimental: { keepImportAttributes: true },
-        },
-        module: { type: "es6" },
-        sourceMaps: "inline",
-      },
-    ],
-  },
+  // Node.js loads the files, with tsx.
+  runtime: "<rootDir>/test/support/jest/native-runtime.cjs",
+  transform: {},
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
   reporters: ["default", "<rootDir>/test/support/closing-line.js"],

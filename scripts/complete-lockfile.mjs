@@ -1,4 +1,4 @@
-// Adds to package-lock.json the platform packages (optional dependencies such as @swc/core-darwin-arm64) that the registry
+// Adds to package-lock.json the platform packages (optional dependencies such as @esbuild/darwin-arm64) that the registry
 // used for `npm install` did not serve. Without their entries `npm ci` refuses the lock file on every platform. The entries
 // carry no integrity, because nothing was downloaded to compute one from. Run after changing a dependency:
 //   npm install && node scripts/complete-lockfile.mjs

@@ -9,11 +9,7 @@ const run = (args, env = process.env) =>
   spawnSync(process.execPath, args, { cwd: root, env, stdio: "inherit" }).status === 0;
 
 const browser = findBrowser();
-const jest = [
-  "--experimental-vm-modules",
-  "--disable-warning=ExperimentalWarning",
-  "node_modules/jest/bin/jest.js",
-];
+const jest = ["--import", "tsx", "node_modules/jest/bin/jest.js"];
 const isPassed =
   browser !== null &&
   run(["scripts/build-console.mjs"]) &&

@@ -1,10 +1,12 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makePrivateKey } from "../../sandbox/forge/app-identity.ts";
 import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
 import { type RunningPostgres, startPostgres } from "../../sandbox/postgres/start-postgres.ts";
 import { migrate } from "../../src/store/db/migrate.ts";
 import { createTemplate, serverVariable } from "./database/database.ts";
+import { privateKeyVariable } from "./forge/private-key.ts";
 
 declare global {
   /** Passed to the teardown, which Jest loads separately. */
@@ -19,5 +21,6 @@ export default async function globalSetup(): Promise<void> {
   globalThis.testPostgres = postgres;
   // Jest's workers inherit it.
   process.env[serverVariable] = postgres.connectionString;
+  process.env[privateKeyVariable] = await makePrivateKey();
   await createTemplate(async (connectionString) => void (await migrate(connectionString)));
 }

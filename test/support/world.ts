@@ -24,6 +24,7 @@ import { listWorkspaces } from "../../src/store/tenancy/workspaces.ts";
 import { makeApi, type Api } from "./api.ts";
 import { createTestDatabase, type TestDatabase } from "./database/database.ts";
 import { cloneRepository, type Clone } from "./git.ts";
+import { testPrivateKey } from "./forge/private-key.ts";
 import { githubOptions } from "./forge/github-options.ts";
 
 /** The token for `/metrics`. */
@@ -107,7 +108,13 @@ export async function startWorld({
 }: WorldOptions = {}): Promise<TestWorld> {
   const database: TestDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), "trunkline-forge-"));
-  const forge = await startForge({ dataDir, port: 0, webhookUrl: null, seed: false });
+  const forge = await startForge({
+    dataDir,
+    port: 0,
+    webhookUrl: null,
+    seed: false,
+    app: { privateKey: testPrivateKey() },
+  });
   const lines: string[] = [];
   const boards: TestBoard[] = [];
   const others: Pick<RunningService, "stop">[] = [];

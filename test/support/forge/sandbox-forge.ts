@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInstallationToken } from "../../../sandbox/forge/app-identity.ts";
+import { testPrivateKey } from "./private-key.ts";
 import { startForge, type ForgeOptions, type RunningForge } from "../../../sandbox/forge/start-forge.ts";
 
 /** A received webhook. */
@@ -50,7 +51,13 @@ export interface TestForge {
 export async function startTestForge(options: Partial<ForgeOptions> = {}): Promise<TestForge> {
   const dataDir = mkdtempSync(join(tmpdir(), "test-forge-"));
   const receiver = await receiveWebhooks();
-  const forge = await startForge({ dataDir, port: 0, webhookUrl: receiver.url, ...options });
+  const forge = await startForge({
+    dataDir,
+    port: 0,
+    webhookUrl: receiver.url,
+    ...options,
+    app: { privateKey: testPrivateKey(), ...options.app },
+  });
   const userToken = forge.users[0]?.token ?? "";
   return {
     forge,
