@@ -27,7 +27,8 @@ const OBJECTS = `
                         where n.conindid = i.indexrelid and n.contype in ('p', 'u'))
     union all
     select t.tgrelid, 'trigger', t.tgname, pg_get_triggerdef(t.oid, true) || ';'
-      from pg_trigger t where not t.tgisinternal),
+      from pg_trigger t join pg_proc f on f.oid = t.tgfoid
+     where not t.tgisinternal and f.pronamespace = 'public'::regnamespace),
   objects (kind, name, text) as (
     select case when c.relkind = 'r' then 1 else 2 end, c.relname,
            format(case when c.relkind = 'r' then E'CREATE TABLE %I (\\n  %s\\n);' else E'CREATE TYPE %I AS (\\n  %s\\n);' end,

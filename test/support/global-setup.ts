@@ -5,6 +5,7 @@ import { makePrivateKey } from "../../sandbox/forge/app-identity.ts";
 import { lockDataDir } from "../../sandbox/data-dir-lock.ts";
 import { type RunningPostgres, startPostgres } from "../../sandbox/postgres/start-postgres.ts";
 import { migrate } from "../../src/store/db/migrate.ts";
+import { addDelays } from "./database/delays.ts";
 import { createTemplate, serverVariable } from "./database/database.ts";
 import { privateKeyVariable } from "./forge/private-key.ts";
 
@@ -22,5 +23,8 @@ export default async function globalSetup(): Promise<void> {
   // Jest's workers inherit it.
   process.env[serverVariable] = postgres.connectionString;
   process.env[privateKeyVariable] = await makePrivateKey();
-  await createTemplate(async (connectionString) => void (await migrate(connectionString)));
+  await createTemplate(async (connectionString) => {
+    await migrate(connectionString);
+    if (process.env["DELAYS"] === "1") await addDelays(connectionString);
+  });
 }
