@@ -4,12 +4,15 @@ import { relative } from "node:path";
 /** Of each failure's message, in characters. */
 const MESSAGE_LENGTH = 400;
 
+const SLOWEST = 10;
+
 /**
- * Ends a run with the names of the failed tests and one plain line, `N passed, N failed`, which CI systems that know no jest can
+ * Ends a run with its slowest files, the names of the failed tests and one plain line, `N passed, N failed`, which CI systems that know no jest can
  * read. With CLOSING_LINES the lines are added to that file as well, for whoever adds up several runs.
  */
 export default class ClosingLine {
   onRunComplete(_contexts, results) {
+    process.stdout.write(`\nThe slowest files:\n${slowestOf(results).join("\n")}\n`);
     const failures = results.testResults.flatMap(failuresOf);
     // A suite that could not be loaded ran no test; it has failed all the same.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
@@ -18,6 +21,16 @@ export default class ClosingLine {
     process.stdout.write(`\n${text}`);
     if (process.env.CLOSING_LINES) appendFileSync(process.env.CLOSING_LINES, text);
   }
+}
+
+function slowestOf({ testResults }) {
+  return testResults
+    .toSorted((a, b) => b.perfStats.runtime - a.perfStats.runtime)
+    .slice(0, SLOWEST)
+    .map(({ testFilePath, perfStats: { runtime } }) => {
+      const seconds = (runtime / 1_000).toFixed(1).padStart(6);
+      return `${seconds} s  ${relative(process.cwd(), testFilePath)}`;
+    });
 }
 
 function failuresOf({ testFilePath, testResults, testExecError }) {
