@@ -70,7 +70,35 @@ const PRIVATE = [
   "fe80::1",
   "fc00::1",
   "ff02::1",
+  "192.0.0.8",
+  "192.88.99.1",
+  "198.18.0.1",
+  "203.0.113.1",
+  "240.0.0.1",
+  "::127.0.0.1",
+  "::10.0.0.1",
+  "::ffff:0:127.0.0.1",
+  "64:ff9b:1::7f00:1",
+  "100::1",
+  "2001::7f00:1",
+  "2001:db8::1",
+  "3fff::1",
+  "5f00::1",
+  "fec0::1",
 ];
+
+describe("a URL with a public address", () => {
+  it.each([
+    "https://8.8.8.8/",
+    "https://192.0.1.1/",
+    "https://[2606:4700::1111]/",
+    "https://[2001:4860:4860::8888]/",
+  ])("%s is accepted", async (url) => {
+    const { status, body } = await create(url);
+    expect(status).toBe(201);
+    await board.api.delete(`/v1/webhooks/${body.id}`);
+  });
+});
 
 describe("a URL that can only be wrong", () => {
   it.each([
@@ -87,6 +115,11 @@ describe("a URL that can only be wrong", () => {
     ["https://2130706433/", "must lead to a public address"],
     ["https://[::1]/", "must lead to a public address"],
     ["https://[::ffff:127.0.0.1]/", "must lead to a public address"],
+    ["https://[::127.0.0.1]/", "must lead to a public address"],
+    ["https://[64:ff9b::7f00:1]/", "must lead to a public address"],
+    ["https://[2002:7f00:1::]/", "must lead to a public address"],
+    ["https://[2001::7f00:1]/", "must lead to a public address"],
+    ["https://192.0.0.8/", "must lead to a public address"],
     ["https://169.254.169.254/latest/meta-data", "must lead to a public address"],
     ["https://intranet/", "must lead to a public address"],
   ])("%s is refused", async (url, message) => {

@@ -1,20 +1,49 @@
 import { BlockList, isIP } from "node:net";
 
-/** Addresses that no packet from the Internet reaches (https://www.iana.org/assignments/iana-ipv4-special-registry). */
-const PRIVATE = new BlockList();
-for (const [network, prefix] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-] as const)
-  PRIVATE.addSubnet(network, prefix, "ipv4");
-PRIVATE.addSubnet("::", 127, "ipv6");
-PRIVATE.addSubnet("fc00::", 7, "ipv6");
-PRIVATE.addSubnet("fe80::", 10, "ipv6");
+/**
+ * Ranges that are not for hosts on the Internet
+ * (https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry), and
+ * those whose addresses contain an IPv4 address.
+ */
+const SPECIAL = new BlockList();
+for (const range of [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/3",
+  // Protocol assignments, with Teredo.
+  "2001::/23",
+  "2001:db8::/32",
+  // 6to4.
+  "2002::/16",
+  "3fff::/20",
+]) {
+  const [network = "", prefix = ""] = range.split("/");
+  SPECIAL.addSubnet(network, Number(prefix), isIP(network) === 4 ? "ipv4" : "ipv6");
+}
+
+/**
+ * All hosts of the IPv6 Internet. Outside are loopback, private, mapped (`::ffff:0:0/96`), compatible
+ * (`::/96`) and translated addresses (`64:ff9b::/96`).
+ */
+const GLOBAL_IPV6 = new BlockList();
+GLOBAL_IPV6.addSubnet("2000::", 3, "ipv6");
+
+/** Whether an IP address belongs to a host on the Internet. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 4) return !SPECIAL.check(address, "ipv4");
+  return GLOBAL_IPV6.check(address, "ipv6") && !SPECIAL.check(address, "ipv6");
+}
 
 /** Names that public DNS never resolves, and names without a dot. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|test|invalid|home\.arpa)$/;
@@ -22,6 +51,5 @@ const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|test|invalid|home\.arpa)
 /** Whether the host of a URL, by its name or address, is this machine or in a private network. */
 export function isPrivateUrl(url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$|\.$/g, "").toLowerCase();
-  const version = isIP(host);
-  return version === 0 ? LOCAL_NAME.test(host) : PRIVATE.check(host, version === 4 ? "ipv4" : "ipv6");
+  return isIP(host) === 0 ? LOCAL_NAME.test(host) : !isPublicAddress(host);
 }

@@ -4,7 +4,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
 import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 import { RequestFilteringHttpsAgent } from "request-filtering-agent";
-import { isPrivateUrl } from "./private-address.ts";
+import { isPrivateUrl, isPublicAddress } from "./private-address.ts";
 
 /** A finished request. */
 export interface WebhookResponse {
@@ -40,6 +40,7 @@ export interface WebhookClientOptions {
   readonly timeoutMs?: number;
 }
 
+const NOT_PUBLIC = "The host does not lead to a public address.";
 const TIMEOUT_MS = 15_000;
 const MAX_READ = 64 * 1_024;
 const MAX_KEPT = 1_024;
@@ -55,7 +56,7 @@ class Refusal extends Error {}
 /**
  * Creates the client. It resolves a host once and connects to one of the resolved addresses, so that
  * the name cannot resolve to another address after the check. `request-filtering-agent` checks the
- * address of the socket.
+ * address of the socket again.
  */
 export function createWebhookClient({
   allowedAddresses = [],
@@ -85,6 +86,7 @@ export function createWebhookClient({
     if (addresses.length > 0 && addresses.every(({ address }) => isAllowed(address)))
       return { agent: isHttp ? new HttpAgent() : new HttpsAgent(), lookup };
     if (isHttp) throw new Refusal("The URL must start with https://.");
+    if (!addresses.every(({ address }) => isPublicAddress(address))) throw new Refusal(NOT_PUBLIC);
     return { agent: new RequestFilteringHttpsAgent(), lookup };
   }
 
@@ -188,6 +190,6 @@ function secondsOf(header: string | undefined): number | null {
 function messageOf(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   const { message, code } = error as NodeJS.ErrnoException;
-  if (message.includes("is not allowed")) return "The host does not lead to a public address.";
+  if (message.includes("is not allowed")) return NOT_PUBLIC;
   return code === undefined ? "The request failed." : `The request failed: ${code}.`;
 }
