@@ -9,6 +9,7 @@ export interface RecordedCall {
   readonly owner: string;
   /** The public half of the API key. */
   readonly clientId: string;
+  /** Its user agent, by which its row in the audit log is found even without a response. */
   readonly requestId: string;
   readonly method: string;
   readonly path: string;

@@ -111,7 +111,7 @@ const makeSender =
         method,
         headers: {
           authorization: `Bearer ${apiKey}`,
-          "x-request-id": requestId,
+          "user-agent": requestId,
           ...(key !== null && { "idempotency-key": key }),
           ...(claim !== null && { "x-claim": claim }),
           ...(sent !== null && { "content-type": "application/json" }),

@@ -69,7 +69,7 @@ async function untilChained(db: Db): Promise<string[]> {
 const readAttempts = (db: Db): Promise<AttemptRow[]> =>
   rows<AttemptRow>(
     db,
-    `select a.id, a.workspace_id as "workspaceId", a.request_id as "requestId", a.client_id as "clientId", a.action,
+    `select a.id, a.workspace_id as "workspaceId", a.user_agent as "requestId", a.client_id as "clientId", a.action,
             a.status, a.problem, a.is_replay as "isReplay",
             exists (select 1 from events e where e.attempt_id = a.id) as "hasEvents"
        from audit_log a where a.request_id is not null`,

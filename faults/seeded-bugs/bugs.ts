@@ -115,8 +115,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       { file: "log.js", find: "hooks: { streamWrite: redact }", replace: "hooks: {}" },
       {
         file: "http/metrics.js",
-        find: `log[level]({ requestId, method, path,`,
-        replace: `log[level]({ requestId, method, path, key: request.get("authorization"),`,
+        find: `log[level]({ requestId, callerRequestId,`,
+        replace: `log[level]({ requestId, key: request.get("authorization"), callerRequestId,`,
       },
     ],
   },

@@ -40,7 +40,9 @@ export function observeRequest(
   response: Response,
 ): void {
   const given = request.headers["x-request-id"];
-  const requestId = typeof given === "string" && isUuid(given) ? given : randomUUID();
+  // A caller must not choose the id under which its call is logged and audited.
+  const requestId = randomUUID();
+  const callerRequestId = typeof given === "string" && isUuid(given) ? given : undefined;
   const { remoteAddress } = request.socket;
   const started = performance.now();
   response.locals = new RequestLocals(requestId, limiter, log);
@@ -51,7 +53,11 @@ export function observeRequest(
     const { statusCode: status } = response;
     const { clientId, isRoutine } = response.locals;
     const level = isRoutine && status < 400 ? "debug" : "info";
-    log[level]({ requestId, method, path, status, ms: Math.round(ms), clientId, remoteAddress }, "request");
+    const duration = Math.round(ms);
+    log[level](
+      { requestId, callerRequestId, method, path, status, ms: duration, clientId, remoteAddress },
+      "request",
+    );
     const route = templateOf(request.route);
     metrics.requests.inc({ method, route, status });
     metrics.requestSeconds.observe({ method, route }, ms / 1_000);

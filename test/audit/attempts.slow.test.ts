@@ -4,7 +4,7 @@ import { eventually, makeApi } from "../support/api.ts";
 import { onForge } from "../support/forge/installations.ts";
 import { connectMcp } from "../support/mcp/client.ts";
 import { writeCalls } from "../support/routes.ts";
-import { clientIdOf, readAudit, rowsOf, withRequestId } from "./support/read-audit.ts";
+import { clientIdOf, readAudit, rowsOf, withUserAgent } from "./support/read-audit.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -16,12 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const rows = (requestId: string) => rowsOf(world.service.deps.db, requestId);
+const rows = (userAgent: string) => rowsOf(world.service.deps.db, userAgent);
 
 /** The only attempt of a request, with the numbers of its events. */
-async function attemptOf(requestId: string, events = 0) {
+async function attemptOf(userAgent: string, events = 0) {
   const found = await eventually(
-    async () => (await readAudit(board.api)).filter((entry) => entry.requestId === requestId),
+    async () => (await readAudit(board.api)).filter((entry) => entry.userAgent === userAgent),
     ([entry]) => (entry?.events.length ?? 0) >= events,
   );
   expect(found).toHaveLength(1);
@@ -30,10 +30,16 @@ async function attemptOf(requestId: string, events = 0) {
 
 describe("an attempt leaves one row", () => {
   it("when it succeeds, with its event, and no body", async () => {
-    const { body, requestId } = await withRequestId((options) =>
-      board.api.post<{ id: string; number: number }>("/v1/cards", { title: "Canary title" }, options),
+    const chosen = randomUUID();
+    const { body, userAgent, headers } = await withUserAgent((options) =>
+      board.api.post<{ id: string; number: number }>(
+        "/v1/cards",
+        { title: "Canary title" },
+        { headers: { ...options.headers, "x-request-id": chosen } },
+      ),
     );
-    const { id, at, hash: _, ...attempt } = await attemptOf(requestId, 1);
+    expect(headers.get("x-request-id")).not.toBe(chosen);
+    const { id, at, hash: _, ...attempt } = await attemptOf(userAgent, 1);
     expect(attempt).toEqual({
       actor: { id: expect.any(String), name: "maintainer agent", kind: "machine" },
       credential: clientIdOf(board.api),
@@ -41,8 +47,8 @@ describe("an attempt leaves one row", () => {
       targets: { id: body.id, number: body.number },
       outcome: { status: 201, problem: null, replay: false },
       address: "127.0.0.1",
-      userAgent: "node",
-      requestId,
+      userAgent,
+      requestId: headers.get("x-request-id"),
       calls: [],
       events: [expect.any(Number)],
     });
@@ -57,8 +63,8 @@ describe("an attempt leaves one row", () => {
 
   it("when it has no response body", async () => {
     const { number } = await board.api.card();
-    const { requestId } = await withRequestId((options) => board.api.delete(`/v1/cards/${number}`, options));
-    expect(await attemptOf(requestId)).toMatchObject({
+    const { userAgent } = await withUserAgent((options) => board.api.delete(`/v1/cards/${number}`, options));
+    expect(await attemptOf(userAgent)).toMatchObject({
       action: "DELETE /v1/cards/{number}",
       targets: { number },
       outcome: { status: 204, problem: null },
@@ -68,14 +74,14 @@ describe("an attempt leaves one row", () => {
   it("when its response is replayed, besides the row of the first call", async () => {
     const key = `audit-${randomUUID()}`;
     const send = (options: object) => board.api.post("/v1/cards", { title: "Twice" }, { ...options, key });
-    const first = await withRequestId(send);
-    const again = await withRequestId(send);
-    expect((await attemptOf(first.requestId, 1)).outcome).toEqual({
+    const first = await withUserAgent(send);
+    const again = await withUserAgent(send);
+    expect((await attemptOf(first.userAgent, 1)).outcome).toEqual({
       status: 201,
       problem: null,
       replay: false,
     });
-    expect(await attemptOf(again.requestId)).toMatchObject({
+    expect(await attemptOf(again.userAgent)).toMatchObject({
       outcome: { status: 201, problem: null, replay: true },
       events: [],
     });
@@ -87,17 +93,17 @@ describe("an attempt leaves one row", () => {
     ["forbidden", 403, () => board.as({ scopes: ["read"] }), { title: "Canary title" }],
   ] as const)("when it is %s (%i)", async (problem, status, as, body) => {
     const api = await as();
-    const { requestId, ...response } = await withRequestId((options) => api.post("/v1/cards", body, options));
+    const { userAgent, ...response } = await withUserAgent((options) => api.post("/v1/cards", body, options));
     expect(response.status).toBe(status);
-    expect(await attemptOf(requestId)).toMatchObject({
+    expect(await attemptOf(userAgent)).toMatchObject({
       credential: clientIdOf(api),
       outcome: { status, problem, replay: false },
     });
   });
 
   it("when what it names does not exist", async () => {
-    const { requestId } = await withRequestId((options) => board.api.delete("/v1/cards/4711", options));
-    expect(await attemptOf(requestId)).toMatchObject({
+    const { userAgent } = await withUserAgent((options) => board.api.delete("/v1/cards/4711", options));
+    expect(await attemptOf(userAgent)).toMatchObject({
       targets: { number: 4711 },
       outcome: { status: 404, problem: "not_found" },
     });
@@ -110,11 +116,11 @@ describe("an attempt leaves one row", () => {
       .db("credentials")
       .where({ client_id: clientIdOf({ apiKey }) })
       .update({ revoked_at: new Date() });
-    const { requestId, status } = await withRequestId((options) =>
+    const { userAgent, status } = await withUserAgent((options) =>
       makeApi(baseUrl, apiKey).post("/v1/cards", { title: "x" }, options),
     );
     expect(status).toBe(401);
-    expect(await rows(requestId)).toMatchObject([
+    expect(await rows(userAgent)).toMatchObject([
       {
         status: 401,
         problem: "unauthenticated",
@@ -127,10 +133,10 @@ describe("an attempt leaves one row", () => {
 
   it("when GitHub refuses the move, with the reason and the calls", async () => {
     const { number } = await board.api.card({ title: "Canary title", statusId: board.stages["To do"] });
-    const { requestId } = await withRequestId((options) =>
+    const { userAgent } = await withUserAgent((options) =>
       board.api.move(number, board.stages["Done"], 0, options),
     );
-    expect(await attemptOf(requestId, 1)).toMatchObject({
+    expect(await attemptOf(userAgent, 1)).toMatchObject({
       action: "POST /v1/cards/{number}/move",
       targets: { number },
       outcome: { status: 409, problem: "nothing_to_merge" },
@@ -139,11 +145,11 @@ describe("an attempt leaves one row", () => {
 
   it("when it moves a card, with its events and its calls to GitHub", async () => {
     const { number } = await cardWithCommit(board);
-    const { requestId, status } = await withRequestId((options) =>
+    const { userAgent, status } = await withUserAgent((options) =>
       board.api.move(number, board.stages["Done"], 0, options),
     );
     expect(status).toBe(200);
-    const { calls, events } = await attemptOf(requestId, 2);
+    const { calls, events } = await attemptOf(userAgent, 2);
     expect(calls).toEqual([{ method: "merge", ref: `${board.owner}/web#1`, result: "ok" }]);
     const kinds = await board.db("events").where({ workspace_id: board.workspaceId }).whereIn("seq", events);
     expect(kinds.map(({ kind }: { kind: string }) => kind).toSorted()).toEqual([
@@ -157,19 +163,19 @@ describe("an attempt leaves one row", () => {
     const { id: installationId } = onForge(world, board).installation;
     const { faults } = world.forge.control;
     faults.add({ match: { installationId }, fault: { kind: "response", status: 502 } });
-    const { requestId, status } = await withRequestId((options) =>
+    const { userAgent, status } = await withUserAgent((options) =>
       board.api.move(number, board.stages["In progress"], 0, options),
     );
     faults.clear();
     expect(status).toBe(503);
-    expect(await attemptOf(requestId)).toMatchObject({ outcome: { status: 503, problem: "unavailable" } });
+    expect(await attemptOf(userAgent)).toMatchObject({ outcome: { status: 503, problem: "unavailable" } });
   });
 
   it("when a tool of the MCP server makes it", async () => {
-    const requestId = randomUUID();
-    const mcp = await connectMcp(board.api, { headers: { "x-request-id": requestId } });
+    const userAgent = randomUUID();
+    const mcp = await connectMcp(board.api, { headers: { "user-agent": userAgent } });
     await mcp.write("create_card", { title: "By a tool" });
-    expect(await attemptOf(requestId, 1)).toMatchObject({
+    expect(await attemptOf(userAgent, 1)).toMatchObject({
       action: "POST /v1/cards",
       outcome: { status: 201 },
     });
@@ -179,10 +185,10 @@ describe("an attempt leaves one row", () => {
     ["forbidden", "viewer", { title: "By a tool" }],
     ["invalid", "member", { titel: "By a tool" }],
   ] as const)("when a tool of the MCP server refuses it as %s", async (problem, role, input) => {
-    const requestId = randomUUID();
-    const mcp = await connectMcp(await board.as({ role }), { headers: { "x-request-id": requestId } });
+    const userAgent = randomUUID();
+    const mcp = await connectMcp(await board.as({ role }), { headers: { "user-agent": userAgent } });
     expect((await mcp.write("create_card", input)).isError).toBe(true);
-    expect(await attemptOf(requestId)).toMatchObject({ action: "POST /v1/cards", outcome: { problem } });
+    expect(await attemptOf(userAgent)).toMatchObject({ action: "POST /v1/cards", outcome: { problem } });
   });
 });
 
@@ -190,27 +196,27 @@ describe.each(writeCalls)("$name", ({ method, path, name }) => {
   it("leaves one row for a wrong key and for an invalid call", async () => {
     const { baseUrl, apiKey } = board.api;
     const wrong = makeApi(baseUrl, `${apiKey.slice(0, -6)}AAAAAA`);
-    const refused = await withRequestId((options) => wrong.call(method, path, {}, options));
+    const refused = await withUserAgent((options) => wrong.call(method, path, {}, options));
     expect(refused.status).toBe(401);
-    expect(await rows(refused.requestId)).toMatchObject([{ action: name, status: 401 }]);
-    const invalid = await withRequestId((options) =>
+    expect(await rows(refused.userAgent)).toMatchObject([{ action: name, status: 401 }]);
+    const invalid = await withUserAgent((options) =>
       board.api.call(method, path, {}, { ...options, key: "short" }),
     );
     expect(invalid.status).toBe(400);
-    expect(await rows(invalid.requestId)).toMatchObject([{ action: name, status: 400, problem: "invalid" }]);
+    expect(await rows(invalid.userAgent)).toMatchObject([{ action: name, status: 400, problem: "invalid" }]);
   });
 });
 
 describe("the audit log", () => {
   it("has no row of reads, and of calls without a key", async () => {
-    const read = await withRequestId((options) => board.api.get("/v1/board", options));
-    const requestId = randomUUID();
+    const read = await withUserAgent((options) => board.api.get("/v1/board", options));
+    const userAgent = randomUUID();
     const keyless = await fetch(`${board.api.baseUrl}/v1/cards`, {
       method: "POST",
-      headers: { "x-request-id": requestId },
+      headers: { "user-agent": userAgent },
     });
     expect([read.status, keyless.status]).toEqual([200, 401]);
-    expect([await rows(read.requestId), await rows(requestId)]).toEqual([[], []]);
+    expect([await rows(read.userAgent), await rows(userAgent)]).toEqual([[], []]);
   });
 
   it("has no text of a request and no secret", async () => {

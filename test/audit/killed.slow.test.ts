@@ -15,7 +15,7 @@ afterAll(() => world.stop());
 interface Story extends KilledCall {
   readonly number: number;
   /** The ids of its calls; the first one is cut off. */
-  readonly requestIds: readonly string[];
+  readonly userAgents: readonly string[];
   readonly act: () => Promise<ApiResponse<MoveResponse>>;
 }
 
@@ -34,29 +34,31 @@ const storyOf = killedTogether<Story>(
     const board = await world.board();
     const number = await cardReadyFor(board, merging);
     await world.forge.waitUntilIdle();
-    const requestIds: string[] = [];
+    const userAgents: string[] = [];
     const key = `killed-audit-${board.owner}`;
     const act = () => {
-      requestIds.push(randomUUID());
-      const headers = { "x-request-id": requestIds.at(-1) ?? "" };
+      userAgents.push(randomUUID());
+      const headers = { "user-agent": userAgents.at(-1) ?? "" };
       return board.api.move(number, board.stages["Done"], 0, { key, headers });
     };
-    return { board, number, held, act, requestIds, isLeft: name.startsWith("alone") };
+    return { board, number, held, act, userAgents, isLeft: name.startsWith("alone") };
   },
 );
 
 /** The attempts of a story, once those of the dead process have ended and their events are numbered. */
-async function attemptsOf({ board, number, requestIds }: Story) {
+async function attemptsOf({ board, number, userAgents }: Story) {
   await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages["Done"]);
   const attempts = await eventually(
-    async () => (await readAudit(board.api)).filter((entry) => requestIds.includes(entry.requestId)),
+    async () => (await readAudit(board.api)).filter((entry) => userAgents.includes(entry.userAgent ?? "")),
     (found) => {
       const linked = found.flatMap(({ events }) => events).length;
-      return found.length >= requestIds.length && linked >= 2;
+      return found.length >= userAgents.length && linked >= 2;
     },
   );
-  expect(attempts.map(({ requestId }) => requestId).toSorted()).toEqual(requestIds.toSorted());
-  return attempts.toSorted((a, b) => requestIds.indexOf(a.requestId) - requestIds.indexOf(b.requestId));
+  expect(attempts.map(({ userAgent }) => userAgent ?? "").toSorted()).toEqual(userAgents.toSorted());
+  return attempts.toSorted(
+    (a, b) => userAgents.indexOf(a.userAgent ?? "") - userAgents.indexOf(b.userAgent ?? ""),
+  );
 }
 
 const merge = (owner: string) => ({ method: "merge", ref: `${owner}/web#1`, result: "ok" });

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -199,9 +200,6 @@ describe("an internal error", () => {
   });
 });
 
-const idOf = async (id: string) =>
-  (await board.api.get("/v1/me", { headers: { "x-request-id": id } })).headers.get("x-request-id");
-
 describe("the request id", () => {
   it("is in every response and differs each time", async () => {
     const ids = new Set<string | null>();
@@ -212,11 +210,24 @@ describe("the request id", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("is the caller's if it is valid, and a new one otherwise", async () => {
+  it("is never the caller's, which only the log shows", async () => {
     const given = "019a0000-0000-7000-8000-0000000000aa";
-    expect(await idOf(given)).toBe(given);
-    expect(await idOf("mine")).not.toBe("mine");
-    expect(await idOf("x".repeat(5_000))).toMatch(/^[0-9a-f-]{36}$/);
+    const answered = new Set<string | null>();
+    for (const id of [given, given, "mine", "x".repeat(5_000)]) {
+      const { headers } = await board.api.get("/v1/me", { headers: { "x-request-id": id } });
+      answered.add(headers.get("x-request-id"));
+    }
+    expect(answered.size).toBe(4);
+    for (const id of answered) {
+      expect(id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(id).not.toBe(given);
+    }
+    const ours = `"requestId":"${[...answered][0]}"`;
+    await eventually(
+      () => Promise.resolve(world.logged()),
+      (log) => log.includes(`${ours},"callerRequestId":"${given}"`),
+    );
+    expect(world.logged()).not.toContain('"callerRequestId":"mine"');
   });
 });
 

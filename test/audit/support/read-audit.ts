@@ -49,14 +49,14 @@ interface AuditRow {
   readonly is_replay: boolean;
 }
 
-/** All rows of a request. */
-export const rowsOf = (db: Db, requestId: string): Promise<AuditRow[]> =>
-  db<AuditRow & { request_id: string }>("audit_log").where({ request_id: requestId }).select("*");
+/** All rows of the requests with a user agent. */
+export const rowsOf = (db: Db, userAgent: string): Promise<AuditRow[]> =>
+  db<AuditRow & { user_agent: string }>("audit_log").where({ user_agent: userAgent }).select("*");
 
-/** Makes a call with its own request id, by which its rows are found. */
-export async function withRequestId<Body>(
+/** Makes a call with its own user agent, by which its rows are found. */
+export async function withUserAgent<Body>(
   call: (headers: { readonly headers: Readonly<Record<string, string>> }) => Promise<ApiResponse<Body>>,
-): Promise<ApiResponse<Body> & { readonly requestId: string }> {
-  const requestId = randomUUID();
-  return { ...(await call({ headers: { "x-request-id": requestId } })), requestId };
+): Promise<ApiResponse<Body> & { readonly userAgent: string }> {
+  const userAgent = randomUUID();
+  return { ...(await call({ headers: { "user-agent": userAgent } })), userAgent };
 }
