@@ -71,6 +71,8 @@ export async function startService(
     DRAIN_SECONDS: "0",
     CALLS_PER_SECOND: "1000000",
     CALLS_AT_ONCE: "10000",
+    STREAMS_AT_ONCE: "10000",
+    BOARD_STREAMS_AT_ONCE: "10000",
     DATABASE_URL: connectionString,
     APP_ID: String(forge.app.id),
     PRIVATE_KEY: forge.app.privateKey,

@@ -3,6 +3,7 @@ import packageJson from "../package.json" with { type: "json" };
 import type { Deps } from "./actions/deps.ts";
 import { errorHandler, unknownRoute } from "./http/errors.ts";
 import { CallLimiter, type CallLimits } from "./http/call-limiter.ts";
+import { HeldBodies } from "./http/held-bodies.ts";
 import { MCP_PATH, mcpEndpoint } from "./http/mcp/mcp-endpoint.ts";
 import { openApiDocument, serveOpenApi } from "./http/openapi.ts";
 import { serveReadyz } from "./http/readyz.ts";
@@ -23,7 +24,9 @@ import { sessionAuth } from "./http/console/session-auth.ts";
 import { serveSignIn } from "./http/console/sign-in-routes.ts";
 import type { Route } from "./http/route.ts";
 import { routes } from "./http/v1/routes.ts";
+import type { LimitReached } from "./metrics/metrics.ts";
 import type { Intake } from "./webhooks/intake.ts";
+import type { DiskSpace } from "./store/db/disk-space.ts";
 import { monitorEndpoint } from "./webhooks/monitor-endpoint.ts";
 import { webhookEndpoint } from "./webhooks/webhook-endpoint.ts";
 
@@ -40,6 +43,11 @@ export const WEBHOOK_PATH = "/api/github/webhooks";
 /** The path of a monitor's reports. */
 const MONITOR_PATH = "/monitors/:monitorId";
 
+/** The bodies of senders who are not verified yet: room for the largest delivery and small ones. */
+const UNVERIFIED_BYTES = 32 * 1024 * 1024;
+/** GitHub gives up after 10 seconds. */
+const UNVERIFIED_MS = 10_000;
+
 export interface AppOptions {
   readonly intake: Intake;
   /** The App's webhook secret and, during a change, the previous one. */
@@ -47,6 +55,7 @@ export interface AppOptions {
   readonly metrics: MetricsAccess;
   readonly limits: CallLimits;
   readonly hasAppKey: boolean;
+  readonly disk: Pick<DiskSpace, "isFull">;
   readonly console: Console;
   /** Whether the process is shutting down. */
   readonly isDraining: () => boolean;
@@ -59,7 +68,13 @@ export function createApp(deps: Deps, options: AppOptions): Express {
   // X-Forwarded-For is not trusted: a caller's address matters only for keys that are not valid.
   app.set("trust proxy", false);
   app.set("etag", "strong");
-  const limiter = new CallLimiter(options.limits);
+  const onLimit = (limit: LimitReached): void => deps.metrics.limits.inc({ limit });
+  const limiter = new CallLimiter(options.limits, onLimit);
+  const unverified = new HeldBodies({
+    bytes: UNVERIFIED_BYTES,
+    arrivalMs: UNVERIFIED_MS,
+    onEnd: () => onLimit("unverified_bodies"),
+  });
   let document: object | undefined;
   const openApi = (): object => (document ??= openApiDocument(routes));
   app.use((request, response, next) => {
@@ -69,8 +84,8 @@ export function createApp(deps: Deps, options: AppOptions): Express {
     ignoreCacheControlOnConditional(request);
     next();
   });
-  app.post(WEBHOOK_PATH, webhookEndpoint(options.intake, options.webhookSecrets, deps.metrics));
-  app.post(MONITOR_PATH, ...monitorEndpoint(deps));
+  app.post(WEBHOOK_PATH, webhookEndpoint(options.intake, options.webhookSecrets, unverified, deps.metrics));
+  app.post(MONITOR_PATH, monitorEndpoint(deps, unverified));
   serveRoutes(app, deps, routes);
   const authMethod = sessionAuth(options.console);
   serveRoutes(app, deps, routes, { prefix: "/console", authMethod });
@@ -89,7 +104,7 @@ export function createApp(deps: Deps, options: AppOptions): Express {
     response.json({ status: "ok" });
   });
   app.get("/readyz", serveReadyz({ db: deps.db, log: deps.log, ...options }));
-  app.get("/metrics", serveMetrics(deps, options.metrics));
+  app.get("/metrics", serveMetrics(deps, options));
   servePages(app, options.console);
   refuseOtherMethods(app);
   app.use(unknownRoute);

@@ -146,6 +146,8 @@ const listeningOf = (set: z.output<typeof commonSettings>): Listening => ({
   logFormat: set.LOG_FORMAT,
   limits: {
     callsAtOnce: set.CALLS_AT_ONCE,
+    streamsAtOnce: set.STREAMS_AT_ONCE,
+    boardStreamsAtOnce: set.BOARD_STREAMS_AT_ONCE,
     callsPerSecond: set.CALLS_PER_SECOND,
     boardCallsAtOnce: set.BOARD_CALLS_AT_ONCE,
     boardCallsWaiting: set.BOARD_CALLS_WAITING,

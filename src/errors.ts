@@ -11,6 +11,7 @@ export type ProblemKind =
   | "refused"
   | "stale"
   | "too_large"
+  | "too_slow"
   | "address_too_long"
   | "too_many"
   | "unsupported_media_type"

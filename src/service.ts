@@ -1,4 +1,5 @@
 import { basename, join, resolve } from "node:path";
+import type { Response } from "express";
 import type { Logger } from "pino";
 import { DEFAULT_CLAIMS_PER_CREDENTIAL } from "./actions/claims/claims.ts";
 import type { Deps } from "./actions/deps.ts";
@@ -30,6 +31,7 @@ import { connect } from "./store/db/connect.ts";
 import { createForgeLimits } from "./store/forge/forge-limits.ts";
 import { createTurns } from "./store/forge/forge-turns.ts";
 import { deleteOtherInstances } from "./store/ops/instances.ts";
+import { DISK_FULL, DiskSpace } from "./store/db/disk-space.ts";
 import { migrate } from "./store/db/migrate.ts";
 import { createCachedBoards } from "./store/cards/cached-boards.ts";
 import { recordMissingFeature } from "./store/forge/repositories.ts";
@@ -130,9 +132,13 @@ function consoleOf(
 /** Connects, migrates, starts the job worker and listens. `stop` ends all of them. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { databaseUrl, github, log } = options;
+  const disk = new DiskSpace(() => log.error("PostgreSQL has no room on its disk: no write succeeds"));
   const db = connect({
     connectionString: databaseUrl,
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
+    onErrorCode: (code) => {
+      if (code === DISK_FULL) disk.recordFull();
+    },
   });
   try {
     await migrate(databaseUrl);
@@ -172,6 +178,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       metrics: options.metrics ?? "off",
       limits: options.limits ?? DEFAULT_LIMITS,
       hasAppKey: isAppKey(github.privateKey),
+      disk,
       console: consoleOf(options.console ?? NO_CONSOLE, () => ownUrl, { db, databaseUrl }),
       isDraining: () => isDraining,
     });
@@ -183,7 +190,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     });
     const { host, port } = options;
     const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.connections };
-    const listening = await listen(app, { host, port, limits }).catch(async (error: unknown) => {
+    const listening = await listen(app, {
+      host,
+      port,
+      limits,
+      isKnown: (response) => (response as Response).locals.clientId !== undefined,
+      onFull: () => metrics.limits.inc({ limit: "connections" }),
+    }).catch(async (error: unknown) => {
       await worker.stop();
       throw error;
     });

@@ -51,6 +51,8 @@ export const commonSettings = z.object({
   HOST: z.string().default("127.0.0.1"),
   PORT: port(3000),
   CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.callsAtOnce, 1, 1_000_000),
+  STREAMS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.streamsAtOnce, 1, 1_000_000),
+  BOARD_STREAMS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.boardStreamsAtOnce, 1, 1_000_000),
   CALLS_PER_SECOND: wholeNumber(DEFAULT_LIMITS.callsPerSecond, 1, 1_000_000),
   BOARD_CALLS_AT_ONCE: wholeNumber(DEFAULT_LIMITS.boardCallsAtOnce, 1, 1_000_000),
   BOARD_CALLS_WAITING: wholeNumber(DEFAULT_LIMITS.boardCallsWaiting, 1, 1_000_000),

@@ -1,15 +1,11 @@
+import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 import { LRUCache } from "lru-cache";
 import type { Request } from "express";
 import { isSecret, parseCredentialKey, type KeyParts } from "../actions/credentials/credential-key.ts";
 import { Problem, tooMany } from "../errors.ts";
 import type { Db } from "../store/db/connect.ts";
-import {
-  findCredential,
-  reachesAnything,
-  type Credential,
-  CachedCredential,
-} from "../store/tenancy/credentials.ts";
+import { reachesAnything, type Credential, CachedCredential } from "../store/tenancy/credentials.ts";
 
 /** How a request identifies its caller: by an API key, or by the cookie of a session. */
 export interface AuthMethod {
@@ -48,13 +44,13 @@ export class Authentication {
   readonly #known = new LRUCache<string, Credential>({ max: 1_000 });
 
   /**
-   * Returns the credential of a request, from the cache unless `isReread`. Throws the same
+   * Returns the credential of a request, from the cache unless `isReread`, or from `find`. Throws the same
    * `unauthenticated` for a key that is missing, malformed, unknown, wrong, revoked or expired, and
    * for a session that reaches nothing any more. A key that does not match the cached credential is
    * checked against the database.
    */
   async authenticate(
-    db: Db,
+    find: (clientId: string) => Promise<Credential | null>,
     { isSession, refuse }: Pick<AuthMethod, "isSession" | "refuse">,
     key: KeyParts | null | undefined,
     { isReread = false }: { readonly isReread?: boolean } = {},
@@ -66,7 +62,7 @@ export class Authentication {
     // The checksum of a key does not cover its prefix.
     if (known && isCurrent && !isReread && known.isHuman === isSession)
       return new CachedCredential(known, false);
-    const credential = await findCredential(db, clientId);
+    const credential = await find(clientId);
     const isValid = isSecret(secret, credential?.secretHashes ?? DUMMY_HASHES);
     if (!credential || credential.version === null) this.#known.delete(clientId);
     if (!credential || !isValid || credential.version === null) throw refuse();
@@ -145,6 +141,10 @@ export class FailedKeys {
     );
   }
 }
+
+/** The network of whoever sent a request: behind a proxy, that of the proxy. */
+export const senderOf = ({ socket }: Pick<IncomingMessage, "socket">): string =>
+  networkOf(socket.remoteAddress ?? "");
 
 /** An IPv4 address, or the first 64 bits of an IPv6 address, which belong to one subscriber. */
 export function networkOf(address: string): string {

@@ -2,15 +2,22 @@ import type { Request, Response } from "express";
 import type { Deps } from "../actions/deps.ts";
 import { Problem, tooMany } from "../errors.ts";
 import { POOL_SIZE, type Db } from "../store/db/connect.ts";
-import { StaleCredential, type CachedCredential } from "../store/tenancy/credentials.ts";
-import { Authentication, FailedKeys, TokenBuckets } from "./authenticate.ts";
+import type { LimitReached } from "../metrics/metrics.ts";
+import { findCredential, StaleCredential, type CachedCredential } from "../store/tenancy/credentials.ts";
+import { Authentication, FailedKeys, senderOf, TokenBuckets } from "./authenticate.ts";
 import { CallScheduler } from "./call-scheduler.ts";
+import { HeldBodies } from "./held-bodies.ts";
+import { readBody } from "./json.ts";
 import { LastUses } from "./last-uses.ts";
 
 /** The limits of one process. Two processes allow twice as much. */
 export interface CallLimits {
   /** Concurrent calls of one credential, running and waiting. */
   readonly callsAtOnce: number;
+  /** Open event streams of one credential, with its calls that wait for events. */
+  readonly streamsAtOnce: number;
+  /** Those of one board. A stream keeps a connection. */
+  readonly boardStreamsAtOnce: number;
   /** Calls of one credential per second, also the size of a burst. */
   readonly callsPerSecond: number;
   /** Running calls of one board. Further ones wait. */
@@ -26,6 +33,8 @@ export interface CallLimits {
 /** More than a busy automation needs, and less than one process handles. */
 export const DEFAULT_LIMITS: CallLimits = {
   callsAtOnce: 64,
+  streamsAtOnce: 64,
+  boardStreamsAtOnce: 512,
   callsPerSecond: 500,
   boardCallsAtOnce: 4,
   boardCallsWaiting: 256,
@@ -39,23 +48,42 @@ const STORED_ROW_BYTES = 500;
 /** Running calls of all boards. The other connections of the pool serve webhooks, jobs and checks. */
 const RUNNING_CALLS = POOL_SIZE - 2;
 
+const MIB = 1024 * 1024;
+/** The bodies of calls. A body is at most 1 MiB. */
+const BODY_BYTES = 64 * MIB;
+const BOARD_BODY_BYTES = 8 * MIB;
+
 /** How often a call runs while its credential changes. */
 const MAX_ATTEMPTS = 5;
 
 /** Authenticates calls, limits their rate, and schedules them. */
 export class CallLimiter {
   readonly schedule: CallScheduler;
+  /**
+   * Reads on behalf of callers who are not known yet, one at a time. Networks take turns; nobody is
+   * refused, because a caller with a valid key may be among them.
+   */
+  readonly lookups = new CallScheduler({ running: 1, boardRunning: 1, boardWaiting: Infinity });
   readonly #limits: CallLimits;
   readonly #authentication = new Authentication();
   readonly #lastUses = new LastUses();
   readonly #calls: TokenBuckets;
   readonly #failures: FailedKeys;
   readonly #storedBytes: TokenBuckets;
-  readonly #running = new Map<string, number>();
-  readonly #admitted = new WeakMap<Response, string>();
+  readonly #bodies: HeldBodies;
+  readonly #onLimit: (limit: LimitReached) => void;
+  readonly #running = new Counts();
+  readonly #streams = new Counts();
+  readonly #admitted = new WeakMap<Response, Admitted>();
 
-  constructor(limits: CallLimits) {
+  constructor(limits: CallLimits, onLimit: (limit: LimitReached) => void) {
     this.#limits = limits;
+    this.#onLimit = onLimit;
+    this.#bodies = new HeldBodies({
+      bytes: BODY_BYTES,
+      holderBytes: BOARD_BODY_BYTES,
+      onEnd: () => onLimit("call_bodies"),
+    });
     this.schedule = new CallScheduler({
       running: RUNNING_CALLS,
       boardRunning: limits.boardCallsAtOnce,
@@ -115,10 +143,13 @@ export class CallLimiter {
   ): Promise<CachedCredential> {
     const key = authMethod.presented(request);
     try {
-      return await this.#authentication.authenticate(db, authMethod, key, { isReread });
+      const find = (clientId: string) => findCredential(db, clientId);
+      // A credential that is read again was valid a moment ago.
+      const lookUp = (clientId: string) => this.lookups.run(senderOf(request), () => find(clientId));
+      return await this.#authentication.authenticate(isReread ? find : lookUp, authMethod, key, { isReread });
     } catch (error) {
       const isRefused = error instanceof Problem && error.kind === "unauthenticated";
-      if (isRefused && key !== undefined) this.#failures.count(request.socket.remoteAddress ?? "", key);
+      if (isRefused && key !== undefined) this.#failures.count(senderOf(request), key);
       throw error;
     }
   }
@@ -127,16 +158,43 @@ export class CallLimiter {
   #enter(credentialId: string, response: Response): void {
     if (this.#admitted.has(response)) return;
     const { callsAtOnce, callsPerSecond } = this.#limits;
-    const running = this.#running.get(credentialId) ?? 0;
-    if (running >= callsAtOnce) {
+    if (this.#running.of(credentialId) >= callsAtOnce) {
       throw tooMany(`You have ${callsAtOnce} calls in progress. Wait for their responses.`, 1);
     }
     const wait = this.#calls.take(credentialId);
     if (wait !== null) {
       throw tooMany(`You make more than ${callsPerSecond} calls per second. Slow down.`, wait);
     }
-    this.#running.set(credentialId, running + 1);
-    this.#admitted.set(response, credentialId);
+    const counted = [this.#running.add(credentialId)];
+    this.#admitted.set(response, { credentialId, counted, isStream: false });
+  }
+
+  /**
+   * From now on the call counts as an event stream, not as a call in progress. May be called again.
+   * Throws `too_many` if the credential or the board has too many streams.
+   */
+  becomeStream(response: Response, workspaceId: string): void {
+    const admitted = this.#admitted.get(response);
+    if (!admitted || admitted.isStream) return;
+    const { streamsAtOnce, boardStreamsAtOnce } = this.#limits;
+    const { credentialId, counted } = admitted;
+    if (this.#streams.of(credentialId) >= streamsAtOnce) {
+      throw tooMany(`You have ${streamsAtOnce} open event streams. Close one of them.`, 5);
+    }
+    if (this.#streams.of(workspaceId) >= boardStreamsAtOnce) {
+      this.#onLimit("board_streams");
+      throw tooMany(`This board has ${boardStreamsAtOnce} open event streams. Close some of them.`, 5);
+    }
+    admitted.isStream = true;
+    for (const end of counted.splice(0)) end();
+    counted.push(this.#streams.add(credentialId), this.#streams.add(workspaceId));
+  }
+
+  /** Reads the JSON body of an admitted call. Its bytes count for the board until `leave`. */
+  readBody(request: Request, response: Response, workspaceId: string): Promise<unknown> {
+    const held = this.#bodies.hold(request, response, workspaceId);
+    this.#admitted.get(response)?.counted.push(held.release);
+    return Promise.race([readBody(request, response), held.ended]);
   }
 
   /**
@@ -160,10 +218,33 @@ export class CallLimiter {
   /** Ends the count of a call, also when its caller has disconnected. */
   leave(response: Response): void {
     this.schedule.leave(response);
-    const credentialId = this.#admitted.get(response);
-    if (credentialId === undefined) return;
-    const left = (this.#running.get(credentialId) ?? 1) - 1;
-    if (left > 0) this.#running.set(credentialId, left);
-    else this.#running.delete(credentialId);
+    for (const end of this.#admitted.get(response)?.counted.splice(0) ?? []) end();
+  }
+}
+
+/** An admitted call. */
+interface Admitted {
+  readonly credentialId: string;
+  /** Each ends one of its counts. */
+  readonly counted: (() => void)[];
+  isStream: boolean;
+}
+
+/** How many there are of each name. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  /** Counts one, and returns what ends it. */
+  add(name: string): () => void {
+    this.#counts.set(name, this.of(name) + 1);
+    return () => {
+      const left = this.of(name) - 1;
+      if (left > 0) this.#counts.set(name, left);
+      else this.#counts.delete(name);
+    };
   }
 }

@@ -1,4 +1,3 @@
-import type { Response } from "express";
 import { tooMany } from "../errors.ts";
 
 /** The limits of one process. */
@@ -26,7 +25,7 @@ export class CallScheduler {
   /** The boards that have calls. The board whose turn is next comes first. */
   readonly #boards = new Map<string, BoardCalls>();
   /** The boards of the calls that run. */
-  readonly #places = new WeakMap<Response, string>();
+  readonly #places = new WeakMap<object, string>();
 
   constructor(limits: ScheduleLimits) {
     this.#limits = limits;
@@ -34,10 +33,11 @@ export class CallScheduler {
 
   /**
    * Resolves when the call may run; at once if it runs already. Throws `too_many` if too many
-   * calls wait. `board` is the key of the shared limit: the id of a board or of a credential.
+   * calls wait. `board` is the key of the shared limit: the id of a board or of a credential, or a
+   * network.
    */
-  async enter(response: Response, board: string): Promise<void> {
-    if (this.#places.has(response)) return;
+  async enter(call: object, board: string): Promise<void> {
+    if (this.#places.has(call)) return;
     const calls = this.#boards.get(board) ?? { running: 0, waiting: [] };
     this.#boards.set(board, calls);
     if (!this.#mayRun(calls)) {
@@ -47,19 +47,30 @@ export class CallScheduler {
       }
       await new Promise<void>((resolve) => {
         calls.waiting.push(() => {
-          this.#start(response, board, calls);
+          this.#start(call, board, calls);
           resolve();
         });
       });
-    } else this.#start(response, board, calls);
+    } else this.#start(call, board, calls);
+  }
+
+  /** Runs `work` as a call. */
+  async run<T>(board: string, work: () => Promise<T>): Promise<T> {
+    const call = {};
+    await this.enter(call, board);
+    try {
+      return await work();
+    } finally {
+      this.leave(call);
+    }
   }
 
   /** Ends a call, or lets it continue without its place. May be called again. */
-  leave(response: Response): void {
-    const board = this.#places.get(response);
+  leave(call: object): void {
+    const board = this.#places.get(call);
     const calls = board === undefined ? undefined : this.#boards.get(board);
     if (board === undefined || calls === undefined) return;
-    this.#places.delete(response);
+    this.#places.delete(call);
     calls.running--;
     this.#running--;
     if (calls.running === 0 && calls.waiting.length === 0) this.#boards.delete(board);
@@ -70,10 +81,10 @@ export class CallScheduler {
    * Wraps a client of GitHub or of webhook receivers for one call. Its first use frees the call's
    * place, because that may take minutes and needs no connection.
    */
-  outside<Target extends object>(response: Response, target: Target): Target {
+  outside<Target extends object>(call: object, target: Target): Target {
     return new Proxy(target, {
       get: (all, name) => {
-        this.leave(response);
+        this.leave(call);
         return Reflect.get(all, name) as unknown;
       },
     });
@@ -83,10 +94,10 @@ export class CallScheduler {
     return this.#running < this.#limits.running && running < this.#limits.boardRunning;
   }
 
-  #start(response: Response, board: string, calls: BoardCalls): void {
+  #start(call: object, board: string, calls: BoardCalls): void {
     calls.running++;
     this.#running++;
-    this.#places.set(response, board);
+    this.#places.set(call, board);
   }
 
   /** Starts the oldest waiting call of the next board, and puts this board behind the others. */

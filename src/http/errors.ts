@@ -16,6 +16,7 @@ const STATUS: Readonly<Record<ProblemKind, readonly [number, string]>> = {
   busy: [409, "Conflict"],
   refused: [409, "Conflict"],
   stale: [412, "Precondition Failed"],
+  too_slow: [408, "Request Timeout"],
   too_large: [413, "Payload Too Large"],
   address_too_long: [414, "URI Too Long"],
   unsupported_media_type: [415, "Unsupported Media Type"],

@@ -1,11 +1,12 @@
 import {
   createServer,
   STATUS_CODES,
-  type IncomingMessage,
   type RequestListener,
   type Server,
+  type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { Connections } from "./connections.ts";
 
 /** For the address and the headers; Node's default, set here because it is documented. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -39,7 +40,7 @@ export interface ConnectionLimits {
    * default; a service that closes first sends nothing to their next request.
    */
   readonly keepAliveMs: number;
-  /** More connections are closed when they arrive. */
+  /** Above it, one that serves nobody is closed for each new one. */
   readonly maxConnections: number;
 }
 
@@ -57,10 +58,20 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly limits: ConnectionLimits;
+  /** Whether the caller of a request is authenticated. */
+  readonly isKnown: (response: ServerResponse) => boolean;
+  /** Called when a connection is closed because there are too many. */
+  readonly onFull: () => void;
+}
+
 /** Serves an app at an address. Throws if the address is not available. */
 export async function listen(
   listener: RequestListener,
-  { host, port, limits }: { readonly host: string; readonly port: number; readonly limits: ConnectionLimits },
+  { host, port, limits, isKnown, onFull }: ListenOptions,
 ): Promise<Listening> {
   const server = createServer(
     {
@@ -73,9 +84,8 @@ export async function listen(
   );
   server.timeout = limits.silenceMs;
   server.keepAliveTimeout = limits.keepAliveMs;
-  server.maxConnections = limits.maxConnections;
   server.on("clientError", refuseUnreadable);
-  const requests = followRequests(server);
+  const connections = new Connections(server, { most: limits.maxConnections, isKnown, onFull });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -84,19 +94,8 @@ export async function listen(
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return {
     baseUrl: `http://${shown.includes(":") ? `[${shown}]` : shown}:${bound}`,
-    close: () => close(server, requests, limits.headersMs),
+    close: () => close(server, connections, limits.headersMs),
   };
-}
-
-/** The open connections of a server, each with its latest request. */
-function followRequests(server: Server): ReadonlyMap<Socket, IncomingMessage | undefined> {
-  const requests = new Map<Socket, IncomingMessage | undefined>();
-  server.on("connection", (socket) => {
-    requests.set(socket, undefined);
-    socket.once("close", () => requests.delete(socket));
-  });
-  server.on("request", (request) => requests.set(request.socket, request));
-  return requests;
 }
 
 /**
@@ -104,19 +103,14 @@ function followRequests(server: Server): ReadonlyMap<Socket, IncomingMessage | u
  * request as idle nor checks for slow clients while a server closes, so both are done here: a
  * request has `arrivalMs` to arrive.
  */
-const close = (
-  server: Server,
-  requests: ReadonlyMap<Socket, IncomingMessage | undefined>,
-  arrivalMs: number,
-): Promise<void> =>
+const close = (server: Server, connections: Connections, arrivalMs: number): Promise<void> =>
   new Promise((resolve) => {
     server.prependListener("request", (_request, response) => void response.setHeader("Connection", "close"));
     server.close(() => resolve());
     const late = Date.now() + arrivalMs;
     const sweep = setInterval(() => {
       server.closeIdleConnections();
-      for (const [socket, request] of requests) {
-        if (request?.complete) continue;
+      for (const socket of connections.incomplete()) {
         if (socket.bytesRead === 0 || Date.now() >= late) socket.destroy();
       }
     }, SWEEP_MS);

@@ -6,6 +6,7 @@ import type { Deps } from "../actions/deps.ts";
 import { Problem } from "../errors.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Db } from "../store/db/connect.ts";
+import type { DiskSpace } from "../store/db/disk-space.ts";
 import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
 import { API_KEY, type AuthMethod } from "./authenticate.ts";
 import type { CallLimiter } from "./call-limiter.ts";
@@ -39,9 +40,9 @@ export function observeRequest(
   request: Request,
   response: Response,
 ): void {
-  const given = request.headers["x-request-id"];
   // A caller must not choose the id under which its call is logged and audited.
   const requestId = randomUUID();
+  const given = request.headers["x-request-id"];
   const callerRequestId = typeof given === "string" && isUuid(given) ? given : undefined;
   const { remoteAddress } = request.socket;
   const started = performance.now();
@@ -81,7 +82,10 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
  * 0`.
  */
 export const serveMetrics =
-  ({ db, metrics }: { readonly db: Db; readonly metrics: Metrics }, access: MetricsAccess): RequestHandler =>
+  (
+    { db, metrics }: { readonly db: Db; readonly metrics: Metrics },
+    { metrics: access, disk }: { readonly metrics: MetricsAccess; readonly disk: Pick<DiskSpace, "isFull"> },
+  ): RequestHandler =>
   async (request, response) => {
     if (access === "off") {
       throw new Problem("not_found", "Metrics are off. Set METRICS_TOKEN to turn them on.");
@@ -89,6 +93,7 @@ export const serveMetrics =
     if (access !== "open" && !bears(request.get("authorization"), access.token)) {
       throw new Problem("unauthenticated", "Send METRICS_TOKEN as `Authorization: Bearer <token>`.");
     }
+    metrics.diskFull.set(disk.isFull() ? 1 : 0);
     await readGauges(db, metrics);
     response.set("Content-Type", metrics.registry.contentType).send(await metrics.registry.metrics());
   };

@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
 import { isDatabaseUnavailable, type Db } from "../store/db/connect.ts";
+import type { DiskSpace } from "../store/db/disk-space.ts";
 import { pendingMigrations } from "../store/db/migrate.ts";
 import { readQueueStatistics } from "../store/ops/queue-statistics.ts";
 
@@ -9,7 +10,7 @@ const MAX_QUEUE_AGE = 600;
 
 /** One condition for receiving calls. `message` is for operators and contains no secret. */
 export interface Check {
-  readonly name: "draining" | "database" | "migrations" | "app_key" | "queue";
+  readonly name: "draining" | "database" | "disk" | "migrations" | "app_key" | "queue";
   readonly ok: boolean;
   readonly message: string;
 }
@@ -19,6 +20,7 @@ interface Options {
   readonly log: Logger;
   /** Whether the App's private key could be parsed at startup. */
   readonly hasAppKey: boolean;
+  readonly disk: Pick<DiskSpace, "isFull">;
   readonly isDraining: () => boolean;
 }
 
@@ -34,10 +36,9 @@ const MAX_AGE = 1_000;
  * although they still serve reads.
  */
 export function serveReadyz(options: Options): RequestHandler {
-  const { hasAppKey, isDraining } = options;
   const databaseChecks = reuse(() => checkDatabase(options));
   return async (_request, response) => {
-    const checks = [...checkProcess(hasAppKey, isDraining()), ...(await databaseChecks())];
+    const checks = [...checkProcess(options), ...(await databaseChecks())];
     const isReady = checks.every(({ name, ok }) => ok || name === "queue");
     response
       .status(isReady ? 200 : 503)
@@ -60,12 +61,15 @@ function reuse<Result>(read: () => Promise<Result>): () => Promise<Result> {
   };
 }
 
-function checkProcess(hasAppKey: boolean, isDraining: boolean): Check[] {
+function checkProcess({ hasAppKey, isDraining, disk }: Options): Check[] {
   const draining = "This process is shutting down. Send calls to another process.";
   const appKey = hasAppKey ? "The App's private key is loaded." : "The App's private key cannot be read.";
+  const isFull = disk.isFull();
+  const full = "PostgreSQL has no room on its disk. Make room, or give it a larger one.";
   return [
-    ...(isDraining ? [{ name: "draining" as const, ok: false, message: draining }] : []),
+    ...(isDraining() ? [{ name: "draining" as const, ok: false, message: draining }] : []),
     { name: "app_key", ok: hasAppKey, message: appKey },
+    { name: "disk", ok: !isFull, message: isFull ? full : "PostgreSQL has room on its disk." },
   ];
 }
 

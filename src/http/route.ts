@@ -8,7 +8,7 @@ import { boardOf, requireRole, WORKSPACE_HEADER } from "./resolve.ts";
 import { CLAIM_HEADER } from "./claim-header.ts";
 import { etagOf, MATCH_HEADER } from "./etag.ts";
 import { KEY_HEADER } from "./idempotency.ts";
-import { JsonText, readBody, requireNoBodySent, sendJson } from "./json.ts";
+import { JsonText, requireNoBodySent, sendJson } from "./json.ts";
 import { validate, validateQuery } from "./validate.ts";
 
 /** The declaration of a route. The OpenAPI document is generated from these. */
@@ -63,7 +63,7 @@ export interface Exchange {
   /** `If-Match`: the changed document must have one of these ETags. */
   readonly ifMatch: string | undefined;
   /** Reads the body, undefined if there is none. It can be read only once. */
-  readonly readBody: () => Promise<unknown>;
+  readonly readBody: (board: BoardRole) => Promise<unknown>;
   /** Refuses a body, without reading it. */
   readonly requireNoBody: () => void;
   readonly setHeader: (name: string, value: string) => void;
@@ -195,7 +195,9 @@ export function streamRoute<Query extends MaybeObject = undefined>(
           await cached.readAndConfirm(deps.db);
           return { board, query };
         });
-      await handle(deps, await admit(), { request, response }, admit);
+      const call = await admit();
+      response.locals.limiter.becomeStream(response, call.board.workspaceId);
+      await handle(deps, call, { request, response }, admit);
     },
     run: null,
   };
@@ -237,7 +239,7 @@ const exchangeOf = (request: Request, response: Response): Exchange => ({
   key: request.get(KEY_HEADER),
   claim: request.get(CLAIM_HEADER),
   ifMatch: request.get(MATCH_HEADER),
-  readBody: () => readBody(request, response),
+  readBody: ({ workspaceId }) => response.locals.limiter.readBody(request, response, workspaceId),
   requireNoBody: () => requireNoBodySent(request),
   setHeader: (name, value) => void response.set(name, value),
 });

@@ -91,7 +91,7 @@ export function writeRoute<
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
       const claim = isAboutCard(rest.path) ? claimTokenOf(exchange.claim) : null;
       // A body can be read only once, and this function may restart.
-      const input = await (reading ??= exchange.readBody());
+      const input = await (reading ??= exchange.readBody(board));
       const fingerprint = fingerprintOf({
         method,
         route: rest.path,

@@ -11,6 +11,7 @@ import {
   listLockedJobs,
   type JobLock,
 } from "../store/ops/instances.ts";
+import { useDiskSpace } from "../store/db/disk-space.ts";
 import { addJob } from "../store/db/jobs.ts";
 import { listOrphanedOperations } from "../store/ops/operations.ts";
 import { listOrphanedActions } from "../store/releases/release-actions.ts";
@@ -52,7 +53,7 @@ interface Heartbeat {
 }
 
 /**
- * Writes this process's heartbeat every few seconds, and takes over the work of dead processes.
+ * Writes this process's heartbeat every few seconds, checks that the disk has room, and takes over the work of dead processes.
  * Resolves after the first heartbeat, so that every owner of work is a known instance.
  */
 export async function startHeartbeat(
@@ -100,6 +101,7 @@ async function run(
     }
     try {
       await beat(deps, workerIds);
+      await useDiskSpace(deps.db);
     } catch (error) {
       deps.log.warn({ err: error }, "the heartbeat could not be written");
     }

@@ -35,6 +35,9 @@ function createBudgets(registry: Registry, now: () => number = Date.now): Budget
   };
 }
 
+/** A limit that protects the process. */
+export type LimitReached = "connections" | "unverified_bodies" | "call_bodies" | "board_streams";
+
 /**
  * The metrics of this process. Labels have few values and name no tenant, except the rate limits,
  * which are per installation.
@@ -47,6 +50,8 @@ export interface Metrics {
   readonly moves: Counter<"outcome">;
   readonly refusals: Counter<"reason">;
   readonly deliveries: Counter<"source" | "result">;
+  readonly diskFull: Gauge;
+  readonly limits: Counter<"limit">;
   readonly forgeSeconds: Histogram<"route" | "result">;
   readonly rateLimits: Budgets;
   /** Queue statistics from the database; every process reports the same. */
@@ -106,6 +111,12 @@ export function createMetrics(): Metrics {
       "deliveries_total",
       "Deliveries received as a webhook or read from GitHub's log. Known ones change nothing; refused ones have a wrong signature.",
       ["source", "result"],
+    ),
+    diskFull: gauge("database_disk_full", "1 if PostgreSQL had no room on its disk in the last 15 seconds."),
+    limits: counter(
+      "limits_reached_total",
+      "Requests and connections that a limit of the process has ended or refused, by limit.",
+      ["limit"],
     ),
     forgeSeconds: seconds(
       "forge_request_duration_seconds",

@@ -1,45 +1,64 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import express, { type RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { validate as isUuid } from "uuid";
 import type { Deps } from "../actions/deps.ts";
 import { reportError } from "../actions/report-error.ts";
 import { notFound, Problem } from "../errors.ts";
-import { decodePayload } from "../http/json.ts";
-import { findMonitor } from "../store/ops/monitors.ts";
+import { senderOf } from "../http/authenticate.ts";
+import type { HeldBodies } from "../http/held-bodies.ts";
+import { bytesReader, decodePayload } from "../http/json.ts";
+import { findMonitor, type Monitor } from "../store/ops/monitors.ts";
 import { readReport } from "./monitor-report.ts";
 
-const MAX_REPORT = "1mb";
+const readReportBytes = bytesReader({ limit: 1024 * 1024, inflate: false });
 
-/** Receives errors from monitors: Sentry webhooks, or plain JSON signed in the same way. */
-export function monitorEndpoint(deps: Deps): RequestHandler[] {
-  const receive: RequestHandler<{ monitorId: string }> = async (request, response) => {
-    const { monitorId } = request.params;
-    const monitor = isUuid(monitorId) ? await findMonitor(deps.db, monitorId) : null;
-    if (!monitor) throw notFound("There is no monitor at this URL.");
-    const raw: unknown = request.body;
-    const body = Buffer.isBuffer(raw) ? raw : Buffer.alloc(0);
-    if (!isSignedWith(monitor.secret, body, request.get("sentry-hook-signature"))) {
-      throw new Problem(
-        "unauthenticated",
-        "The signature is missing or wrong. Set Sentry-Hook-Signature to the HMAC-SHA256 of the body with the monitor's secret, in lower-case hex.",
-      );
+/**
+ * Receives errors from monitors: Sentry webhooks, or plain JSON signed in the same way. The body is
+ * read only if the monitor exists and the signature has the form of one.
+ */
+export function monitorEndpoint(deps: Deps, bodies: HeldBodies): RequestHandler<{ monitorId: string }> {
+  return async (request, response) => {
+    const { monitor, signature } = await requireReportHeaders(deps, request, response);
+    const held = bodies.hold(request, response, senderOf(request));
+    try {
+      const body = await Promise.race([readReportBytes(request, response), held.ended]);
+      if (!isSignedWith(monitor.secret, body, signature)) throw unsigned();
+      const report = readReport(decodePayload(body).parsed, {
+        resource: request.get("sentry-hook-resource"),
+        requestId: request.get("request-id"),
+      });
+      const accepted = report !== null && (await reportError(deps, monitor, report));
+      response.status(202).json({ accepted });
+    } finally {
+      held.release();
     }
-    const report = readReport(decodePayload(body).parsed, {
-      resource: request.get("sentry-hook-resource"),
-      requestId: request.get("request-id"),
-    });
-    const accepted = report !== null && (await reportError(deps, monitor, report));
-    response.status(202).json({ accepted });
   };
-  return [
-    express.raw({ type: () => true, limit: MAX_REPORT, inflate: false }),
-    // Express types the first handler for the parameters of any path.
-    receive as RequestHandler,
-  ];
 }
 
-function isSignedWith(secret: string, body: Buffer, signature: string | undefined): boolean {
-  const expected = Buffer.from(createHmac("sha256", secret).update(body).digest("hex"), "utf8");
-  const given = Buffer.from(signature ?? "", "utf8");
-  return expected.length === given.length && timingSafeEqual(expected, given);
+/** Throws, and closes the connection instead of reading the body, when nothing can be verified. */
+async function requireReportHeaders(
+  { db }: Deps,
+  request: Request<{ monitorId: string }>,
+  response: Response,
+): Promise<{ monitor: Monitor; signature: string }> {
+  const { monitorId } = request.params;
+  const signature = request.get("sentry-hook-signature") ?? "";
+  const isSigned = /^[0-9a-f]{64}$/.test(signature);
+  const { lookups } = response.locals.limiter;
+  const find = () => lookups.run(senderOf(request), () => findMonitor(db, monitorId));
+  const monitor = isSigned && isUuid(monitorId) ? await find() : null;
+  if (monitor) return { monitor, signature };
+  response.set("Connection", "close");
+  throw isSigned ? notFound("There is no monitor at this URL.") : unsigned();
+}
+
+const unsigned = (): Problem =>
+  new Problem(
+    "unauthenticated",
+    "The signature is missing or wrong. Set Sentry-Hook-Signature to the HMAC-SHA256 of the body with the monitor's secret, in lower-case hex.",
+  );
+
+function isSignedWith(secret: string, body: Buffer, signature: string): boolean {
+  const expected = createHmac("sha256", secret).update(body).digest();
+  return timingSafeEqual(expected, Buffer.from(signature, "hex"));
 }

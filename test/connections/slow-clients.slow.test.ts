@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
+import { createMonitor } from "../../src/actions/boards/monitors.ts";
 import { eventually } from "../support/api.ts";
 import { readNothing, trickle } from "../support/raw-http.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -77,5 +78,29 @@ describe("a slow client", () => {
     const { baseUrl } = world.service;
     await readNothing(baseUrl, "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n");
     expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
+  });
+});
+
+describe("with the limits of production, a body of an unknown sender", () => {
+  it("has ten seconds to arrive, as GitHub waits no longer", async () => {
+    const patient = await startWorld();
+    const { projectId } = await patient.board();
+    const { id } = await createMonitor(patient.service.deps, { projectId, name: "Production" });
+    const webhook = [
+      "POST /api/github/webhooks HTTP/1.1",
+      "X-GitHub-Event: ping",
+      `X-GitHub-Delivery: ${randomUUID()}`,
+      `X-Hub-Signature-256: sha256=${"0".repeat(64)}`,
+    ];
+    const report = [`POST /monitors/${id} HTTP/1.1`, `Sentry-Hook-Signature: ${"0".repeat(64)}`];
+    const responses = await Promise.all(
+      [webhook, report].map((head) => {
+        const lines = [...head, "Host: x", "Content-Length: 100000", "", "{"];
+        return trickle(patient.service.baseUrl, lines.join("\r\n"), "x");
+      }),
+    );
+    const late = { message: "The body did not arrive within 10 seconds. Send it again." };
+    expect(responses).toMatchObject([late, late].map((body) => ({ status: 408, body })));
+    await patient.stop();
   });
 });

@@ -6,7 +6,7 @@ import { eventually, type ApiResponse } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 let world: TestWorld;
@@ -115,4 +115,54 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
       expect(kinds.toSorted()).toEqual(write.timelineKinds.toSorted());
     },
   );
+});
+
+describe("while the disk of PostgreSQL is full", () => {
+  const errors = (): readonly string[] =>
+    world
+      .logged()
+      .split("\n")
+      .filter(
+        (line) => line.startsWith('{"level":50') && line.includes("PostgreSQL has no room on its disk"),
+      );
+  const readiness = async () => {
+    const response = await fetch(`${world.service.baseUrl}/readyz`);
+    const { checks } = (await response.json()) as { checks: readonly { name: string; ok: boolean }[] };
+    return { code: response.status, bad: checks.filter(({ ok }) => !ok).map(({ name }) => name) };
+  };
+  const gauge = async (): Promise<string | undefined> => {
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    const text = await (await fetch(`${world.service.baseUrl}/metrics`, { headers })).text();
+    return /^trunkline_database_disk_full (\d)$/m.exec(text)?.[1];
+  };
+  const untilReady = () => eventually(readiness, ({ code }) => code === 200);
+
+  it("/readyz is 503, the metrics show it, and one line is logged as an error", async () => {
+    await untilReady();
+    const before = errors().length;
+    const board = await world.board();
+    const end = await refusing("disk_full")();
+    for (let nth = 0; nth < 3; nth++)
+      expectRetryable(await board.api.post("/v1/cards", { title: "No room" }));
+    await end();
+    expect(await readiness()).toEqual({ code: 503, bad: ["disk"] });
+    expect(await gauge()).toBe("1");
+    expect(errors().length).toBe(before + 1);
+    await untilReady();
+    expect(await gauge()).toBe("0");
+    expect((await board.api.post("/v1/cards", { title: "Room again" })).status).toBe(201);
+  });
+
+  it("a process notices it without any call: a statement of its heartbeat needs space", async () => {
+    await untilReady();
+    const written = async (): Promise<number> => {
+      const { rows } = await db().raw<{ rows: { bytes: string }[] }>(
+        "select temp_bytes as bytes from pg_stat_database where datname = current_database()",
+      );
+      return Number(rows[0]?.bytes);
+    };
+    const before = await written();
+    const after = await eventually(written, (bytes) => bytes >= before + 100_000);
+    expect(after).toBeGreaterThan(before);
+  });
 });

@@ -34,7 +34,7 @@ describe("/readyz", () => {
   it("is 200 with the name of each check while all succeed", async () => {
     const { code, status, checks } = await readiness();
     expect([code, status]).toEqual([200, "ready"]);
-    expect(checks.map(({ name }) => name)).toEqual(["app_key", "database", "migrations", "queue"]);
+    expect(checks.map(({ name }) => name)).toEqual(["app_key", "disk", "database", "migrations", "queue"]);
     expect((await get("/readyz")).headers.get("cache-control")).toBe("no-store");
   });
 

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { eventually } from "../support/api.ts";
 import { boardCalls, sampleCalls } from "../support/routes.ts";
 import { sendRaw } from "../support/raw-http.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { openStream } from "../support/stories/event-stream.ts";
+import { METRICS_TOKEN, startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
 let board: TestBoard;
@@ -214,6 +215,18 @@ describe("an invalid HTTP request", () => {
   });
 });
 
+const idleConnection = ({ service }: TestWorld): Socket => {
+  const { hostname, port } = new URL(service.baseUrl);
+  return connect(Number(port), hostname).on("error", () => undefined);
+};
+
+/** The status of `GET /healthz` through a connection. */
+async function statusThrough(socket: Socket): Promise<number> {
+  socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  const [response] = (await once(socket, "data")) as [Buffer];
+  return Number(response.toString().split(" ")[1]);
+}
+
 describe("a connection", () => {
   it("may be idle longer than the 60 seconds after which load balancers close it", async () => {
     const response = await fetch(`${world.service.baseUrl}/healthz`);
@@ -221,21 +234,39 @@ describe("a connection", () => {
     expect(Number(seconds)).toBeGreaterThan(60);
   });
 
-  it("is closed immediately if the process has its maximum", async () => {
-    const limited = await startWorld({ connections: { maxConnections: 2 } });
-    const { hostname, port } = new URL(limited.service.baseUrl);
-    const open = () => connect(Number(port), hostname).on("error", () => undefined);
-    const [first, second] = [open(), open()];
+  it("without a request is closed, the oldest first, for a new one if the process has its maximum", async () => {
+    const limited = await startWorld({ connections: { maxConnections: 3 } });
+    const { api } = await limited.board();
+    await limited.forge.waitUntilIdle();
+    const stream = await openStream(api, "");
+    const [first, second] = [idleConnection(limited), idleConnection(limited)];
     await Promise.all([once(first, "connect"), once(second, "connect")]);
-    const third = open();
-    await once(third, "close");
-    first.destroy();
-    second.destroy();
-    const { status } = await eventually(
-      () => fetch(`${limited.service.baseUrl}/healthz`).catch(() => ({ status: 0 })),
-      (response) => response.status === 200,
-    );
-    expect(status).toBe(200);
+    // Its headers never end.
+    second.write("GET /healthz HTTP/1.1\r\nX-More: ");
+    const closed = once(first, "close");
+    expect(await statusThrough(idleConnection(limited))).toBe(200);
+    await closed;
+    expect([second.closed, stream.isEnded()]).toEqual([false, false]);
+    await Promise.all([once(second, "close"), statusThrough(idleConnection(limited))]);
+    expect(stream.isEnded()).toBe(false);
+    stream.close();
+    await limited.stop();
+  });
+
+  it("is closed at once if all others serve a caller, and is counted", async () => {
+    const limited = await startWorld({ connections: { maxConnections: 2 } });
+    const { api } = await limited.board();
+    await limited.forge.waitUntilIdle();
+    const streams = [await openStream(api, ""), await openStream(api, "")];
+    await once(idleConnection(limited), "close");
+    expect(streams.map((stream) => stream.isEnded())).toEqual([false, false]);
+    for (const stream of streams) stream.close();
+    const scrape = () =>
+      fetch(`${limited.service.baseUrl}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
+        .then((response) => response.text())
+        .catch(() => "");
+    const counted = /^trunkline_limits_reached_total\{limit="connections"\} [1-9]/m;
+    await eventually(scrape, (text) => counted.test(text));
     await limited.stop();
   });
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { DEFAULT_LIMITS, type CallLimits } from "../../src/http/call-limiter.ts";
-import { eventually, makeApi, type ApiResponse } from "../support/api.ts";
+import { eventually, makeApi, type Api, type ApiResponse } from "../support/api.ts";
+import { openStream } from "../support/stories/event-stream.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -65,6 +66,52 @@ describe("a credential", () => {
     expectTooMany(await until(429, () => often.get("/v1/me")), /make more than 2 calls per second/);
     expect((await other.get("/v1/me")).status).toBe(200);
     expect((await until(200, () => often.get("/v1/me"))).status).toBe(200);
+  });
+});
+
+describe("the event streams of a credential", () => {
+  it("and its waiting polls take no place of its calls, and have a limit of their own", async () => {
+    const own = await startSecondService(world, { ...DEFAULT_LIMITS, callsAtOnce: 1, streamsAtOnce: 2 });
+    const [key, other] = [await board.as({}), await board.as({})];
+    const api = makeApi(own.baseUrl, key.apiKey);
+    const first = await openStream(api);
+    const { body } = await api.get<{ next: string }>("/v1/events");
+    const poll = api.get(`/v1/events?after=${body.next}&wait=25&card=2147483647`);
+    // The poll counts as a call until it waits.
+    await until(200, () => api.get("/v1/me"));
+    const refused = await until(429, () => api.get("/v1/events/stream"));
+    expectTooMany(refused, /^You have 2 open event streams/);
+    expectTooMany(
+      await api.get(`/v1/events?after=${body.next}&wait=25&card=2147483647`),
+      /^You have 2 open event streams/,
+    );
+    expect((await api.get("/v1/me")).status).toBe(200);
+    const ofOther = await openStream(makeApi(own.baseUrl, other.apiKey));
+    expect([first.status, ofOther.status]).toEqual([200, 200]);
+    first.close();
+    const again = await eventually(
+      () => openStream(api),
+      ({ status }) => status === 200,
+    );
+    again.close();
+    ofOther.close();
+    await own.stop();
+    expect((await poll).status).toBe(200);
+  });
+
+  it("are limited together with those of its board, not with those of another", async () => {
+    const own = await startSecondService(world, { ...DEFAULT_LIMITS, boardStreamsAtOnce: 2 });
+    const neighbor = await world.board();
+    const at = ({ apiKey }: Pick<Api, "apiKey">) => makeApi(own.baseUrl, apiKey);
+    const streams = [await openStream(at(await board.as({}))), await openStream(at(await board.as({})))];
+    expectTooMany(
+      await at(await board.as({})).get("/v1/events/stream"),
+      /^This board has 2 open event streams/,
+    );
+    const ofNeighbor = await openStream(at(neighbor.api));
+    expect([...streams, ofNeighbor].map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const stream of [...streams, ofNeighbor]) stream.close();
+    await own.stop();
   });
 });
 

@@ -213,6 +213,7 @@ describe("while the webhook secret is rotated", () => {
         limits: DEFAULT_LIMITS,
         metrics: "off",
         hasAppKey: true,
+        disk: { isFull: () => false },
         console: {
           signIn: null,
           missing: [],

@@ -12,7 +12,6 @@ import packageJson from "../../../package.json" with { type: "json" };
 import type { Deps } from "../../actions/deps.ts";
 import { invalid } from "../../errors.ts";
 import { failureOf } from "../errors.ts";
-import { readBody } from "../json.ts";
 import { boardOf, WORKSPACE_HEADER } from "../resolve.ts";
 import { schedule } from "../route.ts";
 import { cleaned } from "./data.ts";
@@ -47,7 +46,7 @@ export function mcpEndpoint(deps: Deps): RequestHandler {
       let reading: Promise<unknown> | undefined;
       const { body, rights, caller } = await limiter.admit(deps, request, response, async (cached) => {
         const { role, ...board } = boardOf(cached.credential, request.get(WORKSPACE_HEADER));
-        const input = await (reading ??= readBody(request, response));
+        const input = await (reading ??= limiter.readBody(request, response, board.workspaceId));
         await schedule(deps, response, { role, ...board });
         await cached.readAndConfirm(deps.db);
         const { id: credentialId, scopes, userId } = cached.credential;

@@ -144,8 +144,10 @@ export const eventRoutes: readonly Route[] = [
     handle: async (deps, { cachedCredential, board: { workspaceId }, query }, { response }) => {
       const ending = closedSignal(response, deps.feed.closing);
       const wait = async (from: number, ms: number): Promise<void> => {
-        // A waiting call must not keep other calls of the board from running.
-        response.locals.limiter.schedule.leave(response);
+        // A waiting call must not keep other calls of the board or of the credential from running.
+        const { limiter } = response.locals;
+        limiter.schedule.leave(response);
+        limiter.becomeStream(response, workspaceId);
         await deps.feed.waitForEvent(workspaceId, from, ms, ending);
         await cachedCredential.readAndConfirmAgain(deps.db);
       };

@@ -40,6 +40,8 @@ interface ConnectOptions {
   readonly hasTimeouts?: boolean;
   /** Called when an idle connection breaks, for example because PostgreSQL restarts. */
   readonly onError: (error: Error) => void;
+  /** Called with the code of each error that PostgreSQL responds to a statement. */
+  readonly onErrorCode?: (code: string) => void;
 }
 
 /**
@@ -65,6 +67,7 @@ export function connect({
   max = POOL_SIZE,
   hasTimeouts = true,
   onError,
+  onErrorCode = () => undefined,
 }: ConnectOptions): Knex {
   const report = (message: unknown): void => onError(new Error(String(message)));
   /** By statements, because PgBouncer refuses settings in the startup packet. */
@@ -93,6 +96,7 @@ export function connect({
       max,
       afterCreate: (connection: Client, done: (error: Error | null, connection: Client) => void): void => {
         connection.on("error", onError);
+        connection.connection.on("errorMessage", ({ code }: { code: string }) => onErrorCode(code));
         callbackify(prepare)(connection, done);
       },
     },
