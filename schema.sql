@@ -939,14 +939,10 @@ CREATE TABLE sign_in_links (
 
 CREATE TABLE sign_ins (
   state_hash bytea NOT NULL,
-  browser_hash bytea NOT NULL,
-  code_verifier text NOT NULL,
-  return_to text NOT NULL,
-  link_hash bytea,
-  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  finished_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT sign_ins_pkey PRIMARY KEY (state_hash)
 );
-CREATE INDEX sign_ins_created_at_idx ON sign_ins USING btree (created_at);
+CREATE INDEX sign_ins_finished_at_idx ON sign_ins USING btree (finished_at);
 
 CREATE TABLE stages (
   id uuid NOT NULL,

@@ -10,19 +10,13 @@ create table sessions (
   forge_token bytea
 );
 
--- Sign-ins that wait for GitHub. A state is used once: its row is deleted then.
+-- The states of finished sign-ins, so that a state is used once. What a sign-in needs until then is
+-- in a sealed cookie: anybody can start one, which must not write.
 create table sign_ins (
   state_hash bytea primary key,
-  -- Of the cookie of the browser that started it.
-  browser_hash bytea not null,
-  code_verifier text not null,
-  -- A path of the console.
-  return_to text not null,
-  -- The hash of the link that started it, or null.
-  link_hash bytea,
-  created_at timestamptz not null default now()
+  finished_at timestamptz not null default now()
 );
-create index on sign_ins (created_at);
+create index on sign_ins (finished_at);
 
 -- Links of the command line, whose first user becomes a maintainer of the board. A link is used
 -- once: its row is deleted then.

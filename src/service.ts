@@ -10,6 +10,7 @@ import { recordRefusal } from "./actions/installations/refused-installation.ts";
 import { recordUnavailable } from "./actions/installations/unavailable-installation.ts";
 import { createWebhookClient, type WebhookClientOptions } from "./actions/webhooks/webhook-client.ts";
 import { createWebhookSender, type WebhookSenderOptions } from "./actions/webhooks/webhook-sender.ts";
+import { signInKeyOf } from "./actions/sessions/sealed-sign-in.ts";
 import { tokenKeyOf } from "./actions/sessions/sealed-token.ts";
 import { createApp, WEBHOOK_PATH } from "./app.ts";
 import { isAppKey } from "./forge/github/app.ts";
@@ -113,6 +114,7 @@ function consoleOf(
       ? {
           forge: createGitHubSignIn({ pagesUrl: forgeUrl, clientId, clientSecret }),
           tokenKey: tokenKeyOf(clientSecret),
+          signInKey: signInKeyOf(clientSecret),
           idleMs,
         }
       : null,

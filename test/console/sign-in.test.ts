@@ -2,6 +2,12 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { registerAgent } from "../../src/actions/installations/forge-accounts.ts";
+import {
+  openSignIn,
+  sealSignIn,
+  signInKeyOf,
+  type PendingSignIn,
+} from "../../src/actions/sessions/sealed-sign-in.ts";
 import { Browser } from "../support/console/browser.ts";
 import { apiOf, COOKIE, newMember, sessionIdOf, signedIn } from "../support/console/people.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
@@ -30,6 +36,21 @@ async function expectRefused(browser: Browser, returned: string, problem: string
   const { status, location } = await browser.get(returned);
   expect([status, location]).toEqual([302, `/sign-in?problem=${problem}`]);
   expect(browser.cookies.has(COOKIE)).toBe(false);
+}
+
+const SIGN_IN_COOKIE = "trunkline-sign-in";
+
+/** Replaces what the cookie of a started sign-in contains. */
+function changeCookie(
+  { cookies }: Browser,
+  returned: string,
+  change: (pending: PendingSignIn) => PendingSignIn,
+): void {
+  const key = signInKeyOf(world.forge.app.clientSecret);
+  const state = new URL(returned).searchParams.get("state") ?? "";
+  const pending = openSignIn(cookies.get(SIGN_IN_COOKIE) ?? "", key, state);
+  if (!pending) throw new Error("the cookie cannot be opened");
+  cookies.set(SIGN_IN_COOKIE, sealSignIn(change(pending), key, state));
 }
 
 describe("a sign-in", () => {
@@ -99,11 +120,36 @@ describe("a sign-in", () => {
     const [ofSignIn] = started.headers.getSetCookie();
     const ofSession = finished.headers.getSetCookie().find((each) => each.startsWith(`${COOKIE}=`));
     expect(ofSignIn).toMatch(
-      /^trunkline-sign-in=\w{43}; Max-Age=600; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
+      /^trunkline-sign-in=[\w-]+; Max-Age=600; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
     );
     expect(ofSession).toMatch(/^trunkline=tls_\w{12}_\w{49}; Path=\/; HttpOnly; SameSite=Lax$/);
     expect(browser.cookies.has("trunkline-sign-in")).toBe(false);
     for (const { headers } of [started, finished]) expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  it("writes nothing until it is finished, and its cookie does not show what it has", async () => {
+    const states = () => board.db("sign_ins").count();
+    const before = await states();
+    const opened = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const browser = newBrowser();
+        const url = new URL(await browser.openSignIn("/console/sign-in?returnTo=/cards/7"));
+        return [browser.cookies.get(SIGN_IN_COOKIE) ?? "", url.searchParams.get("state") ?? ""];
+      }),
+    );
+    expect(await states()).toEqual(before);
+    for (const [cookie = "", state = ""] of opened) {
+      const text = Buffer.from(cookie, "base64url").toString("latin1");
+      expect(text).not.toMatch(/codeVerifier|cards/);
+      expect(text).not.toContain(state);
+    }
+    expect(new Set(opened.map(([cookie]) => cookie)).size).toBe(20);
+  });
+
+  it("returns to the start page if the path is too long for a cookie", async () => {
+    const { login } = await newMember(world, [board]);
+    const path = `/cards/7?x=${"a".repeat(3_000)}`;
+    expect(await newBrowser().signIn(login, `/console/sign-in?returnTo=${path}`)).toBe("/");
   });
 
   it("leads from localhost to the host to which the forge returns", async () => {
@@ -173,16 +219,20 @@ describe("a sign-in is refused, and starts no session,", () => {
     const { login } = await newMember(world, [board]);
     const browser = newBrowser();
     const authorizeUrl = await browser.openSignIn();
-    const binding = browser.cookies.get("trunkline-sign-in") ?? "";
+    const binding = browser.cookies.get(SIGN_IN_COOKIE) ?? "";
     const [first, second] = [
       await browser.choose(authorizeUrl, login),
       await browser.choose(authorizeUrl, login),
     ];
     expect((await browser.get(first)).location).toBe("/");
-    for (const returned of [first, second]) {
+    for (const [returned, problem] of [
+      // The forge accepts a code once.
+      [first, "expired"],
+      [second, "wrong_state"],
+    ] as const) {
       const again = newBrowser();
-      again.cookies.set("trunkline-sign-in", binding);
-      await expectRefused(again, returned, "wrong_state");
+      again.cookies.set(SIGN_IN_COOKIE, binding);
+      await expectRefused(again, returned, problem);
     }
   });
 
@@ -197,8 +247,18 @@ describe("a sign-in is refused, and starts no session,", () => {
     const { login } = await newMember(world, [board]);
     const browser = newBrowser();
     const returned = await browser.choose(await browser.openSignIn(), login);
-    await board.db.raw("update sign_ins set created_at = created_at - interval '11 minutes'");
+    changeCookie(browser, returned, (pending) => ({ ...pending, startedAt: Date.now() - 11 * 60_000 }));
     await expectRefused(browser, returned, "expired");
+  });
+
+  it("with a cookie that the service has not sealed", async () => {
+    const { login } = await newMember(world, [board]);
+    const browser = newBrowser();
+    const returned = await browser.choose(await browser.openSignIn(), login);
+    const forged = Buffer.from(browser.cookies.get(SIGN_IN_COOKIE) ?? "", "base64url");
+    forged.writeUInt8(forged.readUInt8(40) ^ 1, 40);
+    browser.cookies.set(SIGN_IN_COOKIE, forged.toString("base64url"));
+    await expectRefused(browser, returned, "wrong_state");
   });
 
   it("while the forge does not respond", async () => {

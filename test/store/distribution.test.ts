@@ -21,7 +21,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   secrets: "one value for all processes",
   sessions: "belong to a credential",
   last_uses: "belong to a user",
-  sign_ins: "end before the person is known",
+  sign_ins: "belong to nobody",
   // Belong to an organization through its repositories, and move with its workspaces.
   repositories: "belong to an organization",
   check_reports: "belong to a repository",

@@ -6,16 +6,20 @@ import { forAttempt, transaction } from "../../store/db/transaction.ts";
 import { findCredential, reachesAnything } from "../../store/tenancy/credentials.ts";
 import { setMembership } from "../../store/tenancy/memberships.ts";
 import { insertSession } from "../../store/tenancy/sessions.ts";
-import { insertSignIn, isSignInLink, takeSignIn, takeSignInLink } from "../../store/tenancy/sign-ins.ts";
+import { isSignInLink, recordSignIn, takeSignInLink } from "../../store/tenancy/sign-ins.ts";
 import { setOperator } from "../../store/tenancy/operators.ts";
 import { findForgeUser } from "../../store/tenancy/users.ts";
 import type { Attempt } from "../attempt.ts";
-import { hashSecret, makeSessionKey, randomText, type KeyParts } from "../credentials/credential-key.ts";
+import { hashSecret, makeSessionKey, type KeyParts } from "../credentials/credential-key.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor } from "../installations/forge-accounts.ts";
 import { acceptInvitations } from "../members/invitations.ts";
+import { openSignIn, sealSignIn } from "./sealed-sign-in.ts";
 import { sealToken } from "./sealed-token.ts";
 import { endOwnSession } from "./sign-out.ts";
+
+/** A person has this time to sign in on GitHub, in milliseconds. */
+export const SIGN_IN_MS = 600_000;
 
 /** However active a session is, it ends after this time, in milliseconds. */
 const MAX_SESSION_MS = 7 * 24 * 3_600_000;
@@ -25,6 +29,8 @@ export interface SignInSettings {
   readonly forge: SignInForge;
   /** Encrypts people's tokens. */
   readonly tokenKey: Buffer;
+  /** Encrypts pending sign-ins. */
+  readonly signInKey: Buffer;
   /** A session ends when nobody has used it for this time. */
   readonly idleMs: number;
 }
@@ -33,22 +39,23 @@ interface StartedSignIn {
   /** The forge's page. */
   readonly url: string;
   /** For a cookie: only this browser can finish the sign-in. */
-  readonly browserSecret: string;
+  readonly sealed: string;
 }
 
-/** Starts a sign-in. Throws `SignInRefused` for a one-time link that was used or has expired. */
+/** Starts a sign-in, which writes nothing. Throws `SignInRefused` for a one-time link that was used or has expired. */
 export async function startSignIn(
   { db }: Pick<Deps, "db">,
-  { forge }: Pick<SignInSettings, "forge">,
-  wanted: { readonly redirectUri: string; readonly returnTo: string; readonly linkToken: string | null },
+  { forge, signInKey }: Pick<SignInSettings, "forge" | "signInKey">,
+  {
+    redirectUri,
+    returnTo,
+    linkToken,
+  }: { readonly redirectUri: string; readonly returnTo: string; readonly linkToken: string | null },
 ): Promise<StartedSignIn> {
-  const linkHash = wanted.linkToken === null ? null : hashSecret(wanted.linkToken);
-  if (linkHash !== null && !(await isSignInLink(db, linkHash))) throw linkExpired();
-  const { url, state, codeVerifier } = await forge.start(wanted.redirectUri);
-  const browserSecret = randomText(43);
-  const hashes = { stateHash: hashSecret(state), browserHash: hashSecret(browserSecret) };
-  await insertSignIn(db, { ...hashes, codeVerifier, returnTo: wanted.returnTo, linkHash });
-  return { url, browserSecret };
+  if (linkToken !== null && !(await isSignInLink(db, hashSecret(linkToken)))) throw linkExpired();
+  const { url, state, codeVerifier } = await forge.start(redirectUri);
+  const pending = { codeVerifier, returnTo, linkToken, startedAt: Date.now() };
+  return { url, sealed: sealSignIn(pending, signInKey, state) };
 }
 
 const linkExpired = (): SignInRefused =>
@@ -58,7 +65,7 @@ interface Returned {
   /** The address to which the browser returned. */
   readonly url: URL;
   /** From the cookie; empty without one. */
-  readonly browserSecret: string;
+  readonly sealed: string;
   /** From the cookie of the session that the browser has had so far; null without one. */
   readonly earlier: KeyParts | null;
   /** Makes the row of the audit log for the new session. */
@@ -77,12 +84,13 @@ interface NewSession {
 export async function finishSignIn(
   deps: Deps,
   settings: SignInSettings,
-  { url, browserSecret, earlier, attemptOf }: Returned,
+  { url, sealed, earlier, attemptOf }: Returned,
 ): Promise<NewSession> {
   const state = url.searchParams.get("state") ?? "";
-  const started = await takeSignIn(deps.db, hashSecret(state), hashSecret(browserSecret));
-  if (!started) throw new SignInRefused("wrong_state", "this browser has not started this sign-in");
-  if (started.isExpired) throw new SignInRefused("expired", "the sign-in took more than ten minutes");
+  const started = openSignIn(sealed, settings.signInKey, state);
+  if (!started) throw wrongState("this browser has not started this sign-in");
+  if (Date.now() - started.startedAt > SIGN_IN_MS)
+    throw new SignInRefused("expired", "the sign-in took more than ten minutes");
   const token = await settings.forge.finish(url, { state, codeVerifier: started.codeVerifier });
   const account = await deps.forge.tokenOwner(token);
   if (!account) throw new SignInRefused("failed", "GitHub does not accept its own token");
@@ -91,11 +99,12 @@ export async function finishSignIn(
   const key = makeSessionKey();
   const attempt = attemptOf(key.clientId);
   await transaction(forAttempt(deps.db, attempt.id), async (trx) => {
-    const { linkHash } = started;
+    if (!(await recordSignIn(trx, hashSecret(state)))) throw wrongState("the state was used before");
+    const { linkToken } = started;
     const invitedTo = await acceptInvitations(deps, trx, account);
     attempt.workspaceId = invitedTo[0] ?? null;
-    const userId = await (linkHash
-      ? joinByLink(deps, trx, account, linkHash, attempt)
+    const userId = await (linkToken !== null
+      ? joinByLink(deps, trx, account, hashSecret(linkToken), attempt)
       : knownUser(deps, trx, account));
     const session = { id: deps.newId(), userId, clientId: key.clientId, secretHash: key.secretHash };
     await startSession(trx, settings, session, token);
@@ -105,6 +114,8 @@ export async function finishSignIn(
   });
   return { cookie: key.text, returnTo: started.returnTo };
 }
+
+const wrongState = (reason: string): SignInRefused => new SignInRefused("wrong_state", reason);
 
 /** The user of an account that was added or invited to a board. Its login and avatar may have changed. */
 async function knownUser(deps: Deps, trx: Trx, account: ForgeAccount): Promise<string> {

@@ -1,9 +1,10 @@
 import type { Express, Request, Response } from "express";
 import type { Deps } from "../../actions/deps.ts";
-import { finishSignIn, problemOf, startSignIn } from "../../actions/sessions/sign-in.ts";
+import { finishSignIn, problemOf, SIGN_IN_MS, startSignIn } from "../../actions/sessions/sign-in.ts";
 import { signOut } from "../../actions/sessions/sign-out.ts";
 import { attemptOf } from "../attempts.ts";
-import type { AuthMethod } from "../authenticate.ts";
+import { senderOf, type AuthMethod } from "../authenticate.ts";
+import { CallScheduler } from "../call-scheduler.ts";
 import {
   CALLBACK_PATH,
   cookieName,
@@ -14,27 +15,35 @@ import {
 } from "./console.ts";
 import { localPath } from "./local-path.ts";
 
-/** A person has this time to sign in on GitHub, in milliseconds. */
-const SIGN_IN_MS = 600_000;
+/** A longer path is not returned to: browsers drop large cookies. */
+const MAX_RETURN_TO = 2_000;
+/** Sign-ins that GitHub is asked about at a time: anybody can start one. */
+const FINISHING = 8;
 
 /** Serves sign-in and sign-out. Failed sign-ins lead to the page that says why. */
 export function serveSignIn(app: Express, deps: Deps, console: Console, authMethod: AuthMethod): void {
+  const finishing = new CallScheduler({ running: FINISHING, boardRunning: FINISHING, boardWaiting: 256 });
   app.get("/console/sign-in", async (request, response) => {
     const elsewhere = otherHost(console, request);
     if (elsewhere !== null) return response.redirect(302, elsewhere);
     const { returnTo } = request.query;
-    await start(deps, console, response, typeof returnTo === "string" ? localPath(returnTo) : "/", null);
+    const path = typeof returnTo === "string" ? localPath(returnTo) : "/";
+    await start(deps, console, response, path.length > MAX_RETURN_TO ? "/" : path, null);
   });
   app.get("/console/first-sign-in/:token", async (request, response) => {
     const { token } = request.params;
-    await start(deps, console, response, "/", token);
+    const { lookups } = response.locals.limiter;
+    await lookups.run(senderOf(request), () => start(deps, console, response, "/", token));
   });
   app.get(CALLBACK_PATH, async (request, response) => {
     const { state, installation_id: installation, setup_action: setup } = request.query;
     // GitHub sends people here after an installation, too. That proves nothing about who they are.
     if (state === undefined && (installation !== undefined || setup !== undefined))
       await start(deps, console, response, "/", null);
-    else await finish(deps, console, authMethod, request, response);
+    else {
+      const sender = senderOf(request);
+      await finishing.run(sender, () => finish(deps, console, authMethod, request, response));
+    }
   });
   app.post("/console/sign-out", async (request, response) => {
     authMethod.requireOwnPage(request);
@@ -67,9 +76,9 @@ async function start(
   response.set("Cache-Control", "no-store");
   const redirectUri = `${console.publicUrl()}${CALLBACK_PATH}`;
   await redirectOrExplain(response, async () => {
-    const { url, browserSecret } = await startSignIn(deps, signIn, { redirectUri, returnTo, linkToken });
+    const { url, sealed } = await startSignIn(deps, signIn, { redirectUri, returnTo, linkToken });
     const options = { ...cookieOptions(console), maxAge: SIGN_IN_MS };
-    response.cookie(cookieName(console, "trunkline-sign-in"), browserSecret, options);
+    response.cookie(cookieName(console, "trunkline-sign-in"), sealed, options);
     return url;
   });
 }
@@ -87,7 +96,7 @@ async function finish(
   await redirectOrExplain(response, async () => {
     const { cookie, returnTo } = await finishSignIn(deps, signIn, {
       url: new URL(request.originalUrl, console.publicUrl()),
-      browserSecret: readCookie(request, name) ?? "",
+      sealed: readCookie(request, name) ?? "",
       earlier: authMethod.presented(request) ?? null,
       attemptOf: (clientId) =>
         attemptOf(deps, { request, response, params: {} }, `GET ${CALLBACK_PATH}`, clientId),

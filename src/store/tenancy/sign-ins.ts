@@ -1,46 +1,17 @@
-import { exists, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import { exists, firstRow, firstValue, type Db } from "../db/connect.ts";
 
-/** A sign-in that waits for GitHub. */
-export interface SignIn {
-  readonly codeVerifier: string;
-  readonly returnTo: string;
-  /** The hash of the one-time link that started it, or null. */
-  readonly linkHash: Buffer | null;
-}
-
-/** A person has this time to sign in on GitHub. */
-const LIFETIME = "interval '10 minutes'";
-/** Until then an expired sign-in is reported as such. */
+/** Longer than a sign-in is valid. */
 const KEPT = "interval '1 hour'";
 
-/** Stores a sign-in, and deletes old ones: anybody can start one, so their number must stay small. */
-export async function insertSignIn(
-  db: Db,
-  signIn: SignIn & { readonly stateHash: Buffer; readonly browserHash: Buffer },
-): Promise<void> {
-  await rows(
+/** Records the state of a finished sign-in, and deletes old ones. False if it was used before. */
+export const recordSignIn = (db: Db, stateHash: Buffer): Promise<boolean> =>
+  exists(
     db,
     `with old as (
-       select state_hash from sign_ins where created_at < now() - ${KEPT} limit 100 for update skip locked),
+       select state_hash from sign_ins where finished_at < now() - ${KEPT} limit 100 for update skip locked),
      deleted as (delete from sign_ins s using old where s.state_hash = old.state_hash)
-     insert into sign_ins (state_hash, browser_hash, code_verifier, return_to, link_hash)
-     values (:stateHash, :browserHash, :codeVerifier, :returnTo, :linkHash)`,
-    { ...signIn },
-  );
-}
-
-/** Takes a sign-in that the same browser started, so that nobody can use its state again. */
-export const takeSignIn = (
-  db: Db,
-  stateHash: Buffer,
-  browserHash: Buffer,
-): Promise<(SignIn & { readonly isExpired: boolean }) | null> =>
-  firstRow(
-    db,
-    `delete from sign_ins where state_hash = :stateHash and browser_hash = :browserHash
-     returning code_verifier as "codeVerifier", return_to as "returnTo", link_hash as "linkHash",
-               created_at < now() - ${LIFETIME} as "isExpired"`,
-    { stateHash, browserHash },
+     insert into sign_ins (state_hash) values (:stateHash) on conflict do nothing returning state_hash`,
+    { stateHash },
   );
 
 /** What the user of a one-time link becomes. */
