@@ -87,38 +87,38 @@ interface Compose {
 }
 
 interface Container {
-  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly env: readonly {
-    readonly name: string;
-    readonly value?: string;
-    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
-  }[];
+  readonly command: readonly string[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
+  readonly envFrom?: readonly object[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly securityContext: Readonly<Record<string, unknown>>;
   readonly [probe: `${string}Probe`]: { readonly httpGet: { readonly path: string; readonly port: string } };
 }
 
-interface Deployment {
-  readonly kind: "Deployment";
-  readonly spec: {
-    readonly replicas: number;
-    readonly selector: { readonly matchLabels: object };
-    readonly template: {
-      readonly metadata: { readonly labels: object };
-      readonly spec: {
-        readonly terminationGracePeriodSeconds: number;
-        readonly securityContext: Readonly<Record<string, unknown>>;
-        readonly containers: readonly [Container];
-        readonly volumes: readonly {
-          readonly name: string;
-          readonly secret: {
-            readonly secretName: string;
-            readonly items: readonly { readonly path: string }[];
-          };
-        }[];
-      };
-    };
-  };
+interface Pod {
+  readonly terminationGracePeriodSeconds: number;
+  readonly automountServiceAccountToken: boolean;
+  readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly [Container];
+  readonly volumes: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
+}
+
+interface Template {
+  readonly metadata: { readonly labels: object };
+  readonly spec: Pod;
+}
+
+interface Policy {
+  readonly podSelector: { readonly matchLabels: object };
+  readonly policyTypes: readonly string[];
+  readonly ingress?: readonly { readonly ports: readonly { readonly port: number }[] }[];
+  readonly egress: readonly {
+    readonly to: readonly {
+      readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+    }[];
+  }[];
 }
 
 describe("docs/operating.md", () => {
@@ -259,53 +259,126 @@ describe("compose.yaml", () => {
 describe("deploy/kubernetes.yaml", () => {
   const text = textOf("deploy/kubernetes.yaml");
   const documents = parseAllDocuments(text).map(
-    (each) => each.toJS() as { kind: string } & Record<string, unknown>,
+    (each) => each.toJS() as { kind: string; metadata: { name: string }; spec: Record<string, unknown> },
   );
-  const deployment = documents.find(({ kind }) => kind === "Deployment") as unknown as Deployment;
-  const { template, replicas, selector } = deployment.spec;
+  const specOf = (kind: string, name = "trunkline"): unknown => {
+    const found = documents.find((each) => each.kind === kind && each.metadata.name === name);
+    if (!found) throw new Error(`there is no ${kind} ${name}`);
+    return found.spec;
+  };
+  const { template, replicas } = specOf("Deployment") as {
+    replicas: number;
+    template: Template;
+  };
+  const { template: job } = specOf("Job", "trunkline-migrate") as { template: Template };
   const [container] = template.spec.containers;
+  const [grants] = job.spec.containers;
+  const [migrate] = job.spec.initContainers ?? [];
+  if (!migrate) throw new Error("the job has no migrations");
+
+  /** The secret in whose file a path is. */
+  const secretOf = ({ volumes }: Pod, { volumeMounts }: Container, path: string): string | undefined => {
+    const mount = volumeMounts.find(({ mountPath }) => path.startsWith(`${mountPath}/`));
+    return volumes.find(({ name }) => name === mount?.name)?.secret?.secretName;
+  };
+  /** The file of settings that a container reads. */
+  const settingsFileOf = ({ command }: Container): string =>
+    /(?:--env-file=|\. )(\/[\w./-]+)/.exec(command.join(" "))?.[1] ?? "";
 
   it("starts two replicas with known settings", async () => {
-    const made = new Set([...text.matchAll(/--from-literal=(\w+)=/g)].map(([, name = ""]) => name));
-    const own = container.env.map(({ name, value }) => [name, value ?? FILLED_IN[name] ?? ""]);
-    for (const { valueFrom } of container.env.filter((each) => each.valueFrom)) {
-      const { name, key } = valueFrom?.secretKeyRef ?? {};
-      expect([name, made.has(key ?? "")]).toEqual(["trunkline", true]);
-    }
-    const { config, unread } = started({ ...(await imageEnvironment()), ...Object.fromEntries(own) });
+    const own = (container.env ?? []).map(({ name, value }) => [name, value ?? ""]);
+    const file = Object.entries(FILLED_IN).filter(([name]) => !name.endsWith("_PASSWORD"));
+    const { config, unread } = started({
+      ...(await imageEnvironment()),
+      ...Object.fromEntries(file),
+      PRIVATE_KEY: PEM,
+      ...(Object.fromEntries(own) as Record<string, string>),
+    });
     expect([replicas, unread]).toEqual([2, []]);
     expect(container.ports).toEqual([{ name: "http", containerPort: config.port }]);
     expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(config.drainSeconds + AFTER_DRAIN);
   });
 
-  it("probes the health routes, mounts the key where it is read, and runs nothing as root", () => {
+  it("passes secrets in files, which its first lines create, and in no variable or command", () => {
+    const created = [...text.matchAll(/create secret generic ([\w-]+) --from-file=([\w.-]+)$/gm)];
+    const files = Object.fromEntries(created.map(([, name = "", file = ""]) => [name, file]));
+    for (const [pod, each] of [
+      [template.spec, container],
+      [job.spec, migrate],
+      [job.spec, grants],
+    ] as const) {
+      const path = settingsFileOf(each);
+      expect(path.split("/").at(-1)).toBe(files[secretOf(pod, each, path) ?? ""]);
+      expect((each.env ?? []).map(({ name }) => name)).toEqual(each === container ? ["DRAIN_SECONDS"] : []);
+      expect(each.envFrom).toBeUndefined();
+    }
+    expect(text).not.toMatch(/--from-literal|secretKeyRef/);
+  });
+
+  it("applies migrations as the owner of the tables, whom the service's pods do not know", () => {
+    expect(secretOf(job.spec, migrate, settingsFileOf(migrate))).toBe("trunkline-owner");
+    expect(migrate.command.slice(-2)).toEqual(["dist/src/cli/main.js", "migrate"]);
+    expect(secretOf(job.spec, grants, settingsFileOf(grants))).toBe("trunkline-owner");
+    const created = /create configmap trunkline-sql (.*)$/m.exec(text)?.[1] ?? "";
+    const files = [...created.matchAll(/--from-file=deploy\/(\S+)/g)].map(([, name = ""]) => name);
+    for (const name of files) expect(textOf(`deploy/${name}`)).toContain("trunkline_service");
+    expect([...grants.command.join(" ").matchAll(/--file=\/sql\/(\S+)/g)].map(([, name]) => name)).toEqual(
+      files,
+    );
+    expect(template.spec.volumes.map(({ secret }) => secret?.secretName)).toEqual(["trunkline"]);
+    expect(
+      /trunkline\.env:.*DATABASE_URL=postgres:\/\/(\w+):/.exec(text.replaceAll(/\n# +/g, " "))?.[1],
+    ).toBe("trunkline_service");
+  });
+
+  it("probes the health routes, and runs nothing as root or with a token of the cluster", () => {
     const probeOf = (name: string) => container[`${name}Probe`]?.httpGet;
     expect(["startup", "liveness", "readiness"].map(probeOf)).toEqual([
       { path: "/healthz", port: "http" },
       { path: "/healthz", port: "http" },
       { path: "/readyz", port: "http" },
     ]);
-    const [volume] = template.spec.volumes;
-    const [mount] = container.volumeMounts;
-    const path = container.env.find(({ name }) => name === "PRIVATE_KEY_PATH")?.value;
-    expect(volume?.name).toBe(mount?.name);
-    expect(path).toBe(`${mount?.mountPath}/${volume?.secret.items[0]?.path}`);
-    expect(template.spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1_000 });
-    expect(container.securityContext).toMatchObject({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    });
+    for (const { spec } of [template, job]) {
+      expect(spec.automountServiceAccountToken).toBe(false);
+      expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1_000 });
+    }
+    for (const each of [container, migrate, grants]) {
+      expect(each.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      });
+    }
+  });
+
+  it("lets no pod be reached on another port, or reach private addresses", () => {
+    const policies = documents.filter(({ kind }) => kind === "NetworkPolicy");
+    const specs = policies.map(({ spec }) => spec as unknown as Policy);
+    expect(specs.map(({ podSelector }) => podSelector.matchLabels)).toEqual([
+      template.metadata.labels,
+      job.metadata.labels,
+    ]);
+    for (const { policyTypes } of specs) expect(policyTypes).toEqual(["Ingress", "Egress"]);
+    const [service, migration] = specs;
+    expect(service?.ingress?.map(({ ports }) => ports)).toEqual([
+      [{ port: container.ports?.[0]?.containerPort }],
+    ]);
+    expect(migration?.ingress).toBeUndefined();
+    const blocks = specs.flatMap(({ egress }) =>
+      egress.flatMap(({ to }) => to.flatMap((each) => each.ipBlock ?? [])),
+    );
+    const [ipv4, ipv6] = blocks;
+    expect([blocks.length, ipv4?.cidr, ipv6]).toEqual([2, "0.0.0.0/0", { cidr: "2000::/3" }]);
+    for (const range of ["10.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"])
+      expect(ipv4?.except).toContain(range);
   });
 
   it("selects the same pods everywhere", () => {
-    for (const { kind, ...document } of documents) {
-      const { selector: chosen } = document["spec"] as { selector: Record<string, unknown> };
-      expect([kind, kind === "Service" ? chosen : chosen["matchLabels"]]).toEqual([
-        kind,
-        template.metadata.labels,
-      ]);
-    }
-    expect(selector.matchLabels).toEqual(template.metadata.labels);
+    const selected = documents.flatMap(({ kind, spec }) => {
+      if (kind === "Service") return [spec["selector"]];
+      const { matchLabels } = (spec["selector"] ?? {}) as { matchLabels?: object };
+      return matchLabels ? [matchLabels] : [];
+    });
+    expect(selected).toEqual([1, 2, 3].map(() => template.metadata.labels));
   });
 });

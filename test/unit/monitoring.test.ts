@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { parse } from "yaml";
+import { WEBHOOK_PATH } from "../../src/app.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -132,6 +133,16 @@ describe("deploy/prometheus-alerts.yaml", () => {
   it("reads only metrics and labels that the service exposes", () => {
     expect(rules.length).toBeGreaterThan(10);
     expect(rules.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
+  });
+
+  it("covers full disks, reached limits, and webhooks that are turned away", () => {
+    const reading = (text: string) => rules.filter(({ expr }) => expr.includes(text));
+    for (const metric of ["trunkline_database_disk_full", "trunkline_limits_reached_total"])
+      expect(reading(metric)).toHaveLength(1);
+    const [turnedAway] = reading(`route="${WEBHOOK_PATH}",status=~`);
+    const [, statuses = ""] = /status=~"([^"]+)"/.exec(turnedAway?.expr ?? "") ?? [];
+    const isTurnedAway = (status: string) => new RegExp(`^(?:${statuses})$`).test(status);
+    expect(["408", "503", "202", "401"].map(isTurnedAway)).toEqual([true, true, false, false]);
   });
 
   it("has a unique name, a severity, a summary and an instruction for each alert", () => {
