@@ -70,7 +70,7 @@ function reportFairness(
   return [row("without", ({ unloaded }) => unloaded), row("in a separate process", ({ owned }) => owned)];
 }
 
-const cardReads = (board: BenchBoard): Call[] =>
+export const cardReads = (board: BenchBoard): Call[] =>
   cardNumbersOf(board).map((number) => ({
     method: "GET",
     path: `/v1/cards/${number}`,

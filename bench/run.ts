@@ -10,6 +10,7 @@ import { measureConsole } from "./console.ts";
 import { measureDeliveries } from "./deliveries.ts";
 import { measureFairness } from "./fairness.ts";
 import { measureFeed } from "./feed.ts";
+import { measureFloods } from "./floods.ts";
 import { measureGitMoves } from "./git-moves.ts";
 import { measureGrowth } from "./growth.ts";
 import { runAndCleanUp, type Cleanups } from "./processes.ts";
@@ -108,6 +109,7 @@ async function main(cleanups: Cleanups): Promise<readonly Measurement[]> {
   await measureIf("moves with Git", () => measureGitMoves(world, pace, board));
   await measureIf("deliveries", () => measureDeliveries(world, pace, board));
   await measureIf("fairness", () => measureFairness(world, pace));
+  await measureIf("floods", () => measureFloods(world, pace));
   await measureIf("feed", () => measureFeed(world, pace, board));
   await measureIf("console", () => measureConsole(world, pace, board));
   if (!isShort) measurements.push(...(await measureBoard(world, await seedBoard(seeding, 5_000))));

@@ -64,6 +64,7 @@ export async function startBenchWorld(cleanups: Cleanups): Promise<BenchWorld> {
 export async function startService(
   { cleanups, forge, ...surroundings }: Surroundings,
   connectionString = surroundings.connectionString,
+  env: Readonly<Record<string, string>> = {},
 ) {
   const { nextLine, pid, stop } = startNode(cleanups, ["dist/src/main.js"], {
     NODE_ENV: "production",
@@ -79,6 +80,7 @@ export async function startService(
     WEBHOOK_SECRET: WEBHOOK_SECRET,
     GHE_HOST: new URL(forge.rootUrl).host,
     GHE_PROTOCOL: "http",
+    ...env,
   });
   const line = await nextLine((each) => each.includes('"listening"'));
   return { url: (JSON.parse(line) as { baseUrl: string }).baseUrl, pid, stop };

@@ -12,13 +12,17 @@ import { shipService } from "../../test/support/processes/shipped-service.ts";
 import { createRandom } from "../seeded-random.ts";
 import { startSoakWorld } from "../soak/world.ts";
 import { badInput } from "./attacks/bad-input.ts";
+import { busyKeys } from "./attacks/busy-keys.ts";
+import { chosenValues } from "./attacks/chosen-values.ts";
 import { eventStreams } from "./attacks/event-streams.ts";
 import { floods } from "./attacks/floods.ts";
 import { foreignIds } from "./attacks/foreign-ids.ts";
+import { DISK_FULL_LOGGED, fullDisk } from "./attacks/full-disk.ts";
 import { hostileTools } from "./attacks/hostile-tools.ts";
 import { repositoriesChangeHands } from "./attacks/repositories-change-hands.ts";
 import { revocation } from "./attacks/revocation.ts";
 import { slowClients } from "./attacks/slow-clients.ts";
+import { unknownSenders } from "./attacks/unknown-senders.ts";
 import type { Attack, Scene } from "./scene.ts";
 
 const ATTACKS: Readonly<Record<string, Attack>> = {
@@ -30,6 +34,10 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "slow clients": slowClients,
   revocation,
   "event streams": eventStreams,
+  "unknown senders": unknownSenders,
+  "busy keys": busyKeys,
+  "chosen values": chosenValues,
+  "full disk": fullDisk,
 };
 
 const { values } = parseArgs({
@@ -85,5 +93,6 @@ function report(name: string, finding: string): void {
 /** Lines of the service's log at level error or above: a person would have to act. */
 async function failuresInLog(): Promise<string[]> {
   const text = await readFile(join(folder, "service.log"), "utf8");
-  return text.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
+  const lines = text.split("\n").filter((line) => /^\{"level":[56]0/.test(line));
+  return lines.filter((line) => !line.includes(DISK_FULL_LOGGED));
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WEBHOOK_PATH } from "../../../src/app.ts";
+import { growthDuring } from "../memory.ts";
 import type { Scene } from "../scene.ts";
 
 const SENDERS = 10;
@@ -23,18 +23,16 @@ const HEADER_SETS: readonly (readonly string[])[] = [
 export async function floods(scene: Scene): Promise<void> {
   const { world, random } = scene;
   while (!scene.isOver()) {
-    const before = residentMib(world.service.pid());
     const headers = random.pick(HEADER_SETS) ?? [];
-    let peak = before;
-    const sampling = setInterval(() => (peak = Math.max(peak, residentMib(world.service.pid()))), 50);
-    await Promise.all(Array.from({ length: SENDERS }, () => send(world.service.baseUrl, headers)));
-    clearInterval(sampling);
+    const growth = await growthDuring(world.service.pid(), () =>
+      Promise.all(Array.from({ length: SENDERS }, () => send(world.service.baseUrl, headers))),
+    );
     scene.tried();
     const health = await fetch(`${world.service.baseUrl}/healthz`);
     if (health.status !== 200) scene.found(`GET /healthz is ${health.status} during a flood of webhooks`);
-    if (peak - before > MAX_GROWTH_MIB)
+    if (growth > MAX_GROWTH_MIB)
       scene.found(
-        `${SENDERS} unsigned webhooks of 25 MiB (${headers.length} headers) cost ${Math.round(peak - before)} MiB`,
+        `${SENDERS} unsigned webhooks of 25 MiB (${headers.length} headers) cost ${Math.round(growth)} MiB`,
       );
     await sleep(1_000);
   }
@@ -70,10 +68,4 @@ function pour(socket: Socket, left: number): void {
   socket.write(CHUNK.subarray(0, Math.min(left, CHUNK.length)), (error) => {
     if (!error) pour(socket, left - CHUNK.length);
   });
-}
-
-/** Resident memory of a process, in MiB. */
-function residentMib(pid: number | undefined): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
 }
