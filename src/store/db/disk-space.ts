@@ -1,5 +1,4 @@
-import { rows, type Db } from "./connect.ts";
-import { transaction } from "./transaction.ts";
+import type { Db } from "./connect.ts";
 
 /** PostgreSQL's code for a full disk. */
 export const DISK_FULL = "53100";
@@ -29,13 +28,10 @@ export class DiskSpace {
 }
 
 /**
- * Fails with `DISK_FULL` if PostgreSQL's disk is full: it needs a temporary file of 280 kB.
- * Updates may succeed for long on a full disk, because they reuse space.
+ * Fails with `DISK_FULL` if PostgreSQL's disk is full: it needs a temporary file of 280 kB. Updates
+ * may succeed for long on a full disk, because they reuse space.
  */
 export async function useDiskSpace(db: Db): Promise<void> {
-  await transaction(db, async (trx) => {
-    const setting = rows(trx, "set local work_mem = '64kB'");
-    const series = rows(trx, "select count(*) from generate_series(1, 20000)");
-    await Promise.all([setting, series]);
-  });
+  // Statements that are sent as one are one transaction.
+  await db.raw("set local work_mem = '64kB'; select count(*) from generate_series(1, 20000)");
 }
