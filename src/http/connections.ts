@@ -17,7 +17,7 @@ interface Options {
 
 /**
  * The open connections of a server. If there are too many, one that serves nobody is closed, of the
- * network with the most connections, the oldest. So a sender of many connections loses its own.
+ * network with the most connections, the oldest; of an authenticated caller last. So a sender of many connections loses its own.
  */
 export class Connections {
   readonly #options: Options;
@@ -64,9 +64,14 @@ export class Connections {
   /** The connection to close instead of the newest one. */
   #idle(newest: Socket): { network: string; socket: Socket } | undefined {
     const bySize = [...this.#networks].toSorted(([, one], [, other]) => other.size - one.size);
-    for (const [network, sockets] of bySize) {
-      for (const [socket, call] of sockets)
-        if (socket !== newest && !this.#isServed(call)) return { network, socket };
+    // A kept-alive connection of an authenticated caller may be about to carry the next call.
+    for (const mayBeKnown of [false, true]) {
+      for (const [network, sockets] of bySize) {
+        for (const [socket, call] of sockets) {
+          if (socket === newest || this.#isServed(call)) continue;
+          if (mayBeKnown || !call || !this.#options.isKnown(call.response)) return { network, socket };
+        }
+      }
     }
     return undefined;
   }

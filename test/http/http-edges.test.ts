@@ -220,9 +220,12 @@ const idleConnection = ({ service }: TestWorld): Socket => {
   return connect(Number(port), hostname).on("error", () => undefined);
 };
 
-/** The status of `GET /healthz` through a connection. */
-async function statusThrough(socket: Socket): Promise<number> {
-  socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+/** The status of a call through a connection. */
+async function statusThrough(
+  socket: Socket,
+  call = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+): Promise<number> {
+  socket.write(call);
   const [response] = (await once(socket, "data")) as [Buffer];
   return Number(response.toString().split(" ")[1]);
 }
@@ -250,6 +253,22 @@ describe("a connection", () => {
     await Promise.all([once(second, "close"), statusThrough(idleConnection(limited))]);
     expect(stream.isEnded()).toBe(false);
     stream.close();
+    await limited.stop();
+  });
+
+  it("of an authenticated caller is closed last", async () => {
+    const limited = await startWorld({ connections: { maxConnections: 2 } });
+    const { api } = await limited.board();
+    await limited.forge.waitUntilIdle();
+    const known = idleConnection(limited);
+    const call = `GET /v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.apiKey}\r\n\r\n`;
+    expect(await statusThrough(known, call)).toBe(200);
+    const unknown = idleConnection(limited);
+    const closed = once(unknown, "close");
+    await once(unknown, "connect");
+    expect(await statusThrough(idleConnection(limited))).toBe(200);
+    await closed;
+    expect(await statusThrough(known, call)).toBe(200);
     await limited.stop();
   });
 

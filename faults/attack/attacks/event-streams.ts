@@ -69,7 +69,9 @@ async function checkRevoked(
   await sleep(1_000);
   const { streams, idle } = readers;
   const { status, text } = await readers.poll;
-  if (status !== 401) scene.found(`a poll that waited during a revocation: ${status} ${text}`);
+  // Another attack uses up the invalid keys of this address.
+  if (status !== 401 && status !== 429)
+    scene.found(`a poll that waited during a revocation: ${status} ${text}`);
   const open = streams.filter((stream) => !stream.isEnded());
   if (open.length > 0) scene.found(`${open.length} streams are open ${REVOKED_MS} ms after the revocation`);
   const late = streams.filter(({ frames }) => frames.some(({ data }) => data?.includes(title)));
