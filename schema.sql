@@ -575,7 +575,11 @@ CREATE TABLE monitors (
   project_id uuid NOT NULL,
   name text NOT NULL,
   secret text NOT NULL,
+  created_by uuid,
+  known_to uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+  stopped_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT monitors_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
   CONSTRAINT monitors_pkey PRIMARY KEY (id),
   CONSTRAINT monitors_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id) ON DELETE CASCADE
 );
@@ -1054,6 +1058,8 @@ CREATE TABLE webhooks (
   url text NOT NULL,
   kinds text[],
   secret text NOT NULL,
+  created_by uuid,
+  known_to uuid[] DEFAULT '{}'::uuid[] NOT NULL,
   previous_secret text,
   previous_secret_until timestamp with time zone,
   "position" bigint NOT NULL,
@@ -1068,7 +1074,8 @@ CREATE TABLE webhooks (
   CONSTRAINT webhooks_check CHECK ((paused_reason IS NULL) = (paused_at IS NULL)),
   CONSTRAINT webhooks_check1 CHECK ((lease IS NULL) = (leased_until IS NULL)),
   CONSTRAINT webhooks_check2 CHECK ((previous_secret IS NULL) = (previous_secret_until IS NULL)),
-  CONSTRAINT webhooks_paused_reason_check CHECK (paused_reason = ANY (ARRAY['maintainer'::text, 'failing'::text, 'gone'::text])),
+  CONSTRAINT webhooks_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
+  CONSTRAINT webhooks_paused_reason_check CHECK (paused_reason = ANY (ARRAY['maintainer'::text, 'failing'::text, 'gone'::text, 'left'::text])),
   CONSTRAINT webhooks_pkey PRIMARY KEY (id),
   CONSTRAINT webhooks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );

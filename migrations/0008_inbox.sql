@@ -28,6 +28,12 @@ create table monitors (
   name text not null,
   -- In plain text: verifying an HMAC signature needs the secret itself.
   secret text not null,
+  -- Null for the operator.
+  created_by uuid references users,
+  -- The users who got the secret.
+  known_to uuid[] not null default '{}',
+  -- Since when nobody knows the secret: it was replaced because one of them left the board.
+  stopped_at timestamptz,
   created_at timestamptz not null default now()
 );
 create index on monitors (project_id);

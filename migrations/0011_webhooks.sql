@@ -8,6 +8,9 @@ create table webhooks (
   kinds text[],
   -- In plain text: signing needs the secret itself.
   secret text not null,
+  created_by uuid references users,
+  -- The users who chose its URL or got its secret. Deliveries stop when one of them leaves the board.
+  known_to uuid[] not null default '{}',
   previous_secret text,
   previous_secret_until timestamptz,
   -- The number of the last event that was delivered or that the kinds leave out.
@@ -16,7 +19,7 @@ create table webhooks (
   attempts integer not null default 0,
   failing_since timestamptz,
   next_attempt_at timestamptz not null default now(),
-  paused_reason text check (paused_reason in ('maintainer', 'failing', 'gone')),
+  paused_reason text check (paused_reason in ('maintainer', 'failing', 'gone', 'left')),
   paused_at timestamptz,
   -- The process that delivers now. Any process may take over after `leased_until`.
   lease uuid,

@@ -1259,7 +1259,7 @@ export type InboxItem = ({
   readonly at: string;
   readonly data: {
     readonly webhookId: string;
-    readonly reason: ("failing" | "gone");
+    readonly reason: ("failing" | "gone" | "left");
   };
 });
 
@@ -1288,11 +1288,12 @@ export type Webhook = {
   readonly url: string;
   readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
   readonly paused: boolean;
-  readonly pausedReason: (("maintainer" | "failing" | "gone") | null);
+  readonly pausedReason: (("maintainer" | "failing" | "gone" | "left") | null);
   readonly pausedAt: (string | null);
   readonly position: string;
   readonly failingSince: (string | null);
   readonly nextAttemptAt: (string | null);
+  readonly createdBy: (User | null);
   readonly createdAt: string;
 };
 
@@ -1374,6 +1375,8 @@ export type Person = {
   readonly joinedAt: string;
   readonly lastSeenAt: (string | null);
   readonly keys: readonly string[];
+  readonly webhooks: readonly string[];
+  readonly monitors: readonly string[];
 };
 
 export type Invitation = {
@@ -2187,11 +2190,12 @@ export interface Operations {
       readonly url: string;
       readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
       readonly paused: boolean;
-      readonly pausedReason: (("maintainer" | "failing" | "gone") | null);
+      readonly pausedReason: (("maintainer" | "failing" | "gone" | "left") | null);
       readonly pausedAt: (string | null);
       readonly position: string;
       readonly failingSince: (string | null);
       readonly nextAttemptAt: (string | null);
+      readonly createdBy: (User | null);
       readonly createdAt: string;
       readonly secret: string;
     };
@@ -2235,11 +2239,12 @@ export interface Operations {
       readonly url: string;
       readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
       readonly paused: boolean;
-      readonly pausedReason: (("maintainer" | "failing" | "gone") | null);
+      readonly pausedReason: (("maintainer" | "failing" | "gone" | "left") | null);
       readonly pausedAt: (string | null);
       readonly position: string;
       readonly failingSince: (string | null);
       readonly nextAttemptAt: (string | null);
+      readonly createdBy: (User | null);
       readonly createdAt: string;
       readonly secret: string;
     };

@@ -19,6 +19,7 @@ import { floods } from "./attacks/floods.ts";
 import { foreignIds } from "./attacks/foreign-ids.ts";
 import { DISK_FULL_LOGGED, fullDisk } from "./attacks/full-disk.ts";
 import { hostileTools } from "./attacks/hostile-tools.ts";
+import { removedMembers } from "./attacks/removed-members.ts";
 import { repositoriesChangeHands } from "./attacks/repositories-change-hands.ts";
 import { revocation } from "./attacks/revocation.ts";
 import { slowClients } from "./attacks/slow-clients.ts";
@@ -33,6 +34,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   floods,
   "slow clients": slowClients,
   revocation,
+  "removed members": removedMembers,
   "event streams": eventStreams,
   "unknown senders": unknownSenders,
   "busy keys": busyKeys,

@@ -49,7 +49,7 @@ const secret: Subcommand = async (args, context) => {
     );
   }
   await withDatabase(context, async (db) => {
-    if (!(await setMonitorSecret(db, id, given))) throw unknown(id);
+    if (!(await setMonitorSecret(db, id, { secret: given, by: null }))) throw unknown(id);
   });
   printOutcome(context, values, { id }, "Reports are now verified with this secret.");
 };

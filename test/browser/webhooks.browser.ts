@@ -166,6 +166,7 @@ describe("a webhook", () => {
   it.each([
     ["failing", "Paused after failures", /Repair the receiver/],
     ["gone", "Disabled by the receiver", /responded with 410/],
+    ["left", "Paused: somebody left", /replace the secret/],
   ])("that is paused because it is %s says what to do", async (reason, label, advice) => {
     const board = await console.board();
     await aWebhook(board, "https://hooks.example.com/a", { paused_reason: reason, paused_at: new Date() });

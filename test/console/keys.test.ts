@@ -217,8 +217,39 @@ describe("rotating a key", () => {
     const key = (await keysOf(lead)).find((each) => each.clientId === clientId);
     const member = await signedIn(world, [board]);
     expect((await rotate(member, key ?? { id: "" })).status).toBe(404);
-    expect((await rotate(lead, key ?? { id: "" })).status).toBe(200);
+    const rotated = await rotate(lead, key ?? { id: "" });
+    expect([rotated.status, rotated.body]).toMatchObject([200, { owner: { login: lead.login } }]);
     expect((await call(api.apiKey)).status).toBe(401);
+  });
+
+  it("of the operator makes it the caller's, and it ends when they leave the board", async () => {
+    const api = await board.as({ role: "maintainer" });
+    const person = await signedIn(world, [board], "maintainer");
+    const key = (await keysOf(person)).find(({ clientId }) => clientId === api.apiKey.split("_")[1]);
+    const { apiKey } = (await rotate(person, key ?? { id: "" })).body as Issued;
+    expect((await call(apiKey)).status).toBe(200);
+    expect(problemOf(await rotate(lead, key ?? { id: "" }))).toEqual([
+      403,
+      `Only ${person.login} may rotate this key. You can revoke it.`,
+    ]);
+    const { body } = await lead.browser.get("/console/v1/people");
+    const left = (body as { id: string; login: string }[]).find(({ login }) => login === person.login);
+    await lead.browser.write("DELETE", `/console/v1/members/${left?.id}`);
+    expect((await call(apiKey)).status).toBe(401);
+  });
+
+  it("never extends its expiry", async () => {
+    const key = await issued(lead, { expiresInDays: 5 });
+    for (const expiresInDays of [6, null])
+      expect(problemOf(await rotate(lead, key, { keepHours: 0, expiresInDays }))).toEqual([
+        400,
+        `body.expiresInDays: This key expires at ${key.expiresAt}. A rotation cannot extend that. Issue a new key.`,
+      ]);
+    expect((await call(key.apiKey)).status).toBe(200);
+    const forever = await issued(lead, { expiresInDays: null });
+    expect((await rotate(lead, forever, { keepHours: 0, expiresInDays: null })).body).toMatchObject({
+      expiresAt: null,
+    });
   });
 });
 
@@ -289,6 +320,11 @@ describe("a member who is not a maintainer", () => {
     const responses = await Promise.all(Array.from({ length: 27 }, () => issue(member)));
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(25);
     expect(responses.filter(({ status }) => status === 409)).toHaveLength(2);
+    const clientId = (await board.as({ role: "viewer" })).apiKey.split("_")[1];
+    const other = await signedIn(world, [board], "maintainer");
+    await Promise.all(Array.from({ length: 25 }, () => issue(other)));
+    const unowned = (await keysOf(other)).find((key) => key.clientId === clientId);
+    expect((await rotate(other, unowned ?? { id: "" })).status).toBe(409);
   });
 });
 

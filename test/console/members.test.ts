@@ -1,10 +1,11 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { registerAgent } from "../../src/actions/installations/forge-accounts.ts";
 import type { Role } from "../../src/flow/roles.ts";
-import { eventually } from "../support/api.ts";
+import { eventually, makeApi, type Api } from "../support/api.ts";
 import { Browser, type Page } from "../support/console/browser.ts";
 import { COOKIE, signedIn, type Person } from "../support/console/people.ts";
+import { readInbox } from "../support/inbox.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
@@ -20,6 +21,26 @@ interface Member {
   readonly role: Role;
   readonly lastSeenAt: string | null;
   readonly keys: readonly string[];
+}
+
+interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly pausedReason: string | null;
+  readonly createdBy: { readonly name: string } | null;
+}
+interface Monitor {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** The status of a report that is signed with the monitor's secret. */
+async function report({ url, secret }: Monitor): Promise<number> {
+  const body = JSON.stringify({ fingerprint: randomUUID(), title: "Fails", url: "https://e.example" });
+  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  const headers = { "content-type": "application/json", "sentry-hook-signature": signature };
+  return (await fetch(url, { method: "POST", headers, body })).status;
 }
 
 const stranger = () => world.forge.createUser(`s-${randomBytes(5).toString("hex")}`, { organizations: {} });
@@ -312,6 +333,48 @@ describe("a member who is removed", () => {
     await new Browser(world.service.baseUrl).signIn(person.login);
     expect((await person.browser.get("/console/v1/board")).status).toBe(401);
     expect((await byKey("/v1/board")).status).toBe(401);
+  });
+
+  it("leaves no webhook running and no monitor's secret valid that they or their keys know", async () => {
+    const { board, lead } = await led();
+    const person = await signedIn(world, [board], "maintainer");
+    const order = { name: "Script", role: "maintainer", scopes: ["read", "write"], expiresInDays: null };
+    const { apiKey, id } = (await call(person, "POST", "/credentials", order)).body as Record<string, string>;
+    const webhook = async (api: Api) =>
+      (await api.post<Webhook>("/v1/webhooks", { url: "https://hooks.example.com/" })).body;
+    const [own, byKey, moved, rotated, others] = [
+      await webhook(person.api),
+      await webhook(makeApi(world.service.baseUrl, apiKey ?? "")),
+      await webhook(lead.api),
+      await webhook(lead.api),
+      await webhook(lead.api),
+    ];
+    expect([own.createdBy, byKey.createdBy]).toMatchObject([{ name: person.login }, { name: "Script" }]);
+    await call(person, "DELETE", `/credentials/${id}`);
+    await person.api.patch(`/v1/webhooks/${moved.id}`, { url: "https://elsewhere.example.com/" });
+    await person.api.post(`/v1/webhooks/${rotated.id}/rotate`);
+    const monitor = async (by: Person, name: string) =>
+      (await call(by, "POST", "/monitors", { projectId: board.projectId, name })).body as Monitor;
+    const [known, unknown] = [await monitor(person, "Known"), await monitor(lead, "Unknown")];
+    expect(await memberNamed(lead, person.login)).toMatchObject({
+      webhooks: [own, byKey, { url: "https://elsewhere.example.com/" }, rotated].map(({ url }) => url),
+      monitors: ["Known"],
+    });
+    expect((await remove(lead, person)).status).toBe(204);
+    const { body } = await lead.api.get<Webhook[]>("/v1/webhooks");
+    expect(body.map(({ pausedReason }) => pausedReason)).toEqual(["left", "left", "left", "left", null]);
+    expect(body.at(-1)?.id).toBe(others.id);
+    const items = (await readInbox(lead.api)).filter(({ kind }) => kind === "webhook_paused");
+    expect(items.map(({ data }) => data)).toContainEqual({ webhookId: own.id, reason: "left" });
+    expect([await report(known), await report(unknown)]).toEqual([401, 202]);
+    expect((await call(lead, "GET", "/monitors")).body).toMatchObject([
+      { name: "Known", stoppedAt: expect.any(String), createdBy: { name: person.login } },
+      { name: "Unknown", stoppedAt: null, createdBy: { name: lead.login } },
+    ]);
+    const again = await call(lead, "POST", `/monitors/${known.id}/rotate`);
+    expect([again.status, await report(again.body as Monitor)]).toEqual([200, 202]);
+    const resumed = await lead.api.patch<Webhook>(`/v1/webhooks/${own.id}`, { paused: false });
+    expect(resumed.body).toMatchObject({ pausedReason: null });
   });
 
   it("keeps other boards and the keys there", async () => {

@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { createMonitor } from "../../src/actions/boards/monitors.ts";
 import { signedIn, type Person } from "../support/console/people.ts";
 import { readInbox } from "../support/inbox.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
@@ -55,7 +56,12 @@ describe("a monitor of the console", () => {
     expect([await report(monitor, monitor.secret), await report(monitor, "another")]).toEqual([202, 401]);
     expect((await readInbox(board.api)).map(({ kind }) => kind)).toContain("error_reported");
     const { secret, ...shown } = monitor;
-    expect(await listed()).toContainEqual({ ...shown, createdAt: expect.any(String) });
+    expect(await listed()).toContainEqual({
+      ...shown,
+      createdBy: expect.objectContaining({ name: lead.login }),
+      createdAt: expect.any(String),
+      stoppedAt: null,
+    });
     expect(JSON.stringify(await listed())).not.toContain(secret);
   });
 
@@ -97,6 +103,21 @@ describe("a monitor of the console", () => {
     expect((await lead.browser.write("DELETE", `${PATH}/${monitor.id}`)).status).toBe(404);
   });
 
+  it("has its secret replaced by a maintainer, and one of the operator has no creator", async () => {
+    const monitor = await created("Rotated");
+    const { status, body } = await lead.browser.write("POST", `${PATH}/${monitor.id}/rotate`);
+    const rotated = body as Created;
+    expect([status, rotated]).toEqual([200, { ...monitor, secret: expect.stringMatching(/^tlm_/) }]);
+    expect([await report(monitor, monitor.secret), await report(monitor, rotated.secret)]).toEqual([
+      401, 202,
+    ]);
+    const { id } = await createMonitor(world.service.deps, {
+      projectId: board.projectId,
+      name: "Operator's",
+    });
+    expect(await listed()).toContainEqual(expect.objectContaining({ id, createdBy: null }));
+  });
+
   it("is in the audit log, without its secret", async () => {
     const monitor = await created("Audited");
     await lead.browser.write("DELETE", `${PATH}/${monitor.id}`);
@@ -123,6 +144,7 @@ describe("the monitors of a board", () => {
     const other = await signedIn(world, [theirs], "maintainer");
     expect(await listed(other)).toEqual([]);
     expect((await other.browser.write("DELETE", `${PATH}/${monitor.id}`)).status).toBe(404);
+    expect((await other.browser.write("POST", `${PATH}/${monitor.id}/rotate`)).status).toBe(404);
     const planted = await create(other, { projectId: board.projectId, name: "Planted" });
     expect([planted.status, planted.text]).toEqual([404, expect.stringContaining("no project with this id")]);
     expect((await listed()).map(({ name }) => name)).not.toContain("Planted");
@@ -135,9 +157,10 @@ describe("the monitors of a board", () => {
     const refusals = [
       await person.browser.get(PATH),
       await create(person, { projectId: board.projectId, name: "x" }),
+      await person.browser.write("POST", `${PATH}/${monitor.id}/rotate`),
       await person.browser.write("DELETE", `${PATH}/${monitor.id}`),
     ];
-    expect(refusals.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect(refusals.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
     expect((await listed()).map(({ id }) => id)).toContain(monitor.id);
   });
 });

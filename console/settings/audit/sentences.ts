@@ -64,6 +64,7 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
   "POST /console/v1/credentials/{id}/rotate": ["replace", "replaced", "{the API key}"],
   "DELETE /console/v1/credentials/{id}": ["revoke", "revoked", "{the API key}"],
   "POST /console/v1/monitors": ["create", "created", "{the monitor}"],
+  "POST /console/v1/monitors/{monitorId}/rotate": ["replace", "replaced", "the secret of {the monitor}"],
   "DELETE /console/v1/monitors/{monitorId}": ["remove", "removed", "{the monitor}"],
 };
 

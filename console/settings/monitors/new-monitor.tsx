@@ -22,7 +22,7 @@ export function NewMonitorForm() {
   const [created, setCreated] = useState<NewMonitor | null>(null);
   const { mutate, isPending, error } = useCreateMonitor();
   const projectId = chosen ?? project?.id ?? "";
-  if (created) return <Secret monitor={created} onClose={() => setCreated(null)} />;
+  if (created) return <MonitorSecret monitor={created} title="is created" onClose={() => setCreated(null)} />;
   const create = (): void => {
     if (name.trim() === "" || isPending) return;
     mutate(
@@ -72,14 +72,21 @@ export function NewMonitorForm() {
   );
 }
 
-function Secret({ monitor, onClose }: { readonly monitor: NewMonitor; readonly onClose: () => void }) {
-  const { name, id, url, secret } = monitor;
+interface SecretProps {
+  readonly monitor: NewMonitor;
+  /** What happened to the monitor. */
+  readonly title: string;
+  readonly onClose: () => void;
+}
+
+/** The address and the secret of a monitor, which is shown this once. */
+export function MonitorSecret({ monitor: { name, id, url, secret }, title, onClose }: SecretProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
     <section className="settings-new monitor-secret" aria-labelledby="monitor-secret">
       <h2 id="monitor-secret" tabIndex={-1} ref={heading}>
-        <bdi>{name}</bdi> is created
+        <bdi>{name}</bdi> {title}
       </h2>
       <p>Send reports to this address, signed with this secret. The secret is not shown again.</p>
       <dl>

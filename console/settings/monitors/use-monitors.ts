@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
+import type { User } from "../../api/schema.d.ts";
 import { useWorkspace } from "../../api/workspace.tsx";
 
 export interface Monitor {
@@ -7,11 +8,15 @@ export interface Monitor {
   readonly name: string;
   readonly projectId: string;
   readonly url: string;
+  /** Null for the operator. */
+  readonly createdBy: User | null;
   readonly createdAt: string;
+  /** Since when nobody knows the secret; null while it works. */
+  readonly stoppedAt: string | null;
 }
 
 /** The secret is in no other response. */
-export type NewMonitor = Omit<Monitor, "createdAt"> & { readonly secret: string };
+export type NewMonitor = Omit<Monitor, "createdAt" | "createdBy" | "stoppedAt"> & { readonly secret: string };
 
 const PATH = "/console/v1/monitors";
 
@@ -62,6 +67,22 @@ export function useRemoveMonitor() {
         method: "DELETE",
         headers: { "Idempotency-Key": crypto.randomUUID() },
       }),
+    onSuccess: () => queries.invalidateQueries({ queryKey }),
+  });
+}
+
+/** Replaces the secret. The response is the only one that has the new secret. */
+export function useRotateMonitor() {
+  const { client } = useWorkspace();
+  const queries = useQueryClient();
+  const queryKey = useKey();
+  return useMutation({
+    networkMode: "always",
+    mutationFn: async ({ id }: Pick<Monitor, "id">) => {
+      const headers = { "Idempotency-Key": crypto.randomUUID() };
+      const response = await client.call(`${PATH}/${id}/rotate`, { method: "POST", headers });
+      return (await response.json()) as NewMonitor;
+    },
     onSuccess: () => queries.invalidateQueries({ queryKey }),
   });
 }

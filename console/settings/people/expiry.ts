@@ -1,3 +1,5 @@
+const DAY_MS = 86_400_000;
+
 /** For a choice of the days until a key expires. */
 export const EXPIRY_CHOICES = [
   ["7", "In 7 days"],
@@ -10,3 +12,11 @@ export const EXPIRY_CHOICES = [
 export type Expiry = (typeof EXPIRY_CHOICES)[number][0];
 
 export const daysOf = (expiry: Expiry): number | null => (expiry === "never" ? null : Number(expiry));
+
+/** The choices that do not extend the expiry of a key, null for a key that never expires. */
+export const earlierExpiries = (expiresAt: string | null) =>
+  EXPIRY_CHOICES.filter(([choice]) => {
+    const days = daysOf(choice);
+    if (expiresAt === null || days === null) return expiresAt === null;
+    return Date.now() + days * DAY_MS < Date.parse(expiresAt);
+  });

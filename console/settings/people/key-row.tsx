@@ -163,8 +163,8 @@ function RevokeQuestion({ apiKey: { id, name, clientId, otherBoards }, open, onC
       }
     >
       <p>
-        Calls with it are refused from now on, and what it has started stops: armed moves, promotions and
-        claims. What it wrote stays.
+        Calls with it are refused from now on, and what it has started stops: armed moves, promotions, claims,
+        and the webhooks that it created. What it wrote stays.
       </p>
       {otherBoards > 0 && (
         <p className="person-consequence">

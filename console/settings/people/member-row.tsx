@@ -152,7 +152,8 @@ interface RemoveProps {
   readonly onClose: () => void;
 }
 
-function RemoveQuestion({ person: { id, login, keys: ownKeys }, isSelf, open, onClose }: RemoveProps) {
+function RemoveQuestion({ person, isSelf, open, onClose }: RemoveProps) {
+  const { id, login } = person;
   const { keys } = useWorkspace();
   const queries = useQueryClient();
   const { run, isBusy, error, reset } = useChange(
@@ -183,18 +184,27 @@ function RemoveQuestion({ person: { id, login, keys: ownKeys }, isSelf, open, on
         promotions and claims end. Invitations that {isSelf ? "you" : login} sent and nobody has accepted are
         withdrawn. Cards, comments and pages stay.
       </p>
-      {ownKeys.length > 0 && (
-        <>
-          <p className="person-consequence">These API keys stop working here:</p>
-          <ul className="person-keys">
-            {ownKeys.map((name, at) => (
-              <li key={`${name} ${at}`}>
-                <bdi>{name}</bdi>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <Stopped what="These API keys stop working here:" names={person.keys} />
+      <Stopped what="These webhooks pause until a maintainer resumes them:" names={person.webhooks} />
+      <Stopped what="These monitors stop until a maintainer replaces their secret:" names={person.monitors} />
+      <p>
+        Keys without an owner keep working. Rotate those that {isSelf ? "you know" : `${login} may know`}.
+      </p>
     </Confirm>
   );
 }
+
+/** What ends with the membership, because the member knows it. */
+const Stopped = ({ what, names }: { readonly what: string; readonly names: readonly string[] }) =>
+  names.length > 0 && (
+    <>
+      <p className="person-consequence">{what}</p>
+      <ul className="person-keys">
+        {names.map((name, at) => (
+          <li key={`${name} ${at}`}>
+            <bdi>{name}</bdi>
+          </li>
+        ))}
+      </ul>
+    </>
+  );

@@ -6,7 +6,7 @@ import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog/dialog.tsx";
 import { Select } from "../../components/select.tsx";
 import { useChange } from "../use-change.ts";
-import { daysOf, EXPIRY_CHOICES, type Expiry } from "./expiry.ts";
+import { daysOf, earlierExpiries, type Expiry } from "./expiry.ts";
 
 const KEEP_CHOICES = [
   ["24", "For 24 more hours"],
@@ -22,7 +22,8 @@ interface Props {
 }
 
 /** Asks how long the previous key stays valid, and replaces it. */
-export function RotateQuestion({ apiKey: { id, name }, open, onClose, onRotated }: Props) {
+export function RotateQuestion({ apiKey, open, onClose, onRotated }: Props) {
+  const { id, name, owner } = apiKey;
   const { keys } = useWorkspace();
   const [keep, setKeep] = useState<(typeof KEEP_CHOICES)[number][0]>("24");
   const [expiry, setExpiry] = useState<Expiry | "same">("same");
@@ -47,7 +48,7 @@ export function RotateQuestion({ apiKey: { id, name }, open, onClose, onRotated 
       open={open}
       onOpenChange={(isOpen) => !isOpen && close()}
       title={`Rotate ${name}?`}
-      description="The new key has the same name, role and scopes. It is shown once."
+      description={`The new key has the same name, role and scopes. It is shown once.${owner ? "" : " You own it then."}`}
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
@@ -62,7 +63,7 @@ export function RotateQuestion({ apiKey: { id, name }, open, onClose, onRotated 
         <Select
           label="The new key expires"
           value={expiry}
-          choices={[["same", "As the previous one"], ...EXPIRY_CHOICES]}
+          choices={[["same", "As the previous one"], ...earlierExpiries(apiKey.expiresAt)]}
           onChoose={setExpiry}
         />
       </div>

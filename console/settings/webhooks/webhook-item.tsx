@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { Webhook, WebhookDelivery } from "../../api/schema.d.ts";
 import { Button } from "../../components/button.tsx";
+import { Ago } from "../../text/time.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Outcome } from "./outcome.tsx";
 import { Question, type Asked } from "./question.tsx";
@@ -18,7 +19,7 @@ interface Props {
 
 /** A webhook with its state, what can be done with it, and its deliveries. */
 export function WebhookItem({ webhook, onSecret, onDeleted }: Props) {
-  const { id, url, kinds, paused } = webhook;
+  const { id, url, kinds, paused, createdBy, createdAt } = webhook;
   const [isEditing, setIsEditing] = useState(false);
   const [showsDeliveries, setShowsDeliveries] = useState(false);
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -37,7 +38,13 @@ export function WebhookItem({ webhook, onSecret, onDeleted }: Props) {
       <WebhookState webhook={webhook} />
       <p className="webhook-about">
         {kinds === null ? "All kinds of events" : `${kinds.length} kinds of events`} · delivered up to event{" "}
-        {webhook.position}
+        {webhook.position} · created <Ago at={createdAt} />
+        {createdBy && (
+          <>
+            {" "}
+            by <bdi>{createdBy.name}</bdi>
+          </>
+        )}
       </p>
       <div className="webhook-actions">
         <Button aria-expanded={showsDeliveries} onClick={() => setShowsDeliveries(!showsDeliveries)}>

@@ -49,6 +49,12 @@ const PAUSED = {
     label: "Paused after failures",
     advice: "Deliveries failed for five days. Repair the receiver, send a ping, then resume the webhook.",
   },
+  left: {
+    tone: "danger",
+    label: "Paused: somebody left",
+    advice:
+      "Somebody who chose the URL or knows the secret left the board. Check the URL, replace the secret, then resume the webhook.",
+  },
   gone: {
     tone: "danger",
     label: "Disabled by the receiver",

@@ -1,4 +1,4 @@
-import { conflict, forbidden, requireFound } from "../../errors.ts";
+import { conflict, forbidden, invalid, requireFound } from "../../errors.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
@@ -33,8 +33,7 @@ export const issueBoardKey = (
     const { workspaceId, userId: ownerId } = write;
     if (!mayAct(held, role))
       throw forbidden(`You have the role ${held}. Issue a key with at most that role.`);
-    if ((await countOwnKeys(trx, workspaceId, ownerId)) >= MAX_OWN_KEYS)
-      throw conflict(`You have ${MAX_OWN_KEYS} keys on this board. Revoke those that nobody uses.`);
+    await requireFewKeys(trx, write);
     const boards = [{ workspaceId, role }];
     const order = { name, boards, scopes, expiresAt: expiryIn(expiresInDays), ownerId };
     const { id, apiKey } = await issueKey(deps, trx, order, ownerId);
@@ -49,8 +48,9 @@ interface RotationOrder {
 }
 
 /**
- * Replaces a key by a new one. Returns it. A key that counts as another person, may do more
- * than the caller, or reaches other boards is not shown to the caller.
+ * Replaces a key by a new one. Returns it. The caller owns the key from now on, so that it ends when
+ * they leave the board. A key that counts as another person, may do more than the caller, or reaches
+ * other boards is not shown to the caller.
  */
 export const rotateBoardKey = (
   deps: Deps,
@@ -68,13 +68,31 @@ export const rotateBoardKey = (
       throw conflict(
         `This key also reaches other boards. An operator can rotate it: trunkline credential rotate ${key.clientId}`,
       );
+    if (!key.owner) await requireFewKeys(trx, write);
     const expiresAt = expiresInDays === undefined ? undefined : expiryIn(expiresInDays);
-    const order = { clientId: key.clientId, keepMs: keepHours * HOUR_MS, expiresAt };
+    if (expiresAt !== undefined) requireNoLongerThan(key, expiresAt);
+    const { clientId } = key;
+    const order = { clientId, keepMs: keepHours * HOUR_MS, expiresAt, ownerId: write.userId };
     const { apiKey } = await rotateCredential({ db: trx }, order);
     return write.respondIn(trx, { ...(await read(trx, write, id)), apiKey });
   });
 
-/** Ends the access of a key to this board, and revokes it if it reaches no other. Returns 204. */
+async function requireFewKeys(trx: Trx, { workspaceId, userId }: Write): Promise<void> {
+  if ((await countOwnKeys(trx, workspaceId, userId)) >= MAX_OWN_KEYS)
+    throw conflict(`You have ${MAX_OWN_KEYS} keys on this board. Revoke those that nobody uses.`);
+}
+
+/** The expiry of a key was chosen when it was issued. Throws `invalid` for a later one. */
+function requireNoLongerThan({ expiresAt: present }: BoardKey, expiresAt: Date | null): void {
+  if (present === null || (expiresAt !== null && expiresAt <= present)) return;
+  const message = `This key expires at ${present.toISOString()}. A rotation cannot extend that. Issue a new key.`;
+  throw invalid(`body.expiresInDays: ${message}`, [{ path: "body.expiresInDays", message }]);
+}
+
+/**
+ * Ends the access of a key to this board, revokes it if it reaches no other, and stops the webhooks
+ * that it created. Returns 204.
+ */
 export const revokeBoardKey = (deps: Deps, write: Write, { id }: BoardKey): Promise<StoredResponse> =>
   changeMembers(deps, write, "member", async (trx, held) => {
     const { workspaceId, userId: by } = write;

@@ -87,6 +87,8 @@ export async function rotateCredential(
     readonly clientId: string;
     readonly keepMs: number;
     readonly expiresAt?: Date | null | undefined;
+    /** The person who gets the new key; undefined keeps the owner. */
+    readonly ownerId?: string | undefined;
   },
 ): Promise<RotatedCredential> {
   const { clientId } = order;

@@ -31,13 +31,13 @@ export async function createWebhook(
   write: Write,
   { url, kinds = null }: { readonly url: string; readonly kinds?: readonly string[] | null | undefined },
 ): Promise<StoredResponse> {
-  const { trx, workspaceId } = write;
+  const { trx, workspaceId, userId: createdBy } = write;
   requireUsable(deps, url);
   if ((await countWebhooks(trx, workspaceId)) >= MAX_WEBHOOKS)
     throw conflict(`This board has ${MAX_WEBHOOKS} webhooks already. Delete one, or change its URL.`);
   const id = deps.newId();
   const secret = newWebhookSecret();
-  await insertWebhook(trx, { id, workspaceId, url, kinds, secret });
+  await insertWebhook(trx, { id, workspaceId, url, kinds, secret, createdBy });
   return write.respond({ ...(await read(write, id)), secret }, 201);
 }
 
@@ -55,7 +55,7 @@ export async function changeWebhook(
   input: WebhookInput,
 ): Promise<StoredResponse> {
   if (input.url !== undefined) requireUsable(deps, input.url);
-  await updateWebhook(write.trx, id, input);
+  await updateWebhook(write.trx, id, input, write.userId);
   return write.respond(await read(write, id));
 }
 
@@ -68,7 +68,7 @@ export async function deleteWebhook(write: Write, { id }: Webhook): Promise<Stor
 /** Replaces the secret. Returns the webhook and the new secret. */
 export async function rotateWebhookSecret(write: Write, { id }: Webhook): Promise<StoredResponse> {
   const secret = newWebhookSecret();
-  await replaceWebhookSecret(write.trx, id, secret);
+  await replaceWebhookSecret(write.trx, id, { secret, by: write.userId });
   return write.respond({ ...(await read(write, id)), secret });
 }
 

@@ -75,7 +75,7 @@ const inboxData: Readonly<Record<InboxItem["kind"], z.ZodObject>> = {
     agentSilenceHours: z.int(),
   }),
   move_disarmed: disarmed,
-  webhook_paused: z.object({ webhookId: z.uuid(), reason: z.enum(["failing", "gone"]) }),
+  webhook_paused: z.object({ webhookId: z.uuid(), reason: z.enum(["failing", "gone", "left"]) }),
 };
 
 export const inboxItem = z

@@ -15,7 +15,7 @@ import { writeRoute } from "../write-route.ts";
 import { id, text } from "../validate.ts";
 import { gone, position } from "./events.ts";
 import { byId } from "./lookups.ts";
-import { problem, timestamp } from "./shapes.ts";
+import { problem, timestamp, user } from "./shapes.ts";
 
 const tag = "Webhooks";
 const role = "maintainer";
@@ -32,7 +32,7 @@ const webhook = z
     paused: z.boolean(),
     pausedReason: z.enum(PAUSED_REASONS).nullable().meta({
       description:
-        "`maintainer`: a call paused it. `failing`: deliveries failed for five days. `gone`: the receiver returned 410",
+        "`maintainer`: a call paused it. `failing`: deliveries failed for five days. `gone`: the receiver returned 410. `left`: somebody who chose its URL or got its secret left the board",
     }),
     pausedAt: timestamp.nullable(),
     position: position.meta({ description: "The `seq` of the last event that was delivered or left out" }),
@@ -40,6 +40,7 @@ const webhook = z
       description: "The first failed attempt since the last success",
     }),
     nextAttemptAt: timestamp.nullable().meta({ description: "null unless deliveries fail" }),
+    createdBy: user.nullable(),
     createdAt: timestamp,
   })
   .meta({ id: "Webhook" });

@@ -1,3 +1,4 @@
+import { userJsonSql, type User } from "../tenancy/users.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 
@@ -13,17 +14,23 @@ export interface Webhook {
   readonly position: string;
   readonly failingSince: Date | null;
   readonly nextAttemptAt: Date | null;
+  /** Null for webhooks whose creator is not known. */
+  readonly createdBy: User | null;
   readonly createdAt: Date;
 }
 
-/** A maintainer paused it, deliveries failed for five days, or the receiver returned 410. */
-export const PAUSED_REASONS = ["maintainer", "failing", "gone"] as const;
+/**
+ * A maintainer paused it, deliveries failed for five days, the receiver returned 410, or somebody who
+ * knows it left the board.
+ */
+export const PAUSED_REASONS = ["maintainer", "failing", "gone", "left"] as const;
 type PausedReason = (typeof PAUSED_REASONS)[number];
 
 const WEBHOOK = `
   select id, url, kinds, paused_reason is not null as paused, paused_reason as "pausedReason",
          paused_at as "pausedAt", cast(position as text) as position, failing_since as "failingSince",
          case when failing_since is not null and paused_reason is null then next_attempt_at end as "nextAttemptAt",
+         (select ${userJsonSql("webhooks.workspace_id", "u")} from users u where u.id = created_by) as "createdBy",
          created_at as "createdAt"
     from webhooks`;
 
@@ -48,14 +55,16 @@ interface NewWebhook {
   readonly url: string;
   readonly kinds: readonly string[] | null;
   readonly secret: string;
+  readonly createdBy: string;
 }
 
 /** Inserts a webhook that receives the events after the newest one. */
 export async function insertWebhook(trx: Trx, webhook: NewWebhook): Promise<void> {
   await rows(
     trx,
-    `insert into webhooks (id, workspace_id, url, kinds, secret, position)
-     select :id, f.workspace_id, :url, cast(:kinds as text[]), :secret, f.head
+    `insert into webhooks (id, workspace_id, url, kinds, secret, position, created_by, known_to)
+     select :id, f.workspace_id, :url, cast(:kinds as text[]), :secret, f.head, :createdBy,
+            array[cast(:createdBy as uuid)]
        from feeds f where f.workspace_id = :workspaceId`,
     { ...webhook },
   );
@@ -70,14 +79,18 @@ interface WebhookChanges {
 /** Makes the next attempt due now and resets the failures. */
 const RETRY_NOW = { attempts: 0, failing_since: null, next_attempt_at: new Date(0) };
 
-/** Updates the fields that are present. A new URL and the end of a pause make an attempt due now. */
+/** SQL for `known_to` with the user `:by`. */
+const KNOWN_TO_CALLER = "array_append(array_remove(known_to, cast(:by as uuid)), cast(:by as uuid))";
+
+/** Updates the fields that are present. `by` is the caller. A new URL and the end of a pause make an attempt due now. */
 export async function updateWebhook(
   trx: Trx,
   webhookId: string,
   { url, kinds, paused }: WebhookChanges,
+  by: string,
 ): Promise<void> {
   const changes = {
-    ...(url !== undefined && { url, ...RETRY_NOW }),
+    ...(url !== undefined && { url, known_to: trx.raw(KNOWN_TO_CALLER, { by }), ...RETRY_NOW }),
     ...(kinds !== undefined && { kinds }),
     ...(paused === false && { paused_reason: null, paused_at: null, ...RETRY_NOW }),
   };
@@ -90,12 +103,17 @@ export async function updateWebhook(
 }
 
 /** Replaces the secret. The old one signs for 24 more hours. */
-export async function replaceWebhookSecret(trx: Trx, webhookId: string, secret: string): Promise<void> {
+export async function replaceWebhookSecret(
+  trx: Trx,
+  webhookId: string,
+  { secret, by }: { readonly secret: string; readonly by: string },
+): Promise<void> {
   await rows(
     trx,
-    `update webhooks set previous_secret = secret, previous_secret_until = now() + interval '24 hours', secret = :secret
+    `update webhooks set previous_secret = secret, previous_secret_until = now() + interval '24 hours', secret = :secret,
+                         known_to = ${KNOWN_TO_CALLER}
       where id = :webhookId`,
-    { webhookId, secret },
+    { webhookId, secret, by },
   );
 }
 

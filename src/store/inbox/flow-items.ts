@@ -129,8 +129,10 @@ export const WEBHOOK_PAUSED = `
     select p.id as project_id, cast(null as uuid) as card_id, cast(null as uuid) as repository_id,
            w.id || ' ' || w.paused_at as occurrence, w.paused_at as at,
            'The webhook to ' || substring(w.url from '://([^/?#]+)')
-             || case w.paused_reason when 'gone' then ' responded with 410 Gone' else ' has failed for five days' end
+             || case w.paused_reason when 'gone' then ' responded with 410 Gone'
+                                     when 'left' then ' is known to somebody who left the board'
+                                     else ' has failed for five days' end
              || ' and is paused. A maintainer can resume it.' as detail,
            jsonb_build_object('webhookId', w.id, 'reason', w.paused_reason) as data
       from projects p join webhooks w on w.workspace_id = p.workspace_id
-     where p.id = :projectId and w.paused_reason in ('failing', 'gone')`;
+     where p.id = :projectId and w.paused_reason in ('failing', 'gone', 'left')`;

@@ -38,7 +38,7 @@ export async function readQueueStatistics(db: Db): Promise<QueueStatistics> {
             (select count(*) from deliveries where state = 'parked') as "parked",
             ${ageOf("(select min(written_at) from events where seq is null)")} as "eventsAge",
             ${ageOf(OLDEST_UNSENT)} as "webhooksAge",
-            (select count(*) from webhooks where paused_reason in ('failing', 'gone')) as "webhooksPaused",
+            (select count(*) from webhooks where paused_reason in ('failing', 'gone', 'left')) as "webhooksPaused",
             (select count(*) from graphile_worker._private_jobs
               where attempts >= max_attempts and locked_at is null) as "failedJobs"
        from due, waiting`,

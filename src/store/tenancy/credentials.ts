@@ -1,6 +1,6 @@
 import type { Role } from "../../flow/roles.ts";
 import { columnsOf, exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
-import { feedMemberships, REMOVED } from "./memberships.ts";
+import { feedMemberships, REMOVED, stopKnown } from "./memberships.ts";
 
 export type Scope = "read" | "write";
 
@@ -134,23 +134,32 @@ export async function rotateSecret(
     readonly keepMs: number;
     /** Undefined keeps the expiry; null removes it. */
     readonly expiresAt?: Date | null | undefined;
+    /** Undefined keeps the owner. */
+    readonly ownerId?: string | undefined;
   },
 ): Promise<Rotation | null> {
-  const { clientId, secretHash, keepMs, expiresAt } = rotation;
+  const { clientId, secretHash, keepMs, expiresAt, ownerId } = rotation;
   return firstRow<Rotation>(
     db,
     `update credentials c
         set previous_secret_hash = c.secret_hash,
             previous_until = least(c.expires_at, now() + :keepMs * interval '1 millisecond'),
-            secret_hash = :secretHash,
+            secret_hash = :secretHash, owner_id = coalesce(cast(:ownerId as uuid), c.owner_id),
             expires_at = case when :keepsExpiry then c.expires_at else :expiresAt end
       where c.client_id = :clientId and c.revoked_at is null and (c.expires_at is null or c.expires_at > now())
      returning c.name, c.expires_at as "expiresAt", c.previous_until as "previousUntil"`,
-    { clientId, secretHash, keepMs, keepsExpiry: expiresAt === undefined, expiresAt: expiresAt ?? null },
+    {
+      clientId,
+      secretHash,
+      keepMs,
+      ownerId: ownerId ?? null,
+      keepsExpiry: expiresAt === undefined,
+      expiresAt: expiresAt ?? null,
+    },
   );
 }
 
-/** Revokes an API key and deletes its memberships. False for an unknown client id. */
+/** Revokes an API key, deletes its memberships and stops the webhooks that it created. False for an unknown client id. */
 export const revokeCredential = (db: Db, clientId: string, by: string | null = null): Promise<boolean> =>
   exists(
     db,
@@ -160,6 +169,7 @@ export const revokeCredential = (db: Db, clientId: string, by: string | null = n
        returning c.user_id),
      changed as (
        delete from memberships where user_id in (select user_id from revoked) returning ${REMOVED}),
+     ${stopKnown("changed")},
      fed as (${feedMemberships("changed")})
      select 1 from revoked`,
     { clientId, by },

@@ -1,7 +1,7 @@
 import type { Role } from "../../flow/roles.ts";
 import { column, firstRow, rows, type Db } from "../db/connect.ts";
 import { lockName } from "../db/lock-name.ts";
-import { feedMemberships, REMOVED } from "./memberships.ts";
+import { feedMemberships, REMOVED, stopKnown } from "./memberships.ts";
 import { userKindSql, type UserKind } from "./users.ts";
 
 /** Lets one transaction at a time change who may do what on a board, until it ends. */
@@ -22,6 +22,9 @@ export interface BoardMember {
   readonly lastSeenAt: Date | null;
   /** The names of the API keys that the member owns on this board. */
   readonly keys: readonly string[];
+  /** The URLs of the webhooks, and the names of the monitors, that stop when the member leaves. */
+  readonly webhooks: readonly string[];
+  readonly monitors: readonly string[];
 }
 
 const MEMBER = `
@@ -29,8 +32,15 @@ const MEMBER = `
          m.created_at as "joinedAt", (select l.at from last_uses l where l.user_id = u.id) as "lastSeenAt",
          array(select c.name from credentials c join memberships k on k.user_id = c.user_id
                 where c.owner_id = u.id and k.workspace_id = m.workspace_id and c.revoked_at is null
-                order by c.created_at, c.id) as keys
+                order by c.created_at, c.id) as keys,
+         array(select w.url from webhooks w where w.workspace_id = m.workspace_id and w.known_to && known.to
+                order by w.created_at, w.id) as webhooks,
+         array(select mo.name from monitors mo join projects p on p.id = mo.project_id
+                where p.workspace_id = m.workspace_id and mo.known_to && known.to and mo.stopped_at is null
+                order by mo.created_at, mo.id) as monitors
     from memberships m join users u on u.id = m.user_id
+    cross join lateral (
+      select u.id || array(select c.user_id from credentials c where c.owner_id = u.id) as "to") known
    where m.workspace_id = :workspaceId and u.forge_account_id is not null`;
 
 /** Lists the GitHub accounts on a board, in the order in which they joined. */
@@ -73,8 +83,8 @@ export const listOwnedKeys = (
   );
 
 /**
- * Removes users from a board. Revokes the API keys and sessions of those who are on no other board.
- * `by` is the user who does it, null for the operator.
+ * Removes users from a board. Revokes the API keys and sessions of those who are on no other board,
+ * and stops the webhooks and monitors that they know. `by` is the user who does it, null for the operator.
  */
 export async function removeFromBoard(
   db: Db,
@@ -89,7 +99,8 @@ export async function removeFromBoard(
        update credentials c set revoked_at = now() from changed
         where c.user_id = changed.user_id and c.revoked_at is null
           and not exists (select 1 from memberships m
-                           where m.user_id = c.user_id and m.workspace_id <> :workspaceId))
+                           where m.user_id = c.user_id and m.workspace_id <> :workspaceId)),
+     ${stopKnown("changed")}
      ${feedMemberships("changed")}`,
     { workspaceId, userIds: [...userIds], by },
   );

@@ -15,6 +15,25 @@ export const feedMemberships = (changed: string): string => `
 /** SQL for what `feedMemberships` reads of deleted memberships. */
 export const REMOVED = "workspace_id, user_id, role as before, cast(null as text) as after";
 
+/**
+ * SQL for CTEs that end what the users in the CTE `left` chose or know: webhooks are paused, and the
+ * secrets of monitors are replaced by random ones that nobody knows. A person also knows what their
+ * API keys have created.
+ */
+export const stopKnown = (left: string): string => `
+  knowing as (
+    select l.workspace_id, l.user_id from ${left} l
+     union
+    select l.workspace_id, c.user_id from ${left} l join credentials c on c.owner_id = l.user_id),
+  paused as (
+    update webhooks w set paused_reason = 'left', paused_at = coalesce(w.paused_at, now()) from knowing k
+     where w.workspace_id = k.workspace_id and k.user_id = any(w.known_to)),
+  stopped as (
+    update monitors m
+       set secret = gen_random_uuid()::text || gen_random_uuid()::text, stopped_at = coalesce(m.stopped_at, now())
+      from knowing k join projects p on p.workspace_id = k.workspace_id
+     where p.id = m.project_id and k.user_id = any(m.known_to))`;
+
 /** Sets the role of a user on a board. `by` is the user who does it, null for the operator. */
 export async function setMembership(
   db: Db,
