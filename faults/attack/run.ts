@@ -14,6 +14,7 @@ import { startSoakWorld } from "../soak/world.ts";
 import { badInput } from "./attacks/bad-input.ts";
 import { busyKeys } from "./attacks/busy-keys.ts";
 import { chosenValues } from "./attacks/chosen-values.ts";
+import { busyRepositories } from "./attacks/busy-repositories.ts";
 import { eventStreams } from "./attacks/event-streams.ts";
 import { floods } from "./attacks/floods.ts";
 import { foreignIds } from "./attacks/foreign-ids.ts";
@@ -35,6 +36,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "slow clients": slowClients,
   revocation,
   "removed members": removedMembers,
+  "busy repositories": busyRepositories,
   "event streams": eventStreams,
   "unknown senders": unknownSenders,
   "busy keys": busyKeys,

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Logger as WorkerLogger, run, type Runner, type WorkerEvents } from "graphile-worker";
+import { Logger as WorkerLogger, run, type Runner, type TaskList, type WorkerEvents } from "graphile-worker";
 import type { Logger } from "pino";
 import type { Deps } from "../actions/deps.ts";
 import { clientClassOf } from "../store/db/connect.ts";
@@ -99,6 +99,25 @@ function untilBroken(events: WorkerEvents): Promise<void> {
   });
 }
 
+/** Recording the end of a job takes less, in milliseconds. If not, the next poll finds what waits. */
+const RECORDED_MS = 25;
+
+/**
+ * Makes an idle worker look for jobs after a job of a queue has ended. The worker of that job looks
+ * before its end is recorded, so it does not find the next job of the same queue.
+ */
+function nudgeAfterQueued(events: WorkerEvents): void {
+  events.on("pool:create", ({ workerPool }) => {
+    let isEnding = false;
+    // A nudge of a released worker throws.
+    events.on("worker:release", () => (isEnding = true));
+    events.on("job:complete", ({ job }) => {
+      if (job.job_queue_id === null) return;
+      setTimeout(() => !isEnding && workerPool.nudge(1), RECORDED_MS).unref();
+    });
+  });
+}
+
 interface RunningWorker {
   /** Starts no more jobs, and resolves when the running ones have ended. */
   stop(): Promise<void>;
@@ -111,7 +130,10 @@ interface WorkerOptions {
   readonly pollMs: number;
 }
 
-const CONCURRENCY = 4;
+/** How many tasks of each kind a process runs at a time. */
+const WORKERS = { lanes: 3, repairs: 2, moves: 3 } as const;
+/** Each kind listens on one connection. The others find jobs and record their ends. */
+const CONNECTIONS = Object.keys(WORKERS).length + 5;
 /**
  * With a batch delay, even of 0, a stopping worker waits until the ends of its jobs are recorded,
  * and a worker that cannot record an end stops. Without a delay, that failure is an unhandled
@@ -120,7 +142,7 @@ const CONCURRENCY = 4;
 const JOB_ENDS = { completeJobBatchDelay: 0, failJobBatchDelay: 0 };
 const LOGGED_LEVELS: ReadonlySet<string> = new Set(["error"]);
 
-/** Starts this process's job worker and heartbeat. If it throws, neither runs. */
+/** Starts this process's job workers and heartbeat. If it throws, none runs. */
 export async function startWorker(
   deps: Deps,
   connectionString: string,
@@ -133,24 +155,29 @@ export async function startWorker(
   const heartbeat = await startHeartbeat(deps, workerIds, receivedJobs);
   const pool = openJobPool({
     connectionString,
-    max: CONCURRENCY + 2,
+    max: CONNECTIONS,
     Client: clientClassOf(deps.db),
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
   });
-  const start = async (): Promise<RunningPool> => {
+  const start = async (taskList: TaskList, concurrency: number, crontab: string): Promise<RunningPool> => {
     const events: WorkerEvents = new EventEmitter();
-    events.on("pool:create", ({ workerPool }) => workerIds.add(workerPool.id));
+    const ownIds = new Set<string>();
+    events.on("pool:create", ({ workerPool }) => {
+      ownIds.add(workerPool.id);
+      workerIds.add(workerPool.id);
+    });
     events.on("job:start", ({ job: { id, locked_at } }) => {
       if (locked_at !== null) receivedJobs.received({ id, lockedAt: locked_at });
     });
     const broken = untilBroken(events);
+    nudgeAfterQueued(events);
     const runner = await run({
       pgPool: pool,
-      concurrency: CONCURRENCY,
+      concurrency,
       pollInterval: pollMs,
       noHandleSignals: true,
-      taskList: createTasks(deps, retention),
-      crontab: followsTimetable ? TIMETABLE : "",
+      taskList,
+      crontab,
       events,
       preset: { worker: JOB_ENDS },
       // graphile-worker's own messages are for debugging; tasks log their failures themselves.
@@ -161,22 +188,30 @@ export async function startWorker(
     });
     // Ends the timetable of the broken pool.
     broken.then(() => runner.stop()).catch(() => undefined);
-    const ended = Promise.race([runner.promise, broken]).finally(() => workerIds.clear());
+    const ended = Promise.race([runner.promise, broken]).finally(() => {
+      for (const id of ownIds) workerIds.delete(id);
+    });
     return { promise: ended, stop: () => Promise.race([runner.stop(), broken]) };
   };
-  let stopRunner: (() => Promise<void>) | undefined;
+  const tasks = createTasks(deps, retention);
+  const timetable = followsTimetable ? TIMETABLE : "";
+  const stops: (() => Promise<void>)[] = [];
+  const stopAll = () => Promise.all(stops.map((stop) => stop()));
   try {
-    stopRunner = await keepRunning(start, log);
+    for (const kind of ["lanes", "repairs", "moves"] as const) {
+      const crontab = kind === "repairs" ? timetable : "";
+      stops.push(await keepRunning(() => start(tasks[kind], WORKERS[kind], crontab), log));
+    }
     for (const task of followsTimetable ? START_TASKS : []) await addJob(deps.db, task, {}, { key: task });
   } catch (error) {
     // The heartbeat alone would keep the process running.
-    await Promise.allSettled([stopRunner?.(), heartbeat.stop()]);
+    await Promise.allSettled([stopAll(), heartbeat.stop()]);
     await pool.end();
     throw error;
   }
   return {
     stop: async () => {
-      await stopRunner();
+      await stopAll();
       await pool.end();
       await heartbeat.stop();
     },

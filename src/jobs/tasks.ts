@@ -1,4 +1,4 @@
-import type { Task, TaskList } from "graphile-worker";
+import type { Task } from "graphile-worker";
 import { z } from "zod";
 import {
   BACK_MERGE,
@@ -113,20 +113,24 @@ const branchPayload = z.object({
   at: z.string().nullable(),
 });
 
-/** Every task of the job worker. */
-export const createTasks = (deps: Deps, retention: Retention): TaskList =>
-  waitForLimits(deps, {
-    ...withoutOldFailures(deps, timetableTasks(deps, retention)),
-    ...eventTasks(deps),
-  });
+/** Every task, by the workers that run it. Tasks of one kind never wait for workers of another kind. */
+export const createTasks = (deps: Deps, retention: Retention) => ({
+  lanes: waitForLimits(deps, laneTasks(deps)),
+  repairs: waitForLimits(deps, withoutOldFailures(deps, timetableTasks(deps, retention))),
+  moves: waitForLimits(deps, eventTasks(deps)),
+});
 
-/** Tasks that an event, a call or the heartbeat adds. */
-const eventTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
+/** Tasks that process deliveries. */
+const laneTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
   [PROCESS_LANE]: (payload) => processLane(deps, lanePayload.parse(payload).lane),
   [REPLAY_DEFERRED]: (payload) => {
     const { repositoryId, number } = pullPayload.parse(payload);
     return replayDeferred(deps.db, repositoryId, number);
   },
+});
+
+/** Tasks that an event, a call or the heartbeat adds. */
+const eventTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
   [BACK_MERGE]: (payload) => backMergeCard(deps, cardPayload.parse(payload).cardId),
   [RECHECK_BLOCKED]: (payload) => {

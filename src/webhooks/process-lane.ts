@@ -28,19 +28,26 @@ const MAX_ATTEMPTS_IN_OUTAGE = 200;
 const MAX_RETRY_MS = 300_000;
 /** Limit for the payloads of one read, in bytes: each may have 25 MB. */
 const MAX_BYTES = 1_000_000;
+/** A lane with more deliveries yields to those that wait for a worker after this time, in milliseconds. */
+const TURN_MS = 250;
 
 /**
- * Processes the waiting deliveries of a lane in the order received. A failure ends the run and is
- * retried after a growing pause. Deliveries are read in batches, and a batch is marked as processed
+ * Processes the waiting deliveries of a lane in the order received, for one turn: a lane with a
+ * backlog then waits behind other lanes for the next one. A failure ends the run and is retried after a
+ * growing pause. Deliveries are read in batches, and a batch is marked as processed
  * when the next one is read: a round trip for each would compete with storing deliveries.
  */
 export async function processLane(deps: Deps, lane: string): Promise<void> {
-  const run: LaneRun = { lane, processed: [], lastWebhook: null };
+  const run: LaneRun = { lane, processed: [], lastWebhook: null, endsAt: performance.now() + TURN_MS };
   let maxBytes = MAX_BYTES;
   let nextStep: NextStep = "continue";
   while (nextStep !== "end") {
     const batch = await nextDeliveries(deps.db, lane, run.processed.splice(0), maxBytes);
     if (batch.length === 0) break;
+    if (isTurnOver(run)) {
+      await delayLaneJob(deps.db, lane, 0);
+      break;
+    }
     // A process death counts against the oldest delivery of a batch, but another one may have
     // caused it. In batches of one the right delivery is counted.
     if (batch.some(({ crashes }) => crashes > 0)) maxBytes = 0;
@@ -55,7 +62,11 @@ interface LaneRun {
   readonly processed: string[];
   /** Stored once per run. */
   lastWebhook: { readonly repositoryId: number; readonly at: Date } | null;
+  /** When its turn is over, on the monotonic clock. */
+  readonly endsAt: number;
 }
+
+const isTurnOver = ({ endsAt }: LaneRun): boolean => performance.now() > endsAt;
 
 /** What to do after a delivery. */
 type NextStep = "continue" | "read again" | "end";
@@ -67,6 +78,8 @@ async function processInOrder(deps: Deps, run: LaneRun, batch: readonly Delivery
       retryLater({ ...deps, log }, run, delivery, error),
     );
     if (nextStep !== "continue") return nextStep;
+    // The next read marks what is processed.
+    if (isTurnOver(run)) return "read again";
   }
   return "continue";
 }

@@ -82,7 +82,11 @@ it("repair jobs need less than 2 % of GitHub's calls with a thousand open pull r
   await copyCards(board);
   // So many test merges would take minutes in the sandbox, and their results are not used here.
   world.forge.settings.mergeabilityDelay = OPEN;
-  const tasks = createTasks(world.service.deps, { deliveryDays: 7, historyDays: 90, auditDays: 400 });
+  const { repairs: tasks } = createTasks(world.service.deps, {
+    deliveryDays: 7,
+    historyDays: 90,
+    auditDays: 400,
+  });
   const calls: Record<string, number> = {};
   for (const { task, times } of timetable) {
     world.forge.requests.reset();

@@ -2,13 +2,18 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
-import { connect } from "../../src/store/db/connect.ts";
+import { INSPECT_ARMED } from "../../src/actions/reconcile/inspect-soon.ts";
+import { connect, type Db } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
+import { addLaneJobs } from "../../src/store/forge/lanes.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
 import { eventually } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
+
+/** How many jobs of the timetable a process runs at a time. */
+const REPAIRS_AT_ONCE = 2;
 
 let world: TestWorld;
 beforeAll(async () => {
@@ -25,11 +30,8 @@ it("jobs that end while their worker stops are stored as ended", async () => {
     const worker = await startWorker(deps, database.connectionString, options);
     const held = await beginTransaction(db);
     await held.raw("lock table deliveries in access exclusive mode");
-    for (let nth = 0; nth < 4; nth++) await addJob(db, WAKE_WAITING_LANES, { nth });
-    await eventually(
-      () => db("pg_locks").where({ granted: false }).whereRaw("relation = 'deliveries'::regclass"),
-      ({ length }) => length === 4,
-    );
+    for (let nth = 0; nth < REPAIRS_AT_ONCE; nth++) await addJob(db, WAKE_WAITING_LANES, { nth });
+    await waitUntilBlocked(db, REPAIRS_AT_ONCE);
     const ended = worker.stop();
     await held.commit();
     await ended;
@@ -38,3 +40,42 @@ it("jobs that end while their worker stops are stored as ended", async () => {
   await db.destroy();
   await database.drop();
 });
+
+it("moves wait neither for lanes nor for the timetable, and the timetable does not wait for lanes", async () => {
+  const database = await createTestDatabase();
+  const db = connect({ connectionString: database.connectionString, onError: () => undefined });
+  const deps = { ...world.service.deps, db, instanceId: randomUUID() };
+  const options = { followsTimetable: false, retention: DEFAULT_RETENTION, pollMs: 200 };
+  const worker = await startWorker(deps, database.connectionString, options);
+  const held = await beginTransaction(db);
+  await held.raw("lock table deliveries in access exclusive mode");
+  const ended = (task: string) =>
+    eventually(
+      () => db("graphile_worker.jobs").where({ task_identifier: task }),
+      ({ length }) => length === 0,
+    );
+  await addLaneJobs(
+    db,
+    Array.from({ length: 12 }, (_, at) => `repository:${at}`),
+  );
+  await waitUntilBlocked(db, 3);
+  await addJob(db, "record-expired-claims", {});
+  await ended("record-expired-claims");
+  for (let nth = 0; nth < 12; nth++) await addJob(db, WAKE_WAITING_LANES, { nth });
+  await waitUntilBlocked(db, 3 + REPAIRS_AT_ONCE);
+  await addJob(db, INSPECT_ARMED, { cardId: randomUUID() });
+  await ended(INSPECT_ARMED);
+  expect(await waitUntilBlocked(db, 3 + REPAIRS_AT_ONCE)).toHaveLength(3 + REPAIRS_AT_ONCE);
+  await held.commit();
+  await ended(WAKE_WAITING_LANES);
+  await worker.stop();
+  await db.destroy();
+  await database.drop();
+});
+
+/** Waits until this many statements wait for the lock on the deliveries. */
+const waitUntilBlocked = (db: Db, count: number) =>
+  eventually(
+    () => db("pg_locks").where({ granted: false }).whereRaw("relation = 'deliveries'::regclass"),
+    ({ length }) => length === count,
+  );

@@ -162,3 +162,51 @@ it("deliveries about a new pull request are processed in order, before and after
     "checks_changed",
   ]);
 });
+
+it("lanes with a backlog let the delivery of another repository in between, and stay in order", async () => {
+  const statusOf = (id: number): StatusEvent => ({
+    event: "status",
+    payload: JSON.stringify({
+      id,
+      sha: "c".repeat(40),
+      context: "ci",
+      state: "success",
+      created_at: "2026-01-01T00:00:00Z",
+      branches: [],
+      repository: { id, full_name: `acme/${id}`, default_branch: "main" },
+      sender: { id: 1, login: "ada", type: "User" },
+    }),
+  });
+  const busy = Array.from({ length: 4 }, (_, at) => 2_000_000_000 + at);
+  for (const id of busy)
+    for (let part = 0; part < 16; part++) {
+      await keep(
+        `repository:${id}`,
+        Array.from({ length: 250 }, () => statusOf(id)),
+      );
+    }
+  await addLaneJobs(
+    db(),
+    busy.map((id) => `repository:${id}`),
+  );
+  const waiting = async (id: number) =>
+    Number(
+      (
+        await db()("deliveries")
+          .where({ lane: `repository:${id}`, state: "waiting" })
+          .count()
+      )[0]?.["count"],
+    );
+  const [other] = await keep("repository:1", [statusOf(1)]);
+  await addLaneJobs(db(), ["repository:1"]);
+  await storedDeliveryWhen(world, other ?? "", ({ state }) => state === "done");
+  const left = await Promise.all(busy.map(waiting));
+  expect(left.map((count) => count > 0)).toEqual([true, true, true, true]);
+  await allProcessed(world);
+  const outOfOrder = await rows(
+    db(),
+    `select seq from (select seq, processed_at < lag(processed_at) over (partition by lane order by seq) as is_late
+                        from deliveries where lane like 'repository:200000000_') d where is_late`,
+  );
+  expect(outOfOrder).toEqual([]);
+});

@@ -31,7 +31,7 @@ export const addLaneJobs = (db: Db, lanes: readonly string[]): Promise<void> =>
     [...new Set(lanes)].map((lane) => ({ payload: { lane }, key: keyOf(lane), queue: lane })),
   );
 
-/** Delays the job of a lane after a failure. */
+/** Schedules the next run of a lane, after a failure or the end of its turn. */
 export const delayLaneJob = (db: Db, lane: string, delayMs: number): Promise<void> =>
   addJob(db, PROCESS_LANE, { lane }, { key: keyOf(lane), queue: lane, delayMs });
 
