@@ -1056,6 +1056,7 @@ CREATE TABLE webhooks (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   url text NOT NULL,
+  receiver text NOT NULL,
   kinds text[],
   secret text NOT NULL,
   created_by uuid,

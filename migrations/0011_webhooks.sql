@@ -4,6 +4,8 @@ create table webhooks (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
   url text not null,
+  -- The host in the URL: each receiver has a share of the sender.
+  receiver text not null,
   -- Null for all kinds.
   kinds text[],
   -- In plain text: signing needs the secret itself.

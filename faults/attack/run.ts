@@ -25,6 +25,7 @@ import { repositoriesChangeHands } from "./attacks/repositories-change-hands.ts"
 import { revocation } from "./attacks/revocation.ts";
 import { slowClients } from "./attacks/slow-clients.ts";
 import { unknownSenders } from "./attacks/unknown-senders.ts";
+import { slowReceivers } from "./attacks/slow-receivers.ts";
 import type { Attack, Scene } from "./scene.ts";
 
 const ATTACKS: Readonly<Record<string, Attack>> = {
@@ -37,6 +38,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   revocation,
   "removed members": removedMembers,
   "busy repositories": busyRepositories,
+  "slow receivers": slowReceivers,
   "event streams": eventStreams,
   "unknown senders": unknownSenders,
   "busy keys": busyKeys,

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import {
@@ -48,6 +49,25 @@ describe("a failed delivery", () => {
       webhook,
       ({ failingSince, nextAttemptAt }) => failingSince === null && nextAttemptAt === null,
     );
+  });
+
+  it("is repeated at once after a successful ping, not after a failed one", async () => {
+    const board = await world.board();
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
+    receiver.respondWith((response) => response.writeHead(500).end());
+    await board.api.card();
+    await webhookWhen(board, webhook, isFailing);
+    const inAnHour = board.db.raw("now() + interval '1 hour'");
+    await board.db("webhooks").where({ id: webhook.id }).update({ next_attempt_at: inAnHour });
+    const ping = () => board.api.post<{ status: number }>(`/v1/webhooks/${webhook.id}/ping`);
+    expect((await ping()).body.status).toBe(500);
+    expect((await webhookWhen(board, webhook, isFailing)).nextAttemptAt).not.toBeNull();
+    expect(receiver.received).toHaveLength(2);
+    receiver.respondWith((response) => response.writeHead(204).end());
+    expect((await ping()).body.status).toBe(204);
+    const received = await receiver.receivedWhen(4);
+    expect(received[3]?.headers["webhook-id"]).toBe(received[0]?.headers["webhook-id"]);
+    await webhookWhen(board, webhook, (found) => !isFailing(found));
   });
 
   it("fails when the receiver is down, slow or redirects, and follows no redirect", async () => {
@@ -147,6 +167,53 @@ describe("Retry-After", () => {
     const found = await webhookWhen(board, webhook, isFailing);
     // A date is rounded to seconds, and the clock goes on until the response is read.
     expect(header.endsWith("GMT") ? Math.round(waitOf(found) / 600) * 600 : waitOf(found)).toBe(seconds);
+  });
+});
+
+describe("slow receivers", () => {
+  const hooks = async (board: TestBoard, url: string, count: number) => {
+    for (let at = 0; at < count; at++) await board.api.post("/v1/webhooks", { url, kinds: ["card_created"] });
+  };
+
+  it("of one board take its share of the process, and those of another board get their events", async () => {
+    const [board, other] = [await world.board(), await world.board()];
+    const slow = await world.receiver();
+    slow.respondWith(() => undefined);
+    await hooks(board, slow.url, 20);
+    const { receiver } = await world.receiverOf(other, { kinds: ["card_created"] });
+    await board.api.card();
+    await slow.receivedWhen(8);
+    await other.api.card();
+    await receiver.receivedWhen(1);
+    await slow.receivedWhen(20);
+    expect(slow.mostAtOnce()).toBe(8);
+  });
+
+  it("with one host take the share of a receiver, whatever the boards", async () => {
+    const boards = [await world.board(), await world.board(), await world.board()];
+    const slow = await world.receiver();
+    slow.respondWith(() => undefined);
+    for (const board of boards) await hooks(board, slow.url, 8);
+    await Promise.all(boards.map(({ api }) => api.card()));
+    await slow.receivedWhen(24);
+    expect(slow.mostAtOnce()).toBe(16);
+  });
+
+  it("that respond slowly give their place back before the end of a batch", async () => {
+    const board = await world.board();
+    const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
+    receiver.respondWith((response) => void setTimeout(() => response.writeHead(204).end(), 1_500));
+    for (let at = 0; at < 6; at++) await board.api.card();
+    const leases = new Set<string>();
+    await eventually(
+      async () => {
+        const [row] = await board.db("webhooks").where({ id: webhook.id }).select("lease");
+        if (row?.lease) leases.add(row.lease);
+        return receiver.received.length;
+      },
+      (count) => count >= 6,
+    );
+    expect(leases.size).toBeGreaterThan(1);
   });
 });
 

@@ -14,10 +14,15 @@ import type { WebhookResponse } from "./webhook-client.ts";
 
 /** The pause between two queries for due webhooks, in milliseconds. */
 const PAUSE_MS = 250;
-/** The number of webhooks that a process serves concurrently. */
-const MAX_CONCURRENT = 32;
+/**
+ * The number of webhooks that a process serves concurrently. A receiver may serve several boards, so its
+ * share is larger than that of a board.
+ */
+const SHARES = { all: 64, board: 8, receiver: 16 } as const;
 /** Events that a webhook receives before others have their turn. */
 const BATCH = 100;
+/** A slow receiver gets fewer events: no request starts after this time, in milliseconds. */
+const TURN_MS = 5_000;
 
 const [MINUTE, HOUR] = [60, 3_600];
 /** The schedule of Standard Webhooks, in seconds after each failed attempt. The last one repeats. */
@@ -50,17 +55,17 @@ export function createWebhookSender(
   { random = Math.random }: WebhookSenderOptions = {},
 ): BackgroundLoop {
   const { db, log } = deps;
-  const serving = new Set<Promise<void>>();
+  const serving = new Map<Promise<void>, LeasedWebhook>();
 
   async function serveDue(signal: AbortSignal): Promise<void> {
-    if (serving.size >= MAX_CONCURRENT) return;
-    for (const webhook of await leaseWebhooks(db, MAX_CONCURRENT - serving.size)) {
+    if (serving.size >= SHARES.all) return;
+    for (const webhook of await leaseWebhooks(db, [...serving.values()], SHARES)) {
       const work = serve({ ...deps, random, signal }, webhook)
         .catch((error: unknown) => {
           if (!signal.aborted) log.warn({ err: error }, "a webhook could not be served");
         })
         .finally(() => serving.delete(work));
-      serving.add(work);
+      serving.set(work, webhook);
     }
   }
 
@@ -72,7 +77,7 @@ export function createWebhookSender(
     start: () => loop.start(),
     stop: async () => {
       await loop.stop();
-      await Promise.allSettled(serving);
+      await Promise.allSettled(serving.keys());
     },
   };
 }
@@ -82,17 +87,18 @@ interface SenderContext extends Deps {
   readonly signal: AbortSignal;
 }
 
-/** Delivers a batch of events, one after the other. */
+/** Delivers a batch of events, one after the other, as many as one turn allows. */
 async function serve(context: SenderContext, leased: LeasedWebhook): Promise<void> {
   const { db } = context;
   try {
     const { position: after, workspaceId, kinds } = leased;
     const filter = { kinds, cardNumber: null };
+    const endsAt = performance.now() + TURN_MS;
     const { events, next } = await readEvents(db, workspaceId, { ...filter, after, limit: BATCH });
     let webhook: LeasedWebhook | null = leased;
     for (const event of events) {
       webhook = await deliver(context, webhook, event);
-      if (!webhook || webhook.isPaused) return;
+      if (!webhook || webhook.isPaused || performance.now() > endsAt) return;
     }
     if (next > webhook.position) await advanceWebhook(db, webhook, next);
   } finally {

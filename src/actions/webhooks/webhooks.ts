@@ -9,6 +9,7 @@ import {
   readWebhookTarget,
   removeWebhook,
   replaceWebhookSecret,
+  retryFailing,
   updateWebhook,
   type Webhook,
 } from "../../store/events/webhooks.ts";
@@ -17,7 +18,7 @@ import { transaction } from "../../store/db/transaction.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
-import { sendEvent } from "./send-event.ts";
+import { isDelivered, sendEvent } from "./send-event.ts";
 
 const MAX_WEBHOOKS = 50;
 const SECRET_BYTES = 32;
@@ -82,7 +83,8 @@ export async function replayWebhook(write: Write, { id }: Webhook, after: number
 
 /**
  * Sends an event of the kind `ping`, also to a paused webhook. It is not in the feed: its `seq` 0
- * comes before every event. Returns the attempt, successful or not.
+ * comes before every event. After a success, a failed event is repeated now. Returns the attempt,
+ * successful or not.
  */
 export async function pingWebhook(deps: Deps, write: Write, { id }: Webhook): Promise<StoredResponse> {
   const target = requireFound(await readWebhookTarget(write.trx, id), "webhook");
@@ -92,9 +94,11 @@ export async function pingWebhook(deps: Deps, write: Write, { id }: Webhook): Pr
   const sent = await sendEvent(deps.webhookClient, target, event);
   const { status, error, ms, response } = sent;
   const attempt = { webhookId: id, eventId, kind, status, error, ms, response };
-  return transaction(deps.db, async (trx) =>
-    write.respondIn(trx, requireFound(await insertDelivery(trx, attempt), "webhook")),
-  );
+  return transaction(deps.db, async (trx) => {
+    const delivery = requireFound(await insertDelivery(trx, attempt), "webhook");
+    if (isDelivered(sent)) await retryFailing(trx, id);
+    return write.respondIn(trx, delivery);
+  });
 }
 
 const read = async ({ trx, workspaceId }: Write, id: string): Promise<Webhook> =>

@@ -5,6 +5,8 @@ import { SECRETS, type WebhookTarget } from "./webhooks.ts";
 export interface LeasedWebhook extends WebhookTarget {
   readonly id: string;
   readonly workspaceId: string;
+  /** The host in the URL. */
+  readonly receiver: string;
   readonly kinds: readonly string[] | null;
   readonly position: number;
   readonly attempts: number;
@@ -15,21 +17,60 @@ export interface LeasedWebhook extends WebhookTarget {
 /** Longer than one delivery and its statements take. */
 const LEASE = "now() + interval '60 seconds'";
 
-const LEASED = `id, workspace_id as "workspaceId", url, kinds, ${SECRETS} as secrets, position, attempts,
+const LEASED = `id, workspace_id as "workspaceId", receiver, url, kinds, ${SECRETS} as secrets, position, attempts,
                 paused_reason is not null as "isPaused", lease`;
 
-/** Leases webhooks that have events to deliver, the one that has waited longest first. */
-export const leaseWebhooks = (db: Db, limit: number): Promise<LeasedWebhook[]> =>
+const IS_DUE = `w.paused_reason is null and w.next_attempt_at <= now()
+                and (w.lease is null or w.leased_until < now())`;
+
+/** How many webhooks a process serves, and how many of them have one board or one receiver. */
+export interface SenderShares {
+  readonly all: number;
+  readonly board: number;
+  readonly receiver: number;
+}
+
+/** SQL for how often an alias's column is in a list of texts. */
+const countIn = (list: string, value: string): string =>
+  `(select count(*) from unnest(cast(${list} as text[])) as served(it) where served.it = ${value})`;
+
+/**
+ * Leases webhooks that have events to deliver, the one that has waited longest first, beside those that
+ * this process serves already. No board and no receiver gets more than its share.
+ */
+export const leaseWebhooks = (
+  db: Db,
+  served: readonly Pick<LeasedWebhook, "workspaceId" | "receiver">[],
+  shares: SenderShares,
+): Promise<LeasedWebhook[]> =>
   rows<LeasedWebhook>(
     db,
-    `update webhooks set lease = gen_random_uuid(), leased_until = ${LEASE}
+    `with due as (
+       select w.id, w.receiver, w.next_attempt_at,
+              row_number() over (partition by w.workspace_id order by w.next_attempt_at)
+                + ${countIn(":boards", "w.workspace_id::text")} as of_board
+         from webhooks w join feeds f on f.workspace_id = w.workspace_id
+        where ${IS_DUE} and w.position < f.head),
+     shared as (
+       select due.id, due.next_attempt_at,
+              row_number() over (partition by due.receiver order by due.next_attempt_at)
+                + ${countIn(":receivers", "due.receiver")} as of_receiver
+         from due where due.of_board <= :boardShare),
+     chosen as (
+       select shared.id from shared where shared.of_receiver <= :receiverShare
+        order by shared.next_attempt_at limit :limit)
+     update webhooks set lease = gen_random_uuid(), leased_until = ${LEASE}
       where id in (
-        select w.id from webhooks w join feeds f on f.workspace_id = w.workspace_id
-         where w.paused_reason is null and w.next_attempt_at <= now() and w.position < f.head
-           and (w.lease is null or w.leased_until < now())
-         order by w.next_attempt_at limit :limit for update of w skip locked)
+        select w.id from webhooks w where w.id in (select chosen.id from chosen) and ${IS_DUE}
+           for update of w skip locked)
      returning ${LEASED}`,
-    { limit },
+    {
+      boards: served.map(({ workspaceId }) => workspaceId),
+      receivers: served.map(({ receiver }) => receiver),
+      boardShare: shares.board,
+      receiverShare: shares.receiver,
+      limit: shares.all - served.length,
+    },
   );
 
 /** Ends the lease. The webhook is served again after those that have waited longer. */

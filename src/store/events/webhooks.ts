@@ -62,13 +62,15 @@ interface NewWebhook {
 export async function insertWebhook(trx: Trx, webhook: NewWebhook): Promise<void> {
   await rows(
     trx,
-    `insert into webhooks (id, workspace_id, url, kinds, secret, position, created_by, known_to)
-     select :id, f.workspace_id, :url, cast(:kinds as text[]), :secret, f.head, :createdBy,
+    `insert into webhooks (id, workspace_id, url, receiver, kinds, secret, position, created_by, known_to)
+     select :id, f.workspace_id, :url, :receiver, cast(:kinds as text[]), :secret, f.head, :createdBy,
             array[cast(:createdBy as uuid)]
        from feeds f where f.workspace_id = :workspaceId`,
-    { ...webhook },
+    { ...webhook, receiver: receiverOf(webhook.url) },
   );
 }
+
+const receiverOf = (url: string): string => new URL(url).hostname;
 
 interface WebhookChanges {
   readonly url?: string | undefined;
@@ -90,7 +92,12 @@ export async function updateWebhook(
   by: string,
 ): Promise<void> {
   const changes = {
-    ...(url !== undefined && { url, known_to: trx.raw(KNOWN_TO_CALLER, { by }), ...RETRY_NOW }),
+    ...(url !== undefined && {
+      url,
+      receiver: receiverOf(url),
+      known_to: trx.raw(KNOWN_TO_CALLER, { by }),
+      ...RETRY_NOW,
+    }),
     ...(kinds !== undefined && { kinds }),
     ...(paused === false && { paused_reason: null, paused_at: null, ...RETRY_NOW }),
   };
@@ -122,6 +129,14 @@ export async function setWebhookPosition(trx: Trx, webhookId: string, position: 
   await trx("webhooks")
     .where({ id: webhookId })
     .update({ position, ...RETRY_NOW });
+}
+
+/** After a successful ping: makes the next attempt of a failing webhook due now. */
+export async function retryFailing(trx: Trx, webhookId: string): Promise<void> {
+  await trx("webhooks")
+    .where({ id: webhookId, paused_reason: null })
+    .whereNotNull("failing_since")
+    .update({ next_attempt_at: trx.fn.now() });
 }
 
 export async function removeWebhook(trx: Trx, webhookId: string): Promise<void> {
