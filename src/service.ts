@@ -34,6 +34,7 @@ import { createTurns } from "./store/forge/forge-turns.ts";
 import { deleteOtherInstances } from "./store/ops/instances.ts";
 import { DISK_FULL, DiskSpace } from "./store/db/disk-space.ts";
 import { migrate } from "./store/db/migrate.ts";
+import { createLiveReads } from "./actions/cards/live-reads.ts";
 import { createCachedBoards } from "./store/cards/cached-boards.ts";
 import { recordMissingFeature } from "./store/forge/repositories.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";
@@ -164,7 +165,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const webhookClient = createWebhookClient(options.webhooks);
     const instanceId = newId();
     const { claimsPerCredential = DEFAULT_CLAIMS_PER_CREDENTIAL } = options;
-    const running = { boards, feed, webhookClient, claimsPerCredential };
+    const liveReads = createLiveReads();
+    const running = { boards, liveReads, feed, webhookClient, claimsPerCredential };
     const deps: Deps = { db, forge, log, metrics, ...running, instanceId, newId };
     const sender = createWebhookSender(deps, options.webhooks);
     if (options.isAlone) {

@@ -20,6 +20,7 @@ import { floods } from "./attacks/floods.ts";
 import { foreignIds } from "./attacks/foreign-ids.ts";
 import { DISK_FULL_LOGGED, fullDisk } from "./attacks/full-disk.ts";
 import { hostileTools } from "./attacks/hostile-tools.ts";
+import { readingViewer } from "./attacks/reading-viewer.ts";
 import { removedMembers } from "./attacks/removed-members.ts";
 import { repositoriesChangeHands } from "./attacks/repositories-change-hands.ts";
 import { revocation } from "./attacks/revocation.ts";
@@ -39,6 +40,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "removed members": removedMembers,
   "busy repositories": busyRepositories,
   "slow receivers": slowReceivers,
+  "a reading viewer": readingViewer,
   "event streams": eventStreams,
   "unknown senders": unknownSenders,
   "busy keys": busyKeys,

@@ -3,6 +3,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Forge } from "../forge/forge.ts";
 import type { Db } from "../store/db/connect.ts";
 import type { CachedBoards } from "../store/cards/cached-boards.ts";
+import type { LiveReads } from "./cards/live-reads.ts";
 import type { Feed } from "./feed.ts";
 import type { WebhookClient } from "./webhooks/webhook-client.ts";
 
@@ -16,6 +17,8 @@ export interface Deps {
   readonly webhookClient: WebhookClient;
   /** Cached responses of `GET /v1/board`. */
   readonly boards: CachedBoards;
+  /** What GitHub said lately about cards. */
+  readonly liveReads: LiveReads;
   /** Identifies this process as the owner of what it runs. */
   readonly instanceId: string;
   /** Claims that a credential may hold at a time. */

@@ -43,6 +43,11 @@ export interface Forge extends ReleaseForge {
    * turn for many seconds. Throws `ForgeUnavailable` instead of sending when it returns false.
    */
   withWriteGuard(mayWrite: () => Promise<boolean>): Forge;
+  /**
+   * The same forge for reads that nothing depends on, such as those of GET routes. They leave a part of
+   * the forge's limits to moves, and throw `ForgeLimited` when only that part is left.
+   */
+  withReserve(): Forge;
   /** Cached after the first response. */
   identity(): Promise<ForgeIdentity>;
   /** Succeeds only with a valid App id and key. */

@@ -158,7 +158,8 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
       exchange.requireNoBody();
       const params = validPathParams(rest.params, exchange) as Output<Params>;
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
-      const scheduled = await schedule(deps, response, board);
+      const reading = { ...deps, forge: deps.forge.withReserve() };
+      const scheduled = await schedule(reading, response, board);
       if (!confirmsCredential) await cached.readAndConfirm(deps.db);
       return handle(scheduled, { credential, cachedCredential: cached, board, params, query }, exchange);
     });

@@ -70,6 +70,28 @@ describe("GET /v1/cards/{number}/reviews", () => {
     ]);
   });
 
+  it("are read once for concurrent and repeated calls, and again after a webhook about the card", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    await settled(world);
+    world.forge.requests.reset();
+    const plan = () => board.api.get(`/v1/cards/${number}/move-plan?statusId=${board.stages.Done}`);
+    const checks = () => board.api.get(`/v1/cards/${number}/checks`);
+    const often = <T>(read: () => Promise<T>): Promise<T[]> =>
+      Promise.all(Array.from({ length: 20 }, () => read()));
+    for (const read of [() => reviewsOf(board, number), checks, plan]) {
+      const responses = await often<{ readonly text: string }>(read);
+      expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    }
+    expect(world.forge.requests.all).toHaveLength(3);
+    await review(board, "web", { event: "APPROVE", body: "Now" });
+    await settled(world);
+    world.forge.requests.reset();
+    const after = await often(() => reviewsOf(board, number));
+    expect(after.map(({ body }) => body[0]?.reviews?.length)).toEqual(after.map(() => 1));
+    expect(world.forge.requests.all).toHaveLength(1);
+  });
+
   it("returns dismissed reviews, but no pending ones", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);

@@ -42,6 +42,42 @@ describe("a rate limit of GitHub", () => {
     expect(await head()).toBe(SHA);
   });
 
+  test("leaves a fifth of the hour to moves: reads of GET routes wait for its end, and other installations go on", async () => {
+    const reset = Math.floor(github.clock.now() / 1_000) + 600;
+    const remaining = (left: number) => ({
+      "x-ratelimit-limit": "5000",
+      "x-ratelimit-remaining": String(left),
+      "x-ratelimit-reset": String(reset),
+      "x-ratelimit-resource": "core",
+    });
+    const optional = github.forge.withReserve();
+    github.on("GET", REF, 200, ref, remaining(1_000));
+    expect(await optional.branchHead(WEB, "main")).toBe(SHA);
+    github.on("GET", REF, 200, ref, remaining(999));
+    expect(await optional.branchHead(WEB, "main")).toBe(SHA);
+    expect(await failure(optional.branchHead(WEB, "main"))).toMatchObject({
+      name: "ForgeUnavailable",
+      reason: "rate_limit",
+      retryAfter: 600,
+    });
+    github.on("GET", REF, 200, ref, remaining(998));
+    github.on("GET", REF, 200, ref);
+    expect([await head(), await optional.branchHead(elsewhere, "main")]).toEqual([SHA, SHA]);
+    github.clock.pass(601_000);
+    github.on("GET", REF, 200, ref);
+    expect(await optional.branchHead(WEB, "main")).toBe(SHA);
+  });
+
+  test("per minute is not reached by reads of GET routes: after a burst, five per second are sent", async () => {
+    const optional = github.forge.withReserve();
+    for (let nth = 0; nth < 202; nth++) github.on("GET", REF, 200, ref);
+    for (let nth = 0; nth < 200; nth++) await optional.branchHead(WEB, "main");
+    expect(await failure(optional.branchHead(WEB, "main"))).toMatchObject({ retryAfter: 1 });
+    expect(await head()).toBe(SHA);
+    github.clock.pass(400);
+    expect(await optional.branchHead(WEB, "main")).toBe(SHA);
+  });
+
   // Fault: E12
   test.each([-DAY_MS, 0, DAY_MS])(
     "lasts until its hour ends if the clock is wrong by %i ms",

@@ -65,7 +65,7 @@ export const needsCommits = ({ card, stage, mover }: StageEntry): boolean =>
 
 /** The refusals by gates after an inspection. A job that resumes a move checks them again. */
 export async function checkInspectedGates(
-  deps: Deps,
+  deps: Pick<Deps, "db">,
   transition: StageEntry,
   repositories: readonly RepositoryState[],
 ): Promise<BlockedReason[]> {

@@ -3,14 +3,21 @@ import { connectionRefusal, isRefusal } from "../../flow/refusal.ts";
 import { targetOf, ruleRequires } from "../../flow/flow.ts";
 import { planMove, type MovePlan, type RepositoryState } from "../../flow/move.ts";
 import type { BranchInspection, InspectOptions } from "../../forge/pull-requests.ts";
+import type { Forge } from "../../forge/forge.ts";
+import type { Db } from "../../store/db/connect.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { listBranchStarts } from "../../store/events/timeline.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
-import type { Deps } from "../deps.ts";
 import type { Transition } from "./start-move.ts";
 import { checkInspectedGates, needsCommits } from "./check-gates.ts";
 import { intentKey, type CardPullRequest } from "./record-effects.ts";
+
+/** What an inspection needs. */
+export interface InspectDeps {
+  readonly db: Db;
+  readonly forge: Pick<Forge, "inspect">;
+}
 
 /** The state of a card's repositories, and the plan for entering a stage that follows from it. */
 export interface Inspection {
@@ -31,14 +38,17 @@ export const LAG_PAUSE_MS = 5_000;
  * another target than the stage merges into. Such branches are inspected once more, against the
  * target that they started from.
  */
-export async function inspectCard(deps: Deps, transition: Transition): Promise<Inspection> {
+export async function inspectCard(deps: InspectDeps, transition: Transition): Promise<Inspection> {
   const [inspection] = await inspectCards(deps, [transition]);
   if (!inspection) throw new Error("a card that was not inspected");
   return inspection;
 }
 
 /** Inspects several cards with as many calls as one. */
-export async function inspectCards(deps: Deps, transitions: readonly Transition[]): Promise<Inspection[]> {
+export async function inspectCards(
+  deps: InspectDeps,
+  transitions: readonly Transition[],
+): Promise<Inspection[]> {
   const cards = await Promise.all(
     transitions.map(async (transition) => ({
       transition,
@@ -90,7 +100,7 @@ const stateOf = (
 });
 
 async function planInspected(
-  deps: Deps,
+  deps: InspectDeps,
   transition: Transition,
   links: readonly Link[],
   repositories: readonly RepositoryState[],
@@ -103,7 +113,7 @@ async function planInspected(
 }
 
 async function inspectLinks(
-  deps: Deps,
+  deps: InspectDeps,
   links: readonly (readonly [link: Link, targetBranch: string | null])[],
   options: Pick<InspectOptions, "includesCommits" | "includesRules"> = {},
 ): Promise<Map<Link, BranchInspection>> {
@@ -146,7 +156,7 @@ const hasNoOwnCommits = (found: BranchInspection | undefined): boolean =>
  * requests whose commits are all in the target (a merge updates the branch before the pull
  * request). After the wait, returns the last inspection.
  */
-export async function inspectUntilDecided(deps: Deps, transition: Transition): Promise<Inspection> {
+export async function inspectUntilDecided(deps: InspectDeps, transition: Transition): Promise<Inspection> {
   const startedAt = performance.now();
   let inspection = await inspectCard(deps, transition);
   // If the first response took as long as the wait, the merge may have finished since, so this wait
@@ -168,7 +178,7 @@ export async function inspectUntilDecided(deps: Deps, transition: Transition): P
  * had one. Null if there are none, or if those stages would refuse the card too.
  */
 export async function inspectEarlierStages(
-  deps: Deps,
+  deps: InspectDeps,
   transition: Transition,
   refused: Inspection,
 ): Promise<Inspection | null> {
@@ -191,7 +201,10 @@ const lacksBranchOrDraft = ({ branchName, facts }: RepositoryState): boolean =>
  * report. A stale tip is harmless, the branch then starts at an older commit. Null if GitHub has to
  * be asked.
  */
-export async function planFromStoredTips(deps: Deps, transition: Transition): Promise<Inspection | null> {
+export async function planFromStoredTips(
+  deps: InspectDeps,
+  transition: Transition,
+): Promise<Inspection | null> {
   if (ruleRequires(transition.stage.rule, "pull_request")) return null;
   const links = await listLinks(deps.db, transition.card.id);
   if (links.some(({ branchName }) => branchName !== null)) return null;
@@ -204,7 +217,10 @@ export async function planFromStoredTips(deps: Deps, transition: Transition): Pr
  * Plans the missing steps of the card's stage from stored state only: creating a branch, or opening
  * the pull request of a branch with pushes. Leaves out repositories without a missing step. Null if GitHub has to be asked.
  */
-export async function planFromStoredState(deps: Deps, transition: Transition): Promise<Inspection | null> {
+export async function planFromStoredState(
+  deps: InspectDeps,
+  transition: Transition,
+): Promise<Inspection | null> {
   const { card, project, stage } = transition;
   const links = await listLinks(deps.db, card.id);
   const startShas = await listBranchStarts(deps.db, card.id);
@@ -237,7 +253,7 @@ export async function planFromStoredState(deps: Deps, transition: Transition): P
 
 /** Null if the trunk's tip is not known, or the repository cannot be reached. */
 async function withoutBranch(
-  deps: Deps,
+  deps: InspectDeps,
   { card, project }: Transition,
   { repository }: Link,
 ): Promise<RepositoryState | null> {
@@ -255,7 +271,7 @@ interface LeftQueue extends Omit<CardPullRequest, "branchName" | "nodeId"> {
   readonly reason: string | null;
 }
 
-export async function listOutOfQueue(deps: Deps, { repositories }: Inspection): Promise<LeftQueue[]> {
+export async function listOutOfQueue(deps: InspectDeps, { repositories }: Inspection): Promise<LeftQueue[]> {
   const left: LeftQueue[] = [];
   for (const { repositoryId, fullName, facts } of repositories) {
     if (isRefusal(facts)) continue;

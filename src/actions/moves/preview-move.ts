@@ -7,10 +7,11 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import { noSuchStage } from "../boards/flow.ts";
+import { forgeAbout } from "../cards/live-reads.ts";
 import type { Deps } from "../deps.ts";
 import { checkGates, type Mover } from "./check-gates.ts";
 import type { Transition } from "./start-move.ts";
-import { inspectCard, inspectEarlierStages, type Inspection } from "./inspect-card.ts";
+import { inspectCard, inspectEarlierStages, type InspectDeps, type Inspection } from "./inspect-card.ts";
 import { readReadiness } from "./read-readiness.ts";
 
 /** `unknown` while GitHub computes mergeability, or if the move must write before that is known. */
@@ -62,14 +63,17 @@ export async function previewMove(
   if (!project || !stage) throw noSuchStage("card", "query.statusId");
   const requiredRole = roleToEnter(stage);
   const roles = { requiredRole, heldRole };
-  const preview = await previewEntry(deps, { card, project, stage, mover });
+  const preview = await previewEntry(
+    { db: deps.db, forge: await forgeAbout(deps, card) },
+    { card, project, stage, mover },
+  );
   return mayAct(heldRole, requiredRole)
     ? { ...preview, ...roles }
     : { ...preview, wouldMove: false, certainty: "certain", whenReady: ARMS_NOTHING, ...roles };
 }
 
 async function previewEntry(
-  deps: Deps,
+  deps: InspectDeps,
   transition: Transition & { readonly mover: Mover },
 ): Promise<Preview> {
   const { card, stage, mover } = transition;
@@ -91,7 +95,11 @@ async function previewEntry(
 
 type MovePreview = Omit<Preview, "whenReady">;
 
-async function previewGit(deps: Deps, transition: Transition, inspection: Inspection): Promise<MovePreview> {
+async function previewGit(
+  deps: InspectDeps,
+  transition: Transition,
+  inspection: Inspection,
+): Promise<MovePreview> {
   const { reasons } = inspection.plan;
   if (reasons.length === 0) return previewOf(transition, inspection.plan);
   if (reasons.some(isGateReason)) return { wouldMove: false, certainty: "certain", steps: [], reasons };

@@ -100,6 +100,7 @@ function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
     }
     throw error;
   };
+  let reserving: Forge | undefined;
   const methods = Object.entries(forge) as [string, (...args: unknown[]) => Promise<unknown>][];
   const reporting = methods.map(([name, method]) => [
     name,
@@ -108,6 +109,7 @@ function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
   return {
     ...(Object.fromEntries(reporting) as Forge),
     withWriteGuard: (mayWrite) => reportingUnusable(forge.withWriteGuard(mayWrite), onUnavailable),
+    withReserve: () => (reserving ??= reportingUnusable(forge.withReserve(), onUnavailable)),
   };
 }
 
@@ -116,9 +118,11 @@ function forgeOf(deps: RepositoryDeps): Forge {
   const on = (ref: RepositoryRef, withinMs?: number) => openRepository(deps, ref, withinMs);
   const forPick = (ref: RepositoryRef) => (commits: number) =>
     on(ref, PICK_WITHIN_MS + (commits - 1) * PICK_WITHIN_MS_PER_COMMIT);
+  let reserving: Forge | undefined;
 
   return {
     withWriteGuard: (mayWrite) => forgeOf({ ...deps, client: client.withWriteGuard(mayWrite) }),
+    withReserve: () => (reserving ??= forgeOf({ ...deps, client: client.withReserve() })),
     identity,
     app: () => readApp(client),
     webhook: () => readWebhook(client),

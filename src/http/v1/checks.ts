@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { forgeAbout } from "../../actions/cards/live-reads.ts";
 import type { PullRequestQuestion } from "../../forge/pull-requests.ts";
 import type { QuestionResult } from "../../forge/values.ts";
 import { listOpenPullRequests, type OpenPullRequest } from "../../store/forge/pull-requests.ts";
@@ -83,13 +84,15 @@ export const checkRoutes: readonly Route[] = [
     path: "/v1/cards/{number}/checks",
     summary: "List the checks of a card",
     description:
-      "Reads the checks live from GitHub: one entry for each repository with an open pull request of the card. If GitHub does not respond for a repository within 5 seconds, its entry has an `error`; the other entries are complete.",
+      "Reads the checks from GitHub, or repeats what it said in the last 3 seconds unless the card has changed since: one entry for each repository with an open pull request of the card. If GitHub does not respond for a repository within 5 seconds, its entry has an `error`; the other entries are complete.",
     tag: "Cards",
     params: cardParams,
     responses: { 200: { description: "Sorted by repository name", schema: z.array(checksEntry) } },
     handle: async (deps, { board, params }) => {
-      const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
-      const results = await askLive((questions) => deps.forge.checks(questions), pulls);
+      const card = await cardOf(deps.db, board, params);
+      const forge = await forgeAbout(deps, card);
+      const pulls = await listOpenPullRequests(deps.db, card.id);
+      const results = await askLive((questions) => forge.checks(questions), pulls);
       return pulls.map(({ fullName, branchName }, index) => {
         const { value: runs, error } = results[index]!;
         return { repository: fullName, branchName, runs, error };
@@ -99,13 +102,15 @@ export const checkRoutes: readonly Route[] = [
   readRoute({
     path: "/v1/cards/{number}/reviews",
     summary: "List the reviews of a card",
-    description: "Reads the reviews live from GitHub, in the same way as the checks.",
+    description: "Reads the reviews from GitHub, in the same way as the checks.",
     tag: "Cards",
     params: cardParams,
     responses: { 200: { description: "Sorted by repository name", schema: z.array(reviewsEntry) } },
     handle: async (deps, { board, params }) => {
-      const pulls = await listOpenPullRequests(deps.db, (await cardOf(deps.db, board, params)).id);
-      const results = await askLive((questions) => deps.forge.reviews(questions), pulls);
+      const card = await cardOf(deps.db, board, params);
+      const forge = await forgeAbout(deps, card);
+      const pulls = await listOpenPullRequests(deps.db, card.id);
+      const results = await askLive((questions) => forge.reviews(questions), pulls);
       return pulls.map(({ fullName, number }, index) => {
         const { value: reviews, error } = results[index]!;
         return { repository: fullName, prNumber: number, reviews, error };

@@ -52,7 +52,7 @@ export const movePlanRoutes: readonly Route[] = [
     path: "/v1/cards/{number}/move-plan",
     summary: "Preview a move",
     description:
-      "Reads GitHub and makes the same plan as `POST /v1/cards/{number}/move`, without changing anything or waiting until GitHub has computed mergeability. Does not check whether another call is moving the card.",
+      "Reads GitHub, as the checks do, and makes the same plan as `POST /v1/cards/{number}/move`, without changing anything or waiting until GitHub has computed mergeability. Does not check whether another call is moving the card.",
     tag: "Cards",
     params: cardParams,
     query: z.object({

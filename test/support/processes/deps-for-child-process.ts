@@ -8,6 +8,7 @@ import { createLog } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics/metrics.ts";
 import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
 import type { Db } from "../../../src/store/db/connect.ts";
+import { createLiveReads } from "../../../src/actions/cards/live-reads.ts";
 import { createCachedBoards } from "../../../src/store/cards/cached-boards.ts";
 import { createForgeLimits } from "../../../src/store/forge/forge-limits.ts";
 
@@ -28,6 +29,7 @@ export function depsForChildProcess(db: Db, { apiUrl, app }: RunningForge): Deps
     }),
     metrics: createMetrics(),
     boards: createCachedBoards(),
+    liveReads: createLiveReads(),
     feed: createFeed(db, log),
     webhookClient: createWebhookClient(),
     claimsPerCredential: DEFAULT_CLAIMS_PER_CREDENTIAL,

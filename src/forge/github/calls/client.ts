@@ -51,6 +51,8 @@ export interface GitHubClient {
   as(account: Account, withinMs?: number): GitHubCaller;
   /** A client that sends a write only if `mayWrite` is true then, and else throws. */
   withWriteGuard(mayWrite: MayWrite): GitHubClient;
+  /** A client that leaves the reserve of the limits. */
+  withReserve(): GitHubClient;
 }
 
 export type MayWrite = () => Promise<boolean>;
@@ -59,6 +61,8 @@ interface ClientDeps extends CallDeps, Pacing {
   readonly onRefused: OnRefused;
   /** Absent: every write may be sent. */
   readonly mayWrite?: MayWrite;
+  /** Whether calls leave the reserve of the limits. */
+  readonly leavesReserve?: boolean;
   readonly onUnavailable: OnUnavailable;
   readonly log: Logger;
 }
@@ -91,6 +95,7 @@ export function createClient(deps: ClientDeps): GitHubClient {
       return { read: rest(false), write: rest(true), query: graphql(false), mutate: graphql(true) };
     },
     withWriteGuard: (mayWrite) => createClient({ ...deps, mayWrite }),
+    withReserve: () => createClient({ ...deps, leavesReserve: true }),
   };
 }
 
@@ -136,6 +141,7 @@ const isOutage = (error: unknown): error is ForgeUnavailable =>
   error instanceof ForgeUnavailable && error.reason === "outage" && error.cause instanceof CallFailure;
 
 async function attempt(deps: ClientDeps, call: GitHubCall): Promise<GitHubResponse> {
+  if (deps.leavesReserve === true) deps.limits.takeOptional(String(call.account), call.kind);
   await awaitTurn(deps, call);
   const progress = { isSent: false, isAbandoned: false, assertPermitted: () => assertPermitted(deps, call) };
   const sentAt = deps.clock.now();

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { ForgeLimited } from "../../values.ts";
 import { checkBeforeSending } from "./failures.ts";
 import { type HttpResponse, limitIn, type ReportedLimit } from "./reported-limits.ts";
+import { createReserve } from "./reserve.ts";
 
 /**
  * The first wait in seconds when GitHub states none
@@ -35,6 +36,8 @@ export interface LimitedRequest {
 export interface Limits {
   /** Throws `ForgeLimited` while GitHub limits the account. */
   check(account: string): Promise<void>;
+  /** Counts a read that nothing depends on. Throws `ForgeLimited` if it would use the reserve of moves. */
+  takeOptional(account: string, kind: "rest" | "graphql"): void;
   /**
    * Sends one request, unless GitHub limits its account, and reads limits from the response. Throws
    * `ForgeLimited` for both. Throws `NotSent` if the limits cannot be read.
@@ -50,6 +53,7 @@ export const limitedFor = (seconds: number, now: number): ForgeLimited =>
 export function createLimits(clock: { now(): number }, shared: SharedLimits | null, log: Logger): Limits {
   /** Limits that are not stored or not stored yet, by account. */
   const limitedUntil = new Map<string, number>();
+  const reserve = createReserve(clock);
 
   const limited = (seconds: number): ForgeLimited => limitedFor(seconds, clock.now());
 
@@ -84,6 +88,7 @@ export function createLimits(clock: { now(): number }, shared: SharedLimits | nu
   ): Promise<Sent> {
     const nextWaitIsLonger = await checkBeforeSending(check(account));
     const response = await send();
+    reserve.record(account, response);
     const limit = await limitIn(url, response, clock.now());
     if (limit === null) {
       // If it fails, the next success repeats it.
@@ -97,5 +102,10 @@ export function createLimits(clock: { now(): number }, shared: SharedLimits | nu
     throw limited(seconds);
   }
 
-  return { check: async (account) => void (await check(account)), guard };
+  function takeOptional(account: string, kind: "rest" | "graphql"): void {
+    const seconds = reserve.take(account, kind);
+    if (seconds > 0) throw limited(seconds);
+  }
+
+  return { check: async (account) => void (await check(account)), takeOptional, guard };
 }

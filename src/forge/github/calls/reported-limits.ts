@@ -37,6 +37,26 @@ export async function limitIn(
   return { seconds: stated.length === 0 ? null : Math.max(1, Math.ceil(Math.max(...stated))) };
 }
 
+/** What GitHub still allows an account until `resetsIn` seconds from now. */
+export interface Allowance {
+  /** `core` for REST, or `graphql`. */
+  readonly resource: string;
+  readonly remaining: number;
+  readonly limit: number;
+  readonly resetsIn: number;
+}
+
+/** The allowance in a response, or null. */
+export function allowanceIn(response: Pick<HttpResponse, "headers">, now: number): Allowance | null {
+  const header = (name: string): string | null => response.headers.get(`x-ratelimit-${name}`);
+  const resource = header("resource");
+  const remaining = numberIn(header("remaining"));
+  const limit = numberIn(header("limit"));
+  const reset = numberIn(header("reset"));
+  if (resource === null || remaining === null || limit === null || reset === null) return null;
+  return { resource, remaining, limit, resetsIn: reset - respondedAt(response, now) / 1_000 };
+}
+
 const MENTIONS_LIMIT = /rate.?limit|abuse detection|temporarily blocked/i;
 const PRIMARY = /API rate limit (already )?exceeded/i;
 const SECONDARY = /\brate limit\b|temporarily blocked|abuse detection/i;
@@ -72,7 +92,7 @@ function bodyOf(json: string): Body {
 }
 
 /** In milliseconds. */
-function respondedAt({ headers }: HttpResponse, now: number): number {
+function respondedAt({ headers }: Pick<HttpResponse, "headers">, now: number): number {
   const at = Date.parse(headers.get("date") ?? "");
   return Number.isNaN(at) ? now : at;
 }

@@ -1,0 +1,66 @@
+import type { Forge } from "../../forge/forge.ts";
+import { readCardStamp } from "../../store/cards/card-stamp.ts";
+import type { Db } from "../../store/db/connect.ts";
+
+/** How long an answer of GitHub about a card is served again, in milliseconds. */
+const FRESH_MS = 3_000;
+/** The same for a failure: a retry may ask again sooner. */
+const FAILED_MS = 1_000;
+
+interface Answer {
+  /** Of the card, before GitHub was asked. */
+  readonly stamp: string;
+  readonly result: Promise<unknown>;
+  /** Infinity while GitHub is asked. */
+  freshUntil: number;
+}
+
+/** What GitHub said lately to GET routes, by card and question, in one process. */
+export interface LiveReads {
+  /** Asks GitHub, unless it is asked the same now or has answered it since the last change of the card. */
+  ask<T>(key: string, stamp: string, ask: () => Promise<T>): Promise<T>;
+}
+
+export function createLiveReads(now: () => number = () => performance.now()): LiveReads {
+  const answers = new Map<string, Answer>();
+
+  function dropOld(): void {
+    for (const [key, { freshUntil }] of answers) if (freshUntil < now()) answers.delete(key);
+  }
+
+  return {
+    ask: <T>(key: string, stamp: string, ask: () => Promise<T>) => {
+      const known = answers.get(key);
+      if (known?.stamp === stamp && known.freshUntil >= now()) return known.result as Promise<T>;
+      dropOld();
+      const result = ask();
+      const answer: Answer = { stamp, result, freshUntil: Infinity };
+      answers.set(key, answer);
+      result.then(
+        (value) => (answer.freshUntil = now() + (isComplete(value) ? FRESH_MS : FAILED_MS)),
+        () => (answer.freshUntil = now() + FAILED_MS),
+      );
+      return result;
+    },
+  };
+}
+
+/** False if GitHub did not respond about one of several repositories. */
+const isComplete = (value: unknown): boolean =>
+  !Array.isArray(value) || value.every((each: { readonly ok?: boolean }) => each.ok !== false);
+
+/** The forge for a GET route about a card: concurrent and repeated questions are asked once. */
+export async function forgeAbout(
+  { db, forge, liveReads }: { readonly db: Db; readonly forge: Forge; readonly liveReads: LiveReads },
+  { id: cardId }: { readonly id: string },
+): Promise<Pick<Forge, "inspect" | "checks" | "reviews">> {
+  const stamp = await readCardStamp(db, cardId);
+  const once = <T>(name: string, asked: unknown, ask: () => Promise<T>): Promise<T> =>
+    liveReads.ask(`${cardId} ${name} ${JSON.stringify(asked)}`, stamp, ask);
+  return {
+    inspect: (questions, options) =>
+      once("inspect", [questions, options], () => forge.inspect(questions, options)),
+    checks: (questions) => once("checks", questions, () => forge.checks(questions)),
+    reviews: (questions) => once("reviews", questions, () => forge.reviews(questions)),
+  };
+}
