@@ -19,6 +19,7 @@ import { eventStreams } from "./attacks/event-streams.ts";
 import { floods } from "./attacks/floods.ts";
 import { foreignIds } from "./attacks/foreign-ids.ts";
 import { DISK_FULL_LOGGED, fullDisk } from "./attacks/full-disk.ts";
+import { hostileTexts } from "./attacks/hostile-texts.ts";
 import { hostileTools } from "./attacks/hostile-tools.ts";
 import { readingViewer } from "./attacks/reading-viewer.ts";
 import { removedMembers } from "./attacks/removed-members.ts";
@@ -41,6 +42,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "busy repositories": busyRepositories,
   "slow receivers": slowReceivers,
   "a reading viewer": readingViewer,
+  "hostile texts": hostileTexts,
   "event streams": eventStreams,
   "unknown senders": unknownSenders,
   "busy keys": busyKeys,

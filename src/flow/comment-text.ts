@@ -13,21 +13,25 @@ export function plainName(name: string): string {
 /** A question mark at the end of a word, as opposed to one in an address. */
 const QUESTION = /[?？؟](?=[\s"'”’»*_~)\]!.?？؟]|$)/;
 
-/** Whether a comment asks a question, outside code and quotes. Takes linear time. */
+/** GitHub allows longer comments. The start of one is read, in characters, so that no step takes long. */
+const MAX_READ = 16_000;
+
+/** Whether the start of a comment asks a question, outside code and quotes. Takes linear time. */
 export const isQuestion = (markdown: string): boolean =>
-  ownProseOf(markdown).some(({ shown }) => QUESTION.test(shown));
+  ownProseOf(markdown.slice(0, MAX_READ)).some(({ shown }) => QUESTION.test(shown));
 
 /** In characters; a longer reason is cut. */
 const MAX_REASON = 500;
 const COMMAND = /^[ \t]*\/give-up(?=[ \t]|$)/i;
 
 /**
- * The reason in a line `/give-up <reason>` outside code and quotes. Empty without a reason, null
+ * The reason in a line `/give-up <reason>` at the start of a comment, outside code and quotes. Empty without a reason, null
  * without the command. Takes linear time.
  */
 export function giveUpReason(markdown: string): string | null {
-  if (!/\/give-up/i.test(markdown)) return null;
-  for (const { text, shown } of ownProseOf(markdown)) {
+  const read = markdown.slice(0, MAX_READ);
+  if (!/\/give-up/i.test(read)) return null;
+  for (const { text, shown } of ownProseOf(read)) {
     const at = shown.split("\n").findIndex((line) => COMMAND.test(line));
     if (at < 0) continue;
     const line = text.split("\n")[at] ?? "";

@@ -51,6 +51,9 @@ const ENTITY = /&[#A-Za-z0-9]+$/;
 /** The start of an address that GitHub certainly links. Links contain no mentions. */
 const ADDRESS = /\shttps?:\/\/[a-z0-9][a-z0-9-]*(?:\.[a-z0-9][a-z0-9-]*)+(?::\d+)?\/[\w./%?=+,;:#-]*$/i;
 
+/** Longer texts are not parsed, in characters: it would take longer than 50 milliseconds. */
+const MAX_PARSED = 8_000;
+
 /** Deeper nesting would take quadratic time. */
 const parser = new MarkdownIt("commonmark", { maxNesting: 100 }).disable(["entity", "emphasis"]);
 
@@ -79,7 +82,7 @@ export interface InertTextOptions {
 /**
  * A text without effects on GitHub: no mentions, references, closing keywords, tokens that skip CI,
  * or commands to bots. Only adds joiners. If GitHub may parse the Markdown differently from
- * CommonMark, none of it counts as code. Takes linear time.
+ * CommonMark, or if the text is long, none of it counts as code. Takes linear time.
  */
 export function inertText(text: string, { isMarkdown = false, keeps = [] }: InertTextOptions = {}): string {
   const [mark = ""] = (isMarkdown && FIRST_MARK.exec(text)) || [];
@@ -111,6 +114,7 @@ const isTokenAt = (text: string, offset: number, token: string): boolean =>
 
 /** The offset of each token in fences and code spans; null when GitHub may find other ones. */
 function placesInCode(markdown: string): ReadonlySet<number> | null {
+  if (markdown.length > MAX_PARSED) return null;
   const env = { references: {} };
   const marked = markdown
     .replaceAll("\uFFFF", "\uFFFD")

@@ -1,3 +1,4 @@
+import { piecesOf } from "./markdown-pieces.ts";
 import { proseOf } from "./markdown-prose.ts";
 import { pageSlugOf } from "./names.ts";
 
@@ -8,25 +9,25 @@ const MAX_TARGET = 200;
 const LINK = /\[\[([^[\]\n]+)\]\]/g;
 
 /**
- * The slugs of the first 500 pages that a Markdown text links to by `[[Title]]`, `[[slug]]` or
- * `[[slug|text]]`, but not in code or after a backslash. In the order of the text, each once. Takes
- * linear time.
+ * The first 500 links of a Markdown text to pages by `[[Title]]`, `[[slug]]` or `[[slug|text]]`, but not
+ * in code or after a backslash: as they are written, without `|text`, with the slug of each. In the order
+ * of the text, each once. Takes linear time, in steps of at most 50 milliseconds.
  */
-export const wikiLinksOf = (markdown: string): string[] => [...new Set(wikiTargetsOf(markdown).values())];
-
-/** The same links as they are written, without `|text`, with the slug of each. */
-export function wikiTargetsOf(markdown: string): ReadonlyMap<string, string> {
+export function* readWikiTargets(markdown: string): Generator<void, ReadonlyMap<string, string>> {
   const targets = new Map<string, string>();
   const slugs = new Set<string>();
-  if (!markdown.includes("[[")) return targets;
-  for (const { shown } of proseOf(markdown)) {
-    for (const [, inside = ""] of shown.matchAll(LINK)) {
-      const target = linkTargetOf(inside);
-      if (target === null || targets.has(target)) continue;
-      const slug = pageSlugOf(target);
-      targets.set(target, slug);
-      if (slugs.add(slug).size === MAX_LINKS) return targets;
+  for (const piece of piecesOf(markdown.replaceAll(/\r\n?/g, "\n"))) {
+    if (!piece.includes("[[")) continue;
+    for (const { shown } of proseOf(piece)) {
+      for (const [, inside = ""] of shown.matchAll(LINK)) {
+        const target = linkTargetOf(inside);
+        if (target === null || targets.has(target)) continue;
+        const slug = pageSlugOf(target);
+        targets.set(target, slug);
+        if (slugs.add(slug).size === MAX_LINKS) return targets;
+      }
     }
+    yield;
   }
   return targets;
 }

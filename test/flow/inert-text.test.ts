@@ -124,6 +124,12 @@ describe("any text", () => {
     );
   });
 
+  test("that is long counts as prose, also in code: parsing it would take too long", () => {
+    const code = "`@ada`";
+    expect(shown(inertText(code.padEnd(8_000), { isMarkdown: true }))).toContain("`@ada`");
+    expect(shown(inertText(code.padEnd(8_001), { isMarkdown: true }))).toContain("`@|ada`");
+  });
+
   test("stays as it is without tokens", () => {
     const words = fc.constantFrom(
       "fix",

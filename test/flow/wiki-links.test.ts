@@ -1,9 +1,18 @@
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { freeSlug, pageSlugOf } from "../../src/flow/names.ts";
-import { wikiLinksOf } from "../../src/flow/wiki-links.ts";
+import { piecesOf } from "../../src/flow/markdown-pieces.ts";
+import { readWikiTargets } from "../../src/flow/wiki-links.ts";
 import { growthOf, LINEAR_GROWTH } from "../support/cpu-time.ts";
 import { HOSTILE_MARKDOWN } from "../support/hostile-markdown.ts";
+
+function wikiLinksOf(markdown: string): string[] {
+  const reading = readWikiTargets(markdown);
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return [...new Set(step.value.values())];
+  }
+}
 
 const linksTo = (count: number): string =>
   Array.from({ length: count }, (_, at) => `[[page ${at}]] [[page ${at}]]`).join("\n");
@@ -141,6 +150,40 @@ describe("the wiki links of a text", () => {
         for (const slug of wikiLinksOf(text)) expect(between).toContain(slug);
       }),
     );
+  });
+});
+
+describe("a long text", () => {
+  const LONG = 200_000;
+  const MAX_PIECE = 8_000;
+  /** A piece that goes on in a code block begins with its fence. */
+  const LONGEST_FENCE = MAX_PIECE;
+  const lines = (line: string, size = LONG): string => line.repeat(size / line.length);
+
+  it.each(HOSTILE_MARKDOWN)("of %s is read in short pieces", (_what, textOf) => {
+    const text = textOf(LONG);
+    const pieces = piecesOf(text);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(MAX_PIECE + LONGEST_FENCE);
+    expect(pieces.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThanOrEqual(text.length);
+  });
+
+  it("is cut where a paragraph starts, and loses no character", () => {
+    const paragraph = `${"word ".repeat(100)}\n\n- item\n\n  more\n\n`;
+    const pieces = piecesOf(lines(paragraph));
+    expect(pieces.join("")).toBe(lines(paragraph));
+    expect(pieces.length).toBeGreaterThan(20);
+    expect(pieces.filter((piece) => !piece.startsWith("word "))).toEqual([]);
+  });
+
+  it.each([
+    ["in paragraphs", "word\n\n"],
+    ["in one list", "- item\n"],
+    ["in one line", "word "],
+    ["in a quote", "> word\n"],
+  ])("%s keeps its links, also after a long code block", (_what, line) => {
+    const code = `\`\`\`ts\n${lines("const a = [[No]];\n", 30_000)}\`\`\`\n\n`;
+    const text = `[[A]]\n\n${lines(line, 50_000)}\n\n[[B]]\n\n${code}${lines(line, 50_000)}\n\n[[C]]`;
+    expect(wikiLinksOf(text)).toEqual(["a", "b", "c"]);
   });
 });
 

@@ -1,11 +1,11 @@
 import { invalid } from "../../errors.ts";
-import { wikiLinksOf } from "../../flow/wiki-links.ts";
 import { findCard, isSelfOrAncestor, type Priority } from "../../store/cards/cards.ts";
 import { lockFeature } from "../../store/cards/features.ts";
 import { lockRelated, setRelated } from "../../store/cards/card-relations.ts";
 import { setCardPageLinks } from "../../store/cards/page-links.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
+import { wikiLinksOf } from "../pages/wiki-links.ts";
 import { isMember } from "../../store/tenancy/credentials.ts";
 
 /** The fields of a card that a request sets. Ids refer to the board. */
@@ -117,8 +117,9 @@ export async function saveCardPages(
   cardId: string,
   { description, docIds }: CardInput,
 ): Promise<void> {
+  const links = description === undefined ? null : await wikiLinksOf(description);
   await allInOrder([
     docIds && setRelated(trx, "pages", cardId, docIds),
-    description !== undefined && setCardPageLinks(trx, workspaceId, cardId, wikiLinksOf(description)),
+    links && setCardPageLinks(trx, workspaceId, cardId, links),
   ]);
 }

@@ -1,6 +1,5 @@
 import { invalid, requireFound } from "../../errors.ts";
 import { freeSlug, pageSlugOf } from "../../flow/names.ts";
-import { wikiLinksOf } from "../../flow/wiki-links.ts";
 import { isSelfOrAncestor } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
@@ -21,6 +20,7 @@ import {
 } from "../../store/cards/pages.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
+import { wikiLinksOf } from "./wiki-links.ts";
 
 interface CreatePageInput {
   readonly title: string;
@@ -36,13 +36,14 @@ export async function createPage(
 ): Promise<StoredResponse> {
   const { trx, workspaceId, userId } = write;
   const id = deps.newId();
+  const links = await wikiLinksOf(body);
   await lockPages(trx, workspaceId);
   if (parentId !== null) await requireParent(trx, workspaceId, id, parentId);
   const slug = await slugFor(trx, workspaceId, id, title);
   const rank = await pageRankAtEnd(trx, { workspaceId, parentId, pageId: id });
   await insertPage(trx, { id, workspaceId, title, slug, parentId, rank, body, createdBy: userId });
   await takeSlug(trx, workspaceId, id, slug);
-  await setPageLinks(trx, workspaceId, id, wikiLinksOf(body));
+  await setPageLinks(trx, workspaceId, id, links);
   await recordPage(write, null, { id, title, parentId });
   return write.respond(await readPage(trx, workspaceId, id), 201);
 }
@@ -62,6 +63,7 @@ export async function changePage(
   input: ChangePageInput,
 ): Promise<StoredResponse> {
   const { trx, workspaceId } = write;
+  const links = await wikiLinksOf(input.body ?? "");
   await lockPages(trx, workspaceId);
   const page = requireFound(await findPage(trx, workspaceId, id), "page");
   if (Object.keys(input).length > 0) {
@@ -72,7 +74,7 @@ export async function changePage(
     };
     await updatePage(trx, id, changes, write.userId);
     if (changes.slug !== undefined) await takeSlug(trx, workspaceId, id, changes.slug);
-    if (input.body !== undefined) await setPageLinks(trx, workspaceId, id, wikiLinksOf(input.body));
+    if (input.body !== undefined) await setPageLinks(trx, workspaceId, id, links);
     await recordPage(write, page, requireFound(await findPage(trx, workspaceId, id), "page"));
   }
   return write.respond(await readPage(trx, workspaceId, id));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { notFound } from "../../errors.ts";
 import { pageSlugOf } from "../../flow/names.ts";
-import { wikiTargetsOf } from "../../flow/wiki-links.ts";
+import { wikiTargetsOf } from "../../actions/pages/wiki-links.ts";
 import { findPageIdBySlug } from "../../store/cards/page-links.ts";
 import { readPage } from "../../store/cards/pages.ts";
 import { readRoute, type Route } from "../route.ts";
@@ -27,7 +27,7 @@ export const pageRoutes: readonly Route[] = [
       const pageId = await findPageIdBySlug(db, workspaceId, slug);
       const found = pageId === null ? null : await readPage(db, workspaceId, pageId);
       if (!found) throw notFound(`There is no page ${slug} on this board.`);
-      const links = [...wikiTargetsOf(found.body)].map(([target, to]) => ({ target, slug: to }));
+      const links = [...(await wikiTargetsOf(found.body))].map(([target, to]) => ({ target, slug: to }));
       return { ...found, links };
     },
   }),

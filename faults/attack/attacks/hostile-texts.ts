@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { HOSTILE_MARKDOWN } from "../../../test/support/hostile-markdown.ts";
+import type { Scene } from "../scene.ts";
+
+/** The longest page, and the longest comment. */
+const [PAGE, COMMENT] = [199_990, 9_990];
+/** The service's CPU has other work during an attack, so a single slow response proves nothing. */
+const MAX_MS = 250;
+const SLOW_TWICE = 2;
+
+/** Saves the longest pages and comments of texts that are costly to parse, while others wait for a response. */
+export async function hostileTexts(scene: Scene): Promise<void> {
+  const { world, random } = scene;
+  const board = world.boards.at(3);
+  if (!board) throw new Error("the attack needs four boards");
+  const page = await board.api.post<{ id: string }>("/v1/docs", {
+    title: `Hostile ${random.between(1, 1e9)}`,
+  });
+  const { number } = await board.api.card({ title: "Hostile comments", repositoryIds: [] });
+  while (!scene.isOver()) {
+    const [what, textOf] = random.pick(HOSTILE_MARKDOWN) ?? HOSTILE_MARKDOWN[0]!;
+    let slow = 0;
+    for (let repeat = 0; repeat < SLOW_TWICE; repeat++) {
+      const body = `[[a]]\n\n${textOf(PAGE)}`.slice(0, PAGE);
+      const saving = Promise.all([
+        board.api.patch(`/v1/docs/${page.body.id}`, { body }),
+        board.api.post(`/v1/cards/${number}/comments`, { body: textOf(COMMENT).slice(0, COMMENT) || "x" }),
+      ]);
+      const longest = await longestResponse(world.service.baseUrl, saving);
+      if (longest > MAX_MS) slow++;
+    }
+    scene.tried();
+    if (slow === SLOW_TWICE)
+      scene.found(`a text of ${what} delays other responses by more than ${MAX_MS} ms`);
+  }
+}
+
+/** The longest response time of `/healthz`, which needs the event loop only, until `work` ends. */
+async function longestResponse(baseUrl: string, work: Promise<unknown>): Promise<number> {
+  const state = { isDone: false };
+  const done = work.finally(() => (state.isDone = true));
+  let longest = 0;
+  while (!state.isDone) {
+    const began = performance.now();
+    await (await fetch(`${baseUrl}/healthz`)).text();
+    longest = Math.max(longest, performance.now() - began);
+    await sleep(5);
+  }
+  await done;
+  return longest;
+}
