@@ -15,6 +15,7 @@ import { badInput } from "./attacks/bad-input.ts";
 import { busyKeys } from "./attacks/busy-keys.ts";
 import { chosenValues } from "./attacks/chosen-values.ts";
 import { busyRepositories } from "./attacks/busy-repositories.ts";
+import { costlySearches } from "./attacks/costly-searches.ts";
 import { eventStreams } from "./attacks/event-streams.ts";
 import { floods } from "./attacks/floods.ts";
 import { foreignIds } from "./attacks/foreign-ids.ts";
@@ -43,6 +44,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "slow receivers": slowReceivers,
   "a reading viewer": readingViewer,
   "hostile texts": hostileTexts,
+  "costly searches": costlySearches,
   "event streams": eventStreams,
   "unknown senders": unknownSenders,
   "busy keys": busyKeys,

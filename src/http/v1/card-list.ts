@@ -12,6 +12,7 @@ import type { ReadCall, Route } from "../route.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { id, text } from "../validate.ts";
 import { card } from "./cards.ts";
+import { searchText } from "./search.ts";
 
 const NOBODY = "none";
 const CALLER = "@me";
@@ -38,7 +39,7 @@ const filters = z.object({
     .meta({
       description: `Cards that are claimed, that are not, or that the credential has claimed (\`${MINE}\`)`,
     }),
-  q: text({ min: 1, max: 500 }).optional().meta({
+  q: searchText.optional().meta({
     description: "Cards whose title or description matches, as in GET /v1/search; or the number of a card",
   }),
   sort: z

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { search } from "../../store/cards/search.ts";
-import { SEARCH_KINDS } from "../../store/cards/search-query.ts";
+import { countWords, MAX_WORDS, SEARCH_KINDS } from "../../store/cards/search-query.ts";
 import { readRoute, type Route } from "../route.ts";
 import { digits, text } from "../validate.ts";
 import { actor, timestamp } from "./shapes.ts";
@@ -15,10 +15,16 @@ const kindName = z.enum(["cards", "pages", "comments"], {
     `has no kind ${JSON.stringify(issue.input)}; the kinds are ${Object.keys(KINDS).join(", ")}`,
 });
 
+/** What a search looks for. */
+export const searchText = text({ min: 1, max: 500 }).refine(
+  (words) => countWords(words) <= MAX_WORDS,
+  `must have at most ${MAX_WORDS} words`,
+);
+
 const query = z.object({
-  q: text({ min: 1, max: 500 }).meta({
+  q: searchText.meta({
     description:
-      'All of these words, in any case. `"…"` finds words in this order, `or` either word, `-` texts without the word. A last word of three or more letters also finds longer words. `#14` or `14` finds the card with this number',
+      'All of these words, at most 16, in any case. `"…"` finds words in this order, `or` either word, `-` texts without the word. A last word of three or more letters also finds longer words. `#14` or `14` finds the card with this number',
   }),
   kinds: z
     .string()

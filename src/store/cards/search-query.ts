@@ -17,6 +17,14 @@ export const matchesSql = (columns: string, words: string): string => `
    where t.workspace_id = :workspaceId and numnode(${words}) > 0
      and t.words @@ (${words} && cast(:scope as tsquery))`;
 
+/** More words than anybody searches for. Each is looked for in each text found. */
+export const MAX_WORDS = 16;
+
+/** Letters and digits, as PostgreSQL's parser separates them. */
+const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
+
+export const countWords = (query: string): number => query.normalize("NFKC").match(WORDS)?.length ?? 0;
+
 /** A last word of three or more letters or digits, which also finds longer words. */
 const PREFIX = /(?:^|\s)[\p{L}\p{M}\p{N}]{3,}\s*$/u;
 const CARD_NUMBER = /^\s*#?0*(\d{1,9})\s*$/;

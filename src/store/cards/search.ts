@@ -21,6 +21,8 @@ export interface SearchResult {
 /** The numbers of characters in a snippet, and before the first word found. */
 const SNIPPET_LENGTH = 200;
 const CONTEXT_BEFORE = 60;
+/** Words after this many characters are not found (`record_text`), and not looked for. */
+const SEARCHED_LENGTH = 65_536;
 
 const WORDS = "(select words from searched)";
 
@@ -49,9 +51,10 @@ export const SEARCH = `
     left join pages p on b.kind = 'page' and p.id = b.id
     join users u on u.id = coalesce(t.actor_id, p.updated_by, c.created_by)
    cross join lateral (select coalesce(t.body, p.body, c.description) as body) x
+   cross join lateral (select lower(left(x.body, ${SEARCHED_LENGTH})) as body offset 0) searchable
    cross join lateral (
-     select greatest(coalesce(min(strpos(lower(x.body), term)) filter (where strpos(lower(x.body), term) > 0), 1) - ${CONTEXT_BEFORE}, 1)
-            as start from terms) hit
+     select greatest(coalesce(min(nullif(strpos(searchable.body, term), 0)), 1) - ${CONTEXT_BEFORE}, 1) as start
+       from terms) hit
    where c.id is not null or p.id is not null
    order by b.rank desc nulls first, b.id desc limit :limit`;
 
