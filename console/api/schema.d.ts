@@ -1578,6 +1578,7 @@ export interface Operations {
       readonly docIds?: readonly string[];
       readonly priority?: ("none" | "low" | "medium" | "high" | "urgent");
       readonly assigneeId?: (string | null);
+      readonly assignee?: (string | null);
       readonly dueDate?: (string | null);
       readonly parentNumber?: (number | null);
     };
@@ -1605,6 +1606,7 @@ export interface Operations {
       readonly docIds?: readonly string[];
       readonly priority?: ("none" | "low" | "medium" | "high" | "urgent");
       readonly assigneeId?: (string | null);
+      readonly assignee?: (string | null);
       readonly dueDate?: (string | null);
       readonly parentNumber?: (number | null);
     };

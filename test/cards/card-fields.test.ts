@@ -108,19 +108,12 @@ describe("the fields of a card", () => {
     await expectRefused(fields, path);
   });
 
-  it.each([
-    "id",
-    "position",
-    "blocked",
-    "repositories",
-    "labels",
-    "assignee",
-    "createdAt",
-    "workspaceId",
-    "role",
-  ])("do not include %s in a write", async (field) => {
-    await expectRefused({ [field]: null }, `body.${field}`);
-  });
+  it.each(["id", "position", "blocked", "repositories", "labels", "createdAt", "workspaceId", "role"])(
+    "do not include %s in a write",
+    async (field) => {
+      await expectRefused({ [field]: null }, `body.${field}`);
+    },
+  );
 
   it("are refused with a message that spaces around a title do not count", async () => {
     const refused = await create({ title: " \t" });
@@ -166,6 +159,31 @@ describe("the fields of a card", () => {
     const before = (await board.api.get(`/v1/cards/${number}`)).body;
     expect((await board.api.patch(`/v1/cards/${number}`, {})).body).toEqual(before);
     expect((await board.api.timeline(number)).map(({ kind }) => kind)).toEqual(["created", "updated"]);
+  });
+
+  // Contract: Cards: `PATCH` leaves omitted fields unchanged; `null` clears a field
+  it("are cleared by null on assignee, dueDate, parentNumber and featureId", async () => {
+    const { body: members } = await board.api.get<{ id: string }[]>("/v1/members");
+    const me = members[0]?.id;
+    const parent = await board.api.card();
+    const feature = await board.api.post("/v1/features", { name: "Clearing" });
+    const set = {
+      assignee: me,
+      dueDate: "2026-12-31",
+      parentNumber: parent.number,
+      featureId: feature.body["id"],
+    };
+    const created = await create({ title: "Full", ...set });
+    const { assignee, ...others } = set;
+    expect(created).toMatchObject({ status: 201, body: { assignee: { id: assignee }, ...others } });
+    const path = `/v1/cards/${created.body["number"] as number}`;
+    const none = { assignee: null, dueDate: null, parentNumber: null, featureId: null };
+    expect(await board.api.patch(path, none)).toMatchObject({ status: 200, body: none });
+    expect(await board.api.patch(path, { assigneeId: me, assignee: null })).toMatchObject({
+      status: 400,
+      body: { issues: [{ path: "body.assignee" }] },
+    });
+    expect((await board.api.patch(path, { assigneeId: me })).body).toMatchObject({ assignee: { id: me } });
   });
 
   // Contract: Cards: A new card has priority `none`, no assignee and no labels

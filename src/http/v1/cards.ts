@@ -3,6 +3,7 @@ import { createCard } from "../../actions/cards/create-card.ts";
 import { deleteCard, updateCard } from "../../actions/cards/update-card.ts";
 import { cancelArmed } from "../../actions/moves/cancel-armed.ts";
 import { DEFAULT_EXPIRY_HOURS, moveCard } from "../../actions/moves/move-card.ts";
+import { invalid } from "../../errors.ts";
 import { readCardJson } from "../../store/cards/cards.ts";
 import { listTimeline } from "../../store/events/timeline.ts";
 import { cardOf, cardParams, cardNotFound, projectOf } from "../resolve.ts";
@@ -94,6 +95,7 @@ const related = {
     .meta({ description: "Pages of the board to attach to the card. Replaces the whole set" }),
   priority: priority.optional(),
   assigneeId: id().nullable().optional().meta({ description: "A member of the board; null for none" }),
+  assignee: id().nullable().optional().meta({ description: "Another name of `assigneeId`" }),
   dueDate: day().nullable().optional(),
   parentNumber: z
     .int()
@@ -101,6 +103,19 @@ const related = {
     .optional()
     .meta({ description: "A card of the same board; null for none" }),
 };
+
+/** The input with `assigneeId` for `assignee`. Throws `invalid` if the two differ. */
+function withAssigneeId<
+  T extends { assignee?: string | null | undefined; assigneeId?: string | null | undefined },
+>(input: T): Omit<T, "assignee"> {
+  const { assignee, ...named } = input;
+  if (assignee === undefined) return named;
+  if (named.assigneeId !== undefined && named.assigneeId !== assignee) {
+    const message = "is another name of assigneeId. Send one of them";
+    throw invalid(`body.assignee: ${message}`, [{ path: "body.assignee", message }]);
+  }
+  return { ...named, assigneeId: assignee };
+}
 
 const alreadyMerged = z.array(landed).optional().meta({
   description:
@@ -156,7 +171,12 @@ export const cardRoutes: readonly Route[] = [
     }),
     responses: { 201: { description: "The created card", schema: card } },
     handle: async (deps, { write, body: { projectId, ...input } }) =>
-      createCard(deps, write, await projectOf(write.trx, write.workspaceId, projectId), input),
+      createCard(
+        deps,
+        write,
+        await projectOf(write.trx, write.workspaceId, projectId),
+        withAssigneeId(input),
+      ),
   }),
   readRoute({
     path: "/v1/cards/{number}",
@@ -198,7 +218,7 @@ export const cardRoutes: readonly Route[] = [
       },
     },
     find: cardOf,
-    handle: (deps, { write, subject, body }) => updateCard(deps, write, subject, body),
+    handle: (deps, { write, subject, body }) => updateCard(deps, write, subject, withAssigneeId(body)),
   }),
   writeRoute({
     method: "delete",
