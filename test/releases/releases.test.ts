@@ -145,7 +145,9 @@ describe("a release", () => {
     for (const { status, body } of writes) {
       expect([status, (body as { message: string }).message]).toEqual([
         400,
-        expect.stringMatching(/Releases are turned off in this flow/),
+        expect.stringMatching(
+          /^This flow does not work with releases\. Turn it on in the flow settings: PUT /,
+        ),
       ]);
     }
     expect((await own.api.get(`/v1/releases/${id}`)).status).toBe(200);

@@ -108,7 +108,7 @@ export const releaseInPath = { params: releaseParams, find: releaseToWrite };
 function requireReleases(areOn: boolean, projectId: string): void {
   if (areOn) return;
   throw invalid(
-    `Releases are turned off in this flow. Turn them on with PUT /v1/projects/${projectId}/flow and \`releases\` true.`,
+    `This flow does not work with releases. Turn it on in the flow settings: PUT /v1/projects/${projectId}/flow with \`releases\` true.`,
   );
 }
 
