@@ -8,7 +8,7 @@ export interface MergeablePull {
 }
 
 type PickedMerges =
-  /** The pull requests to pick, in the order of their numbers, and the branch that has them. */
+  /** The pull requests to pick, by number, and the branch that has them. */
   | { readonly merged: readonly number[]; readonly into: string }
   /** The pull request that has to be merged first; null when the card has none. */
   | { readonly waitsFor: number | null };

@@ -19,7 +19,7 @@ export interface PickOrder {
   readonly branchName: string;
   /** The branch's tip as far as the caller knows. */
   readonly expectedTip: string;
-  /** Merged ones, in the order of picking. A merge commit is picked against its first parent. */
+  /** Merged ones; picked as they landed. A merge commit is picked against its first parent. */
   readonly pullRequests: readonly number[];
   /** From `pickBranch`. */
   readonly tempBranch: string;

@@ -92,13 +92,19 @@ describe("a pick", () => {
     expect(commit.at("verification.verified")).toBe("true");
   });
 
-  test("of several pull requests keeps their order and omits others", async () => {
+  test.each([
+    ["", 0],
+    [", also far apart", 101],
+  ])("of several pull requests picks them as they landed and omits others%s", async (_, between) => {
     const first = await shop.land([[{ "a.txt": "a\n" }, "Add a"]]);
     await shop.land([[{ "b.txt": "b\n" }, "Add b"]]);
+    if (between > 0)
+      shop.import(
+        Array.from({ length: between }, (__, at) => ({ message: `Push ${at}`, at: 1_700_000_000 })),
+      );
     const third = await shop.land([[{ "a.txt": "A\n" }, "Shout a"]]);
-    expect(await cherryPick(forge, shop.forgeRef, await shop.order(first.number, third.number))).toEqual(
-      picked,
-    );
+    const order = await shop.order(third.number, first.number);
+    expect(await cherryPick(forge, shop.forgeRef, order)).toEqual(picked);
     expect(shop.git("log", "--format=%s", `${shop.base}..${RELEASE}`)).toBe("Shout a\nAdd a");
     expect(shop.git("ls-tree", "--name-only", RELEASE)).toBe("a.txt\nlist.txt");
   });

@@ -65,7 +65,7 @@ test("a pick where the rules of the branch may not be read continues without the
   const pull = {
     merged: true,
     mergeCommit: { ...merge, history: { nodes: [merge] } },
-    commits: { nodes: [] },
+    commits: { totalCount: 0, nodes: [] },
   };
   const forbidden = ["refUpdateRule", "rules"].map((field) => ({
     type: "FORBIDDEN",

@@ -2,16 +2,17 @@ import { z } from "zod";
 import type { InertTextOptions } from "../../../flow/inert-text.ts";
 import type { ForgeResult } from "../../values.ts";
 import type { PickOrder, PickResult, PreparedPick } from "../../releasing.ts";
-import { changedOnBothSides } from "./branches.ts";
+import { changedOnBothSides, readContains } from "./branches.ts";
 import { type GitHubCaller, parseResponse } from "../calls/client.ts";
 import { isInstallationRefusedError, isUnavailable, orFallback } from "../calls/failures.ts";
 import { type GitHubRepository, nothingToFind, refusedBy } from "../github-repository.ts";
 import { mergeChain } from "./pick-merges.ts";
 import {
-  commitsIn,
   type MergedCommit,
   missingFrom,
   PICK,
+  type PickedPull,
+  pullsIn,
   requiresSignatures,
   type PickState,
   finishedPick,
@@ -68,11 +69,10 @@ export async function preparePick(
   const asked = await readState(openFor(1), order);
   if (!asked.ok) return asked;
   const state = asked.value;
-  const found = commitsIn(state, order);
-  if ("unmerged" in found) {
-    const message = `GitHub reports no merge of pull request #${found.unmerged}. Check it on GitHub, then try again.`;
-    return { ok: false, refusal: { reason: "unknown", message } };
-  }
+  const pulls = pullsIn(state, order);
+  if ("why" in pulls)
+    return { ok: false, refusal: { reason: "unknown", message: NOT_PICKED[pulls.why](pulls) } };
+  const found = (await inLandingOrder(openFor(1), pulls)).flatMap((pull) => pull.commits);
   const commits = found.map(({ oid }) => oid);
   const result = finishedPick(state, order, commits);
   const repository = openFor(commits.length);
@@ -91,6 +91,38 @@ export async function preparePick(
   } finally {
     if (hasTemp) await removeTemp(repository.caller, state.id, order.tempBranch);
   }
+}
+
+const NOT_PICKED = {
+  unmerged: ({ number }: { readonly number: number }) =>
+    `GitHub reports no merge of pull request #${number}. Check it on GitHub, then try again.`,
+  too_many_commits: ({ number }: { readonly number: number }) =>
+    `Pull request #${number} was merged by rebase with more than 100 commits, which is too many for a pick. Complete the release without it, or unfreeze or delete the release and freeze one that includes it.`,
+};
+
+/** Sorts pull requests as their target has them: a number says only when one was opened. */
+async function inLandingOrder(
+  repository: GitHubRepository,
+  pulls: readonly PickedPull[],
+): Promise<PickedPull[]> {
+  const sorted: PickedPull[] = [];
+  for (const pull of pulls) {
+    let at = sorted.length;
+    while (at > 0 && (await landedBefore(repository, pull, sorted[at - 1]!))) at -= 1;
+    sorted.splice(at, 0, pull);
+  }
+  return sorted;
+}
+
+async function landedBefore(
+  repository: GitHubRepository,
+  first: PickedPull,
+  second: PickedPull,
+): Promise<boolean> {
+  const [one, other] = [first.commits.at(-1)?.oid ?? "", second.commits.at(-1)?.oid ?? ""];
+  if (second.history.some(({ oid }) => oid === one)) return true;
+  if (first.history.some(({ oid }) => oid === other)) return false;
+  return (await readContains(repository, other, one)) === true;
 }
 
 export const discardPick = (

@@ -7,7 +7,7 @@ import type { Question, QuestionKind } from "../repository-questions.ts";
 const HISTORY = 100;
 
 const oidShape = z.looseObject({ oid: z.string() });
-/** GitHub's largest page. A rebase of more commits looks like a squash. */
+/** GitHub's largest page. A rebase of more commits is not picked. */
 const COMMITS = 100;
 
 const commitShape = oidShape.extend({
@@ -23,13 +23,16 @@ export type MergedCommit = z.infer<typeof commitShape>;
 const mergedPullShape = z.looseObject({
   merged: z.boolean(),
   mergeCommit: commitShape.extend({ history: z.looseObject({ nodes: z.array(commitShape) }) }).nullish(),
-  commits: z.looseObject({ nodes: z.array(z.looseObject({ commit: commitShape })) }),
+  commits: z.looseObject({
+    totalCount: z.number(),
+    nodes: z.array(z.looseObject({ commit: commitShape })),
+  }),
 });
 
 const MERGED_FIELDS = `
   merged
   mergeCommit { ...CommitFields history(first: ${COMMITS}) { nodes { ...CommitFields } } }
-  commits(last: ${COMMITS}) { nodes { commit { ...CommitFields } } }`;
+  commits(last: ${COMMITS}) { totalCount nodes { commit { ...CommitFields } } }`;
 
 const COMMIT_FIELDS = /* GraphQL */ `
   fragment CommitFields on Commit {
@@ -100,35 +103,54 @@ export const requiresSignatures = ({ branch }: PickState): boolean =>
   branch?.refUpdateRule?.requiresSignatures === true ||
   branch?.rules?.nodes.some(({ type }) => type === "REQUIRED_SIGNATURES") === true;
 
-/** The commits to pick, in order; or the first pull request that is not merged. */
-export function commitsIn(
-  state: PickState,
-  { pullRequests }: PickOrder,
-): readonly MergedCommit[] | { readonly unmerged: number } {
-  const found: MergedCommit[] = [];
+/** A merged pull request, with the commits that its merge added to the target, oldest first. */
+export interface PickedPull {
+  readonly number: number;
+  readonly commits: readonly MergedCommit[];
+  /** Its merge and at least the 99 commits before that. */
+  readonly history: readonly MergedCommit[];
+}
+
+/** Why a pull request cannot be picked. */
+interface NotPicked {
+  readonly number: number;
+  readonly why: "unmerged" | "too_many_commits";
+}
+
+/** The pull requests to pick, in the order of their numbers; or the first that cannot be picked. */
+export function pullsIn(state: PickState, { pullRequests }: PickOrder): readonly PickedPull[] | NotPicked {
+  const found: PickedPull[] = [];
   for (const [index, number] of pullRequests.entries()) {
-    const commits = mergedCommitsOf(state[`p${index}`]);
-    if (commits === null) return { unmerged: number };
-    found.push(...commits);
+    const { data } = mergedPullShape.safeParse(state[`p${index}`]);
+    const merge = data?.mergeCommit;
+    if (!data?.merged || !merge) return { number, why: "unmerged" };
+    const commits = mergedCommitsOf(merge, data.commits);
+    if (commits === null) return { number, why: "too_many_commits" };
+    found.push({ number, commits, history: merge.history.nodes });
   }
   return found;
 }
 
-/** The commits that a merge added to its target, oldest first; null when there was no merge. */
-function mergedCommitsOf(response: unknown): MergedCommit[] | null {
-  const { data } = mergedPullShape.safeParse(response);
-  const merge = data?.mergeCommit;
-  if (!data?.merged || !merge) return null;
+type MergedPull = z.infer<typeof mergedPullShape>;
+
+/** Null for a rebase of which GitHub has listed a part. */
+function mergedCommitsOf(
+  merge: NonNullable<MergedPull["mergeCommit"]>,
+  { totalCount, nodes }: MergedPull["commits"],
+): MergedCommit[] | null {
   if (merge.parents.nodes.length > 1) return [merge];
-  const proposed = data.commits.nodes.map(({ commit }) => commit);
-  return rebasedOrSquashed(merge, merge.history.nodes, proposed);
+  const proposed = nodes.map(({ commit }) => commit);
+  const line = rebased(merge, merge.history.nodes, proposed);
+  if (line.at(-1)?.oid !== merge.oid) return [merge];
+  return totalCount > proposed.length ? null : line;
 }
 
 /**
- * A rebase keeps the message and author date of each commit, except for commits that the target has
- * already; a squash creates one new commit. Walks back from the merge while the commits match.
+ * The commits of a rebase, oldest first; others of a squash. A rebase keeps the message and author
+ * date of each commit, except for commits that the target has already; a squash creates one new
+ * commit. Walks back from the merge while the commits match.
  */
-function rebasedOrSquashed(
+function rebased(
   tip: MergedCommit,
   history: readonly MergedCommit[],
   proposed: readonly MergedCommit[],
@@ -142,7 +164,7 @@ function rebasedOrSquashed(
     line.unshift(at);
     at = known.get(at.parents.nodes[0]?.oid ?? "");
   }
-  return line.at(-1)?.oid === tip.oid ? line : [tip];
+  return line;
 }
 
 /** The result if the branch alone decides it: picked, contained or moved. Null if the pick has to be made. */
