@@ -308,6 +308,56 @@ describe("a release", () => {
   });
 });
 
+test("a branch is compared, not a tag of the same name", async () => {
+  await forge.createBranch(repository, BRANCH, shop.base);
+  const sha = await shop.commit(BRANCH, { "README.md": "# Branch\n" });
+  const other = await shop.commit("other", { "README.md": "# Other\n" });
+  await forge.createTag(repository, BRANCH, shop.base);
+  expect(await forge.contains(repository, BRANCH, sha)).toBe(true);
+  await forge.createTag(repository, "other", sha);
+  expect(await forge.contains(repository, "other", sha)).toBe(false);
+  expect(await forge.branchHead(repository, "other")).toBe(other);
+  expect(await forge.changedOnBothSides(repository, BRANCH, other)).toEqual(["README.md"]);
+});
+
+describe("a ref that cannot exist beside another one", () => {
+  test.each(["trunkline", "trunkline/tmp", "trunkline/tmp/pick-1/x"])(
+    "refuses a pick with the name of the branch %s",
+    async (theirs) => {
+      await shop.commit(theirs, { a: "a" });
+      await forge.createBranch(repository, BRANCH, shop.base);
+      await shop.commit("card/1", { b: "b" });
+      const opened = await api("POST", "/pulls", { title: "Card 1", head: "card/1", base: "main" });
+      const number = opened.number("number");
+      await api("PUT", `/pulls/${number}/merge`, { merge_method: "squash" });
+      const order = { branchName: BRANCH, expectedTip: shop.base, pullRequests: [number] };
+      const picked = await forge.preparePick(repository, { ...order, tempBranch: "trunkline/tmp/pick-1" });
+      expect(picked).toMatchObject({
+        refusal: {
+          reason: "branch_missing",
+          message: expect.stringContaining(
+            `The branch ${theirs} is in the way of a branch trunkline/tmp/pick-1`,
+          ),
+        },
+      });
+    },
+  );
+
+  test("refuses a tag, also among several, and does not hide other refusals", async () => {
+    await forge.createTag(repository, "v1", shop.base);
+    const message = expect.stringContaining(
+      "The tag v1 is in the way of a tag v1/rc1: Git cannot have both.",
+    );
+    expect(await forge.createTag(repository, "v1/rc1", shop.base)).toMatchObject({ refusal: { message } });
+    expect(await beforeTagging("v1/rc1")).toMatchObject({ refusal: { message } });
+    expect(await beforeTagging("v1rc1")).toEqual({ branchSha: shop.base, tagSha: null });
+    expect(await forge.createBranch(repository, "v1/rc1", shop.base)).toMatchObject({ ok: true });
+    expect(await forge.createBranch(repository, "fix", "f".repeat(40))).toMatchObject({
+      refusal: { message: "Object does not exist" },
+    });
+  });
+});
+
 test("a branch contains the commits that are reachable from it", async () => {
   await forge.createBranch(repository, BRANCH, shop.base);
   const sha = await shop.commit(BRANCH, { a: "a" });

@@ -359,6 +359,29 @@ describe("the versions of POST /v1/releases/{id}/complete", () => {
     });
   });
 
+  it.each([
+    ["v1", "v1/rc1"],
+    ["v1/rc1", "v1"],
+  ])("are refused before the first tag if the tag %s is in the way of %s", async (theirs, wanted) => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const main = await headOf(own, "web", "main");
+    const refs = `/repos/${own.owner}/web/git/refs`;
+    await own.person("ada", "POST", refs, { ref: `refs/tags/${theirs}`, sha: main });
+    const id = await makeRelease(own.api, "In the way");
+    for (const versions of [
+      [version(own, "web", wanted)],
+      [version(own, "api", wanted), version(own, "web", wanted)],
+    ]) {
+      const refused = await complete(own.api, id, versions);
+      expect([refused.status, refused.body.message]).toEqual([
+        409,
+        expect.stringContaining(`${own.owner}/web: The tag ${theirs} is in the way of a tag ${wanted}`),
+      ]);
+    }
+    expect(await tagOf(own, "api", wanted)).toBeNull();
+    expect(await readRelease(own.api, id)).toMatchObject({ status: "open", tags: [] });
+  });
+
   it("may name a tag that exists at the same commit", async () => {
     const own = await world.board();
     const main = await headOf(own, "web", "main");

@@ -110,6 +110,42 @@ describe("POST /v1/releases/{id}/freeze", () => {
     expect((await freeze(own.api, id)).status).toBe(200);
   });
 
+  it.each([
+    ["release", "release/3-0"],
+    ["release/3-0/rc", "release/3-0"],
+  ])("names the branch %s, which is in the way, and leaves no branch", async (theirs, wanted) => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const sha = await world.forge.commit(`${own.owner}/web`, theirs, { "a.txt": "a\n" }, { from: "main" });
+    const id = await makeRelease(own.api, "3.0");
+    const refused = await freeze(own.api, id);
+    expect([refused.status, messageOf(refused)]).toEqual([
+      409,
+      `${own.owner}/web: The branch ${theirs} is in the way of a branch ${wanted}: Git cannot have both. Rename or delete one of them, or choose another name, then try again.`,
+    ]);
+    expect(await headsOf(own, wanted)).toEqual([null, null]);
+    expect(await headOf(own, "web", theirs)).toBe(sha);
+    await own.person("ada", "DELETE", `/repos/${own.owner}/web/git/refs/heads/${theirs}`);
+    expect((await freeze(own.api, id)).status).toBe(200);
+  });
+
+  it("names the repositories where GitHub does not delete the branch again after a refusal", async () => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    await world.forge.commit(`${own.owner}/web`, "release", { "a.txt": "a\n" }, { from: "main" });
+    const fault = {
+      kind: "graphql-error",
+      type: "UNPROCESSABLE",
+      message: "No",
+      path: ["updateRefs"],
+    } as const;
+    world.forge.control.faults.add({ match: { operation: "UpdateRefs" }, fault, times: 1 });
+    const id = await makeRelease(own.api, "3.1");
+    const refused = await freeze(own.api, id);
+    expect(messageOf(refused)).toContain(
+      `The branch release/3-1 stays in ${own.owner}/api: somebody pushed to it, or GitHub did not delete it.`,
+    );
+    expect(await headsOf(own, "release/3-1")).toEqual([null, await headOf(own, "api", "main")]);
+  });
+
   it("makes its repositories and cards undeletable until it is unfrozen", async () => {
     const own = await world.board({ repositories: ["web", "api"] });
     const { number } = await own.api.card({ repositoryIds: [] });

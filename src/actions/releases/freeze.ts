@@ -123,14 +123,23 @@ async function undo(deps: Deps, context: ReleaseContext, message: string): Promi
   const { release } = context;
   const branches = await listReleaseBranches(deps.db, release.id);
   const undone = branches.filter((branch) => !release.frozenAt || branch.headSha === null);
-  for (const { forgeRef, branchName, headSha, startSha } of undone) {
-    if (headSha === null || !forgeRef) continue;
+  const kept: string[] = [];
+  for (const { forgeRef, branchName, headSha, startSha, fullName } of undone) {
+    if (headSha === null) continue;
     await requireOwned(deps, context);
-    await deps.forge.deleteBranch(forgeRef, branchName, startSha);
+    const deleted = forgeRef && (await deps.forge.deleteBranch(forgeRef, branchName, startSha));
+    if (!deleted?.ok || "moved" in deleted.value) kept.push(fullName);
   }
   const ids = undone.map(({ repositoryId }) => repositoryId);
-  return { state: "refused", message, record: (trx) => removeReleaseBranches(trx, release.id, ids) };
+  return {
+    state: "refused",
+    message: kept.length === 0 ? message : `${message} ${keptMessage(release, kept)}`,
+    record: (trx) => removeReleaseBranches(trx, release.id, ids),
+  };
 }
+
+const keptMessage = (release: ReleaseHead, repositories: readonly string[]): string =>
+  `The branch ${releaseBranchName(release)} stays in ${repositories.join(", ")}: somebody pushed to it, or GitHub did not delete it.`;
 
 /**
  * Unfreezes a release: removes all of its branches, or none. Throws `conflict` if a branch has

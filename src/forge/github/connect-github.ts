@@ -10,6 +10,7 @@ import {
 } from "./accounts.ts";
 import { readApp, readDeliveredPayload, readDeliveryLog, readWebhook } from "./app.ts";
 import {
+  branchRevision,
   changedOnBothSides,
   createBranch,
   deleteBranch,
@@ -139,7 +140,8 @@ function forgeOf(deps: RepositoryDeps): Forge {
     checks: (questions) => readLists(client, CHECKS, questions),
     reviews: (questions) => readLists(client, REVIEWS, questions),
     changedOnBothSides: (ref, branchName, sha) => {
-      const sides = [`${branchName}...${sha}`, `${sha}...${branchName}`] as const;
+      const branch = branchRevision(branchName);
+      const sides = [`${branch}...${sha}`, `${sha}...${branch}`] as const;
       return orFallback(changedOnBothSides(on(ref, NAME_FILES_WITHIN_MS), sides), isWithoutResponse, []);
     },
     branchHead: (ref, branchName) => asUnavailable(readBranchHead(on(ref), branchName)),

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { LANDED } from "./branches/landed-history.ts";
 import { mergesDocument } from "./branches/pick-merges.ts";
 import { PICK } from "./branches/pick-state.ts";
-import { REF, UPDATE_REFS } from "./branches/refs.ts";
+import { IN_THE_WAY, REF, UPDATE_REFS } from "./branches/refs.ts";
 import { createTagsDocument, TAGGING } from "./branches/tags.ts";
 import type { GitHubClient } from "./calls/client.ts";
 import { GraphqlMissing } from "./calls/failures.ts";
@@ -44,6 +44,7 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   reviews: documentOf(firstPages(REVIEWS), pulls).document,
   "further reviews": furtherPage(REVIEWS),
   "reading a ref": documentOf(REF, [{ repository, ref: "refs/tags/v1" }]).document,
+  "a ref in the way": documentOf(IN_THE_WAY, [{ repository, ref: "refs/heads/release/1/rc" }]).document,
   "reading tags": documentOf(TAGGING, tags).document,
   "moving refs": UPDATE_REFS,
   "creating tags": createTagsDocument(2),

@@ -19,7 +19,7 @@ export interface Question {
 }
 
 /** Declares a variable of one question and returns its name in the document, such as `$branch3`. */
-type Declare = (name: string, type: string, value: unknown) => string;
+export type Declare = (name: string, type: string, value: unknown) => string;
 
 export interface QuestionKind<Q extends Question, A extends RepositoryPart> {
   /** The operation's name in metrics and logs. */

@@ -26,9 +26,11 @@ export const createRef: Mutation<{ repositoryId: string; name: string; oid: stri
   scope,
 ) => {
   const repository = needRepository(scope, input.repositoryId);
-  await change(scope, repository, [{ name: input.name, beforeOid: ZERO_SHA, afterOid: input.oid }], () =>
-    unprocessable(`A ref named "${input.name}" already exists in the repository.`),
-  );
+  await change(scope, repository, [{ name: input.name, beforeOid: ZERO_SHA, afterOid: input.oid }], {
+    moved: `A ref named "${input.name}" already exists in the repository.`,
+    // https://github.com/microsoft/vscode-remote-repositories-github/issues/122
+    clash: "Ref cannot be created",
+  });
   return { ref: () => scope.ref(repository, input.name, input.oid) };
 };
 
@@ -66,15 +68,14 @@ async function change(
   scope: Scope,
   repository: RepositoryRow,
   wanted: readonly WantedUpdate[],
-  refusal = () => unprocessable(UPDATE_FAILED),
+  messages = { moved: UPDATE_FAILED, clash: UPDATE_FAILED },
 ): Promise<void> {
   const by = assertMayWrite(scope, repository, "contents:write");
   await scope.forge.withLock(repository.id, async () => {
     const updates: RefUpdate[] = [];
     for (const each of wanted) updates.push(await checkUpdate(scope, repository, by, each));
     const result = await changeRefs(scope.forge, repository, by, updates);
-    if (result === "moved") throw refusal();
-    if (result === "clash") throw unprocessable(UPDATE_FAILED);
+    if (result !== "done") throw unprocessable(messages[result]);
   });
 }
 

@@ -96,13 +96,21 @@ const fileShape = z.looseObject({
 });
 const filesShape = z.looseObject({ files: z.array(fileShape).nullish() });
 
+/** Unlike a branch's short name, never means a tag of the same name. */
+export const branchRevision = (branchOrSha: string): string =>
+  /^[0-9a-f]{40}$/.test(branchOrSha) ? branchOrSha : `refs/heads/${branchOrSha}`;
+
 export async function readContains(
   { read }: GitHubRepository,
   branchOrSha: string,
   sha: string,
 ): Promise<boolean | null> {
   // The first page would include up to 300 changed files with patches.
-  const response = await read(COMPARE, { basehead: `${branchOrSha}...${sha}`, per_page: 1, page: 2 });
+  const response = await read(COMPARE, {
+    basehead: `${branchRevision(branchOrSha)}...${sha}`,
+    per_page: 1,
+    page: 2,
+  });
   if (response.status === 404) return null;
   return parseResponse(comparisonShape, succeeded(response)).ahead_by === 0;
 }

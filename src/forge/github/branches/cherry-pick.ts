@@ -17,7 +17,7 @@ import {
   type PickState,
   finishedPick,
 } from "./pick-state.ts";
-import { NO_COMMIT, updateRefs } from "./refs.ts";
+import { explainedRefusal, NO_COMMIT, updateRefs } from "./refs.ts";
 import { askRepository } from "../repository-questions.ts";
 
 type Picked = ForgeResult<PickResult>;
@@ -181,7 +181,10 @@ async function treesOf(
   const merged = await repository.runWrite(() => mergeChain(repository.caller, chain), nothingToFind);
   if ("trees" in merged) return merged.trees;
   const { refusal, at: commit } = merged;
-  if (refusal.reason !== "conflicts") throw new PickEnded({ ok: false, refusal });
+  if (refusal.reason !== "conflicts") {
+    const ref = `refs/heads/${order.tempBranch}`;
+    throw new PickEnded({ ok: false, refusal: await explainedRefusal(repository, ref, refusal) });
+  }
   const sides = [`${parent}...${sibling}`, `${parent}...${commit.oid}`] as const;
   const files = await changedOnBothSides(repository, sides);
   throw new PickEnded({ ok: true, value: { state: "conflict", files, message: refusal.message } });

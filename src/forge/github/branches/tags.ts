@@ -5,7 +5,17 @@ import { type GitHubCaller, type GitHubClient, parseResponse } from "../calls/cl
 import { isInstallationRefusedError, orFallback, UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
 import { graphqlOutcome } from "../calls/graphql-response.ts";
-import { createRef, commitOf, NO_COMMIT, readRef, TAG_TARGET, tagTarget, updateRefs } from "./refs.ts";
+import {
+  createRef,
+  commitOf,
+  inTheWayFields,
+  NO_COMMIT,
+  readRef,
+  refInTheWay,
+  TAG_TARGET,
+  tagTarget,
+  updateRefs,
+} from "./refs.ts";
 import { succeeded, valueOf } from "../repositories.ts";
 import { askInstallations, failTooLarge, type QuestionKind } from "../repository-questions.ts";
 
@@ -22,7 +32,8 @@ export const TAGGING: QuestionKind<TaggingQuestion, z.infer<typeof taggingShape>
   operation: "Tagging",
   fields: ({ branchName, tagName }, declare) => `isArchived
       branch: ref(qualifiedName: ${declare("b", "String!", `refs/heads/${branchName}`)}) { target { oid } }
-      tag: ref(qualifiedName: ${declare("t", "String!", `refs/tags/${tagName}`)}) { ${TAG_TARGET} }`,
+      tag: ref(qualifiedName: ${declare("t", "String!", `refs/tags/${tagName}`)}) { ${TAG_TARGET} }
+      ${inTheWayFields(`refs/tags/${tagName}`, declare)}`,
   shape: taggingShape,
 };
 
@@ -34,10 +45,11 @@ export const inspectTags = (
     client,
     TAGGING,
     { questions, perCall: PER_CALL, tooLarge: failTooLarge },
-    ({ branch, tag }) => ({
-      branchSha: branch?.target?.oid ?? null,
-      tagSha: commitOf(tag?.target),
-    }),
+    (found, { tagName }) => {
+      const refusal = refInTheWay(`refs/tags/${tagName}`, found);
+      if (refusal !== null) return { refusal };
+      return { branchSha: found.branch?.target?.oid ?? null, tagSha: commitOf(found.tag?.target) };
+    },
   );
 
 const readTagHead = async (repository: GitHubRepository, tagName: string): Promise<string | null> =>
