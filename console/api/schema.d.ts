@@ -973,6 +973,10 @@ export type ReleasePreview = {
       readonly branchName: (string | null);
       readonly sha: (string | null);
       readonly tagName: (string | null);
+      readonly isPublished: boolean;
+      readonly suggestedTagName: (string | null);
+      readonly prerelease: (boolean | null);
+      readonly latest: (boolean | null);
       readonly notes: string;
     };
   }[];
@@ -2085,6 +2089,9 @@ export interface Operations {
       readonly versions: readonly {
         readonly repositoryId: string;
         readonly tagName: string;
+        readonly prerelease?: boolean;
+        readonly latest?: boolean;
+        readonly notes?: string;
       }[];
     };
     response: Release;
@@ -2109,7 +2116,9 @@ export interface Operations {
     path: {
       id: string;
     };
-    query: undefined;
+    query: {
+      tags?: string;
+    };
     body: undefined;
     response: ReleasePreview;
   };

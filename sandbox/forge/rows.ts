@@ -90,6 +90,10 @@ export interface RepositoryRow {
   readonly allowUpdateBranch: boolean;
   /** False if the account's plan has no draft pull requests. */
   readonly allowDrafts: boolean;
+  /** Whether releases that are published from now on are immutable. */
+  readonly immutableReleases: boolean;
+  /** The tags of deleted immutable releases. */
+  readonly usedTags: readonly string[];
   readonly deleteBranchOnMerge: boolean;
   /** Former names as `owner/name` in lower case, which redirect. */
   readonly formerNames: readonly string[];
@@ -174,6 +178,10 @@ export interface ReleaseRow {
   readonly body: string | null;
   readonly draft: boolean;
   readonly prerelease: boolean;
+  /** Whether its tag is locked (https://docs.github.com/code-security/concepts/supply-chain-security/immutable-releases). */
+  readonly immutable: boolean;
+  /** When it was last made the latest release; null if it was not. */
+  readonly latestAt: string | null;
   readonly authorId: number;
   readonly createdAt: string;
   readonly publishedAt: string | null;

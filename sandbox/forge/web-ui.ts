@@ -30,6 +30,8 @@ export interface WebUi {
   revokeAuthorization(login: string): void;
   /** Whether the plan of the account has draft pull requests. */
   setDrafts(fullName: string, allowed: boolean): void;
+  /** Whether releases that are published from now on are immutable. */
+  setImmutableReleases(fullName: string, immutableReleases: boolean): void;
   /** Rules of a ruleset; omitted ones are unchanged. */
   setRules(fullName: string, branch: string, rules: BranchRules): void;
   /** Adds a ruleset with a merge queue. */
@@ -67,6 +69,9 @@ export function makeWebUi(forge: ForgeContext): WebUi {
     revokeAuthorization: (login) => revokeGrant(forge, actor(login)),
     setDrafts(fullName, allowDrafts) {
       forge.state.repositories.update(repositoryByName(forge, fullName).id, { allowDrafts });
+    },
+    setImmutableReleases(fullName, immutableReleases) {
+      forge.state.repositories.update(repositoryByName(forge, fullName).id, { immutableReleases });
     },
     setRules: (fullName, branch, rules) => changeRules(forge, fullName, branch, rules),
     setMergeQueue: (fullName, branch, mergeQueue) => changeRules(forge, fullName, branch, { mergeQueue }),

@@ -151,6 +151,8 @@ export async function createRepository(
     allowAutoMerge: false,
     allowUpdateBranch: false,
     allowDrafts: true,
+    immutableReleases: false,
+    usedTags: [],
     deleteBranchOnMerge: false,
     formerNames: [],
     nextNumber: 1,

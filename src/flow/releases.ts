@@ -37,7 +37,7 @@ export interface ReleaseNotesCard {
 }
 
 /** GitHub accepts 125,000 characters. */
-const MAX_LENGTH = 100_000;
+export const MAX_NOTES = 100_000;
 const MAX_TITLE = 200;
 
 /**
@@ -51,7 +51,7 @@ export function releaseNotes(cards: readonly ReleaseNotesCard[]): string {
   for (const card of cards) {
     const line = lineOf(card);
     length += line.length + 1;
-    if (length > MAX_LENGTH) return [...lines, `- and ${cards.length - lines.length} more`].join("\n");
+    if (length > MAX_NOTES) return [...lines, `- and ${cards.length - lines.length} more`].join("\n");
     lines.push(line);
   }
   return lines.join("\n");

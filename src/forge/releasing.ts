@@ -86,7 +86,16 @@ export interface ReleaseNotes {
   readonly body: string;
   /** The pull requests of the repository that the body may link to. */
   readonly references?: readonly number[];
+  readonly isPrerelease: boolean;
+  /** Whether the forge shows it as the repository's latest release. Never a prerelease. */
+  readonly isLatest: boolean;
 }
+
+/** How many tags of a repository are read, the newest first. */
+export const MAX_TAGS_READ = 5_000;
+
+/** The names of a repository's tags, newest first, or the forge's refusal. */
+export type TagNames = ForgeResult<readonly string[]>;
 
 export interface HistoryQuestion {
   readonly branchName: string;
@@ -115,6 +124,8 @@ export interface ReleaseForge {
   landedCommits(repository: RepositoryRef, question: HistoryQuestion): Promise<LandedHistory | null>;
   /** The present branches and tags: one call per installation and 50 questions. */
   inspectTags(questions: readonly TaggingQuestion[]): Promise<TagInspection[]>;
+  /** At most `MAX_TAGS_READ` tags each: one call per installation and 25 repositories, and one per further 100 tags. */
+  tagNames(repositories: readonly RepositoryRef[]): Promise<readonly TagNames[]>;
   temporaryBranches(repository: RepositoryRef): Promise<readonly BranchTip[]>;
 
   /** Deletes a branch that is at the expected commit. A deleted one is a success. */

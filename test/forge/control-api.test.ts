@@ -54,6 +54,7 @@ describe("the forge's control API", () => {
     ["POST", "/revoke-tokens", `{}`, /body\.installationId/],
     ["PATCH", "/settings", `{ "hasAsyncMerge": 1 }`, /body\.hasAsyncMerge/],
     ["PUT", "/drafts", `{ "repository": "web", "allowed": true }`, /body\.repository/],
+    ["PUT", "/immutable-releases", `{ "repository": "acme/web" }`, /body\.enabled/],
     ["PUT", "/rules", `{ "repository": "acme/none", "branch": "main" }`, /acme\/none/],
     ["POST", "/merge-queue", `{ "repository": "acme/web", "number": 9 }`, /pull request 9/],
     ["POST", "/merge-queue", `{ "repository": "acme/web", "number": 9, "remove": "no" }`, /body\.remove/],

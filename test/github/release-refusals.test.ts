@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "../support/forge/github-double.ts";
 
 const RELEASES = "/repositories/42/releases";
-const notes = { tagName: "v1", sha: SHA, name: "Spring", body: "" };
+const notes = { tagName: "v1", sha: SHA, name: "Spring", body: "", isPrerelease: false, isLatest: true };
 const invalid = (error: object) => ({
   message: "Validation Failed",
   errors: [{ resource: "Release", ...error }],

@@ -248,6 +248,8 @@ describe("a release", () => {
     name: "Spring",
     body: "- #7 Log in",
     references: [7],
+    isPrerelease: false,
+    isLatest: true,
   });
 
   test("links to the given pull requests only", async () => {

@@ -118,8 +118,9 @@ async function sendWebhooksWithoutCard(board: TestBoard): Promise<void> {
 
 const tagging: readonly Action[] = ([false, true] as const).map((isFrozen) => ({
   action: `complete ${isFrozen ? "a frozen release" : "a release that was not frozen"}`,
-  // Of several repositories none is tagged before all are read; then each is tagged by one call.
-  atMost: (repositories: number) => (repositories === 1 ? 2 : 2 + repositories),
+  // Of several repositories none is tagged before all are read; then all are tagged by one call. The tags
+  // are listed before the GitHub releases are published.
+  atMost: (repositories: number) => (repositories === 1 ? 3 : 3 + repositories),
   prepare: async (board: TestBoard) => {
     const id = await makeRelease(board.api, "One");
     await pushAll(board, "main");
@@ -302,11 +303,12 @@ const actions: readonly Action[] = [
     },
   },
   {
-    action: "read anything but checks, reviews and move plans",
+    action: "read anything but checks, reviews, move plans and previews of releases",
     atMost: forAll(0),
     prepare: async (board) => {
       const { number } = await cardIn(board, "In review");
       const reading = ["checks", "reviews", "move-plan"].map((name) => `GET /v1/cards/{number}/${name}`);
+      reading.push("GET /v1/releases/{id}/preview");
       const reads = sampleCalls.filter(({ name, method }) => method === "GET" && !reading.includes(name));
       const calls: Act[] = [];
       for (const { name } of reads) {

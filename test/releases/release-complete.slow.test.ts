@@ -78,7 +78,7 @@ describe("POST /v1/releases/{id}/complete", () => {
     const mains = { web: await headOf(board, "web", "main"), api: await headOf(board, "api", "main") };
     world.forge.control.calls.reset();
     const response = await complete(board.api, id, versions);
-    expect(world.forge.control.calls.read()).toMatchObject({ total: 4, writes: 3 });
+    expect(world.forge.control.calls.read()).toMatchObject({ total: 5, writes: 3 });
     const notes = await published(board, "web", "v1.0.0");
     const apiNotes = await published(board, "api", "api/v1");
     expect(response).toMatchObject({
@@ -411,13 +411,170 @@ describe("the versions of POST /v1/releases/{id}/complete", () => {
     faults.remove(commonCall);
     const half = await readRelease(own.api, id);
     expect(half).toMatchObject({ status: "open", tags: [{ fullName: `${own.owner}/api`, sha, url: null }] });
-    expect((await own.api.delete(`/v1/releases/${id}`)).status).toBe(409);
     await world.forge.commit(`${own.owner}/api`, "main", { "later.txt": "later\n" });
-    const renamed = await complete(own.api, id, [version(own, "api", "v2"), version(own, "web", "v2")]);
-    expect([renamed.status, renamed.body.message]).toEqual([409, expect.stringContaining("is tagged v1")]);
     const done = await complete(own.api, id, [version(own, "api", "v1"), version(own, "web", "v2")]);
     expect(done.body).toMatchObject({ status: "completed", tags: [{ sha }, { tagName: "v2" }] });
     expect(await tagOf(own, "api", "v1")).toBe(sha);
+  });
+});
+
+describe("the GitHub release of a version", () => {
+  /** A board with a published v2.0.0, whose next release tags `release/1-4`. */
+  async function afterVersionTwo() {
+    const own = await world.board();
+    const older = await makeRelease(own.api, "1.4");
+    expect((await freeze(own.api, older)).status).toBe(200);
+    const newer = await makeRelease(own.api, "2");
+    expect((await complete(own.api, newer, [version(own, "web", "v2.0.0")])).status).toBe(200);
+    const latest = async () => {
+      const { body } = await own.person("ada", "GET", `/repos/${own.owner}/web/releases/latest`);
+      return (body as unknown as { tag_name: string }).tag_name;
+    };
+    const preview = async (id: string, tagName?: string) => {
+      const query = tagName === undefined ? "" : `?tags=${own.repositories["web"]}:${tagName}`;
+      const { body } = await own.api.get<{ repositories: { complete: object }[] }>(
+        `/v1/releases/${id}/preview${query}`,
+      );
+      return body.repositories[0]?.complete;
+    };
+    return { own, older, latest, preview };
+  }
+
+  it("is the latest one only for the highest version, and the preview says so", async () => {
+    const { own, older, latest, preview } = await afterVersionTwo();
+    expect(await latest()).toBe("v2.0.0");
+    expect(await preview(older)).toMatchObject({
+      suggestedTagName: "v2.1.0",
+      latest: true,
+      prerelease: false,
+    });
+    expect(await preview(older, "v1.4.2")).toMatchObject({ latest: false, prerelease: false });
+    expect((await complete(own.api, older, [version(own, "web", "v1.4.2")])).status).toBe(200);
+    expect(await latest()).toBe("v2.0.0");
+    const next = await makeRelease(own.api, "2.1");
+    expect((await complete(own.api, next, [version(own, "web", "v2.1.0")])).status).toBe(200);
+    expect(await latest()).toBe("v2.1.0");
+  });
+
+  it("is a prerelease for a version such as v3.0.0-rc.1, and never the latest", async () => {
+    const { own, older, latest, preview } = await afterVersionTwo();
+    expect(await preview(older, "v3.0.0-rc.1")).toMatchObject({ prerelease: true, latest: false });
+    expect((await complete(own.api, older, [version(own, "web", "v3.0.0-rc.1")])).status).toBe(200);
+    expect(await published(own, "web", "v3.0.0-rc.1")).toMatchObject({ prerelease: true });
+    expect(await latest()).toBe("v2.0.0");
+    const next = await makeRelease(own.api, "3");
+    expect(await preview(next)).toMatchObject({
+      suggestedTagName: "v3.0.0",
+      latest: true,
+      prerelease: false,
+    });
+  });
+
+  it("is as the request says", async () => {
+    const { own, older, latest } = await afterVersionTwo();
+    const both = { ...version(own, "web", "v1.4.2"), prerelease: true, latest: true };
+    const refused = await complete(own.api, older, [both]);
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "body.versions.0.latest" }] } });
+    const wanted = { ...version(own, "web", "v1.4.2-beta"), prerelease: false, latest: true };
+    expect((await complete(own.api, older, [wanted])).status).toBe(200);
+    expect(await published(own, "web", "v1.4.2-beta")).toMatchObject({ prerelease: false });
+    expect(await latest()).toBe("v1.4.2-beta");
+    const next = await makeRelease(own.api, "Quiet");
+    const notes = "Faster, thanks to @ada and #1.";
+    const quiet = { ...version(own, "web", "v9.0.0"), latest: false, notes };
+    expect((await complete(own.api, next, [quiet])).status).toBe(200);
+    expect((await published(own, "web", "v9.0.0")).body.replaceAll("\u200D", "")).toBe(notes);
+    expect((await published(own, "web", "v9.0.0")).body).not.toMatch(/@ada|#1/);
+    expect(await latest()).toBe("v1.4.2-beta");
+  });
+
+  it("is previewed without its version's rank while GitHub does not list the tags", async () => {
+    const { older, preview } = await afterVersionTwo();
+    const { faults } = world.forge.control;
+    const fault = faults.add({ match: { operation: "TagList" }, fault: { kind: "response", status: 502 } });
+    expect(await preview(older)).toMatchObject({ suggestedTagName: null, prerelease: null, latest: null });
+    expect(await preview(older, "v2.0.0-rc.1")).toMatchObject({ prerelease: true, latest: false });
+    faults.remove(fault);
+  });
+});
+
+describe("a completion whose tag GitHub does not release", () => {
+  /** A board where GitHub has locked the tag `v1` of a deleted release in `web`. */
+  async function withUsedTag() {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const releases = `/repos/${own.owner}/web/releases`;
+    world.forge.webUi.setImmutableReleases(`${own.owner}/web`, true);
+    const made = await own.person("ada", "POST", releases, { tag_name: "v1", target_commitish: "main" });
+    const { id: releaseId } = made.body as unknown as { id: number };
+    await own.person("ada", "DELETE", `${releases}/${releaseId}`);
+    const { number } = await own.api.card();
+    const id = await makeRelease(own.api, "Used", [number]);
+    expect((await freeze(own.api, id)).status).toBe(200);
+    const versions = [version(own, "api", "v1"), version(own, "web", "v1")];
+    const refused = await complete(own.api, id, versions);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web: tag_name was used by an immutable release`,
+    ]);
+    return { own, id };
+  }
+
+  it("continues with another tag where nothing was published", async () => {
+    const { own, id } = await withUsedTag();
+    expect((await readRelease(own.api, id)).tags).toMatchObject([
+      { tagName: "v1", url: expect.any(String) },
+      { tagName: "v1", url: null },
+    ]);
+    const { body } = await own.api.get(`/v1/releases/${id}/preview`);
+    expect(body["repositories"]).toMatchObject([
+      { complete: { tagName: "v1", isPublished: true } },
+      { complete: { tagName: "v1", isPublished: false } },
+    ]);
+    const renamed = await complete(own.api, id, [version(own, "api", "v2"), version(own, "web", "v2")]);
+    expect([renamed.status, renamed.body.message]).toEqual([
+      409,
+      `${own.owner}/api has a GitHub release v1 for this release already. Request the same tag.`,
+    ]);
+    const done = await complete(own.api, id, [version(own, "api", "v1"), version(own, "web", "v2")]);
+    expect(done).toMatchObject({
+      status: 200,
+      body: { status: "completed", tags: [{ tagName: "v1" }, { tagName: "v2", url: expect.any(String) }] },
+    });
+    expect(await tagOf(own, "web", "v2")).toBe(await headOf(own, "web", "release/used"));
+  });
+
+  it("can be given up by deleting the frozen release, which keeps what is on GitHub", async () => {
+    const { own, id } = await withUsedTag();
+    const heads = await headOf(own, "web", "release/used");
+    expect((await own.api.delete(`/v1/releases/${id}`)).status).toBe(204);
+    expect((await own.api.get(`/v1/releases/${id}`)).status).toBe(404);
+    expect(await headOf(own, "web", "release/used")).toBe(heads);
+    expect(await published(own, "api", "v1")).toMatchObject({ name: "Used" });
+  });
+
+  it("was interrupted, and continues with another tag", async () => {
+    const own = await world.board();
+    const id = await makeRelease(own.api, "Interrupted");
+    const { faults } = world.forge.control;
+    const match = { method: "POST", path: "/repositories/*/releases" };
+    faults.add({ match, fault: { kind: "response", status: 502 } });
+    const away = await complete(own.api, id, [version(own, "web", "v1")], { key: "interrupted-completion" });
+    expect(away.status).toBe(503);
+    const sha = await tagOf(own, "web", "v1");
+    // A job may be working on it.
+    await eventually(
+      () => complete(own.api, id, [version(own, "web", "v2")]),
+      ({ status }) => status === 503,
+    );
+    faults.clear();
+    const { tags } = await eventually(
+      async () => {
+        await complete(own.api, id, [version(own, "web", "v2")]);
+        return readRelease(own.api, id);
+      },
+      ({ status }) => status === "completed",
+    );
+    expect(tags).toMatchObject([{ tagName: "v2", sha }]);
   });
 });
 
@@ -527,7 +684,7 @@ describe("the completion in one repository", () => {
     const calls = await callsOf(world, async () =>
       expect((await completed("the-push-is-held")).body.tags).toMatchObject([{ sha: head }]),
     );
-    expect(calls).toEqual(["UpdateRefs", "Tagging", TAG, PUBLISH]);
+    expect(calls).toEqual(["UpdateRefs", "Tagging", TAG, "TagList", PUBLISH]);
     expect(await tagOf(own, "web", "v1")).toBe(head);
     await releaseWebhooks(world);
   });
@@ -561,7 +718,7 @@ describe("the completion in one repository", () => {
     expect((await protect(own, { restrictions })).status).toBe(200);
     const main = await headOf(own, "web", "main");
     const calls = await callsOf(world, () => completed("the-branch-is-protected"));
-    expect(calls).toEqual(["UpdateRefs", "Tagging", TAG, PUBLISH]);
+    expect(calls).toEqual(["UpdateRefs", "Tagging", TAG, "TagList", PUBLISH]);
     expect(await tagOf(own, "web", "v1")).toBe(main);
   });
 

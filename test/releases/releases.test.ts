@@ -270,13 +270,14 @@ describe("the preview of a release", () => {
     };
     const branch = { branchName: "release/spring-1", startsFrom: "main" };
     const notes = `- Card ${number}: Say hello (not in this release)`;
+    const untagged = { isPublished: false, suggestedTagName: null, prerelease: null, latest: null };
     world.forge.control.calls.reset();
     expect((await own.api.get(path)).body).toEqual({
       repositories: [
         {
           ...repository,
           freeze: branch,
-          complete: { branchName: "main", sha: null, tagName: null, notes },
+          complete: { branchName: "main", sha: null, tagName: null, ...untagged, notes },
         },
       ],
       missingCards: [number],
@@ -284,7 +285,12 @@ describe("the preview of a release", () => {
       cardsOutside: [],
       unfreezeRefusal: null,
     });
-    expect(world.forge.control.calls.read().total).toBe(0);
+    expect(world.forge.control.calls.read().total).toBe(1);
+    for (const tags of ["v1", `${UNKNOWN_ID}:`, `web:v1`, `${UNKNOWN_ID}:v 1`, `${UNKNOWN_ID}:v1,`])
+      expect(await own.api.get(`${path}?tags=${encodeURIComponent(tags)}`)).toMatchObject({
+        status: 400,
+        body: { issues: [{ path: "query.tags" }] },
+      });
     expect((await own.api.post(`/v1/releases/${id}/freeze`)).status).toBe(200);
     const [frozen] = (await readRelease(own.api, id)).repositories;
     expect((await own.api.get(path)).body).toEqual({
@@ -292,7 +298,13 @@ describe("the preview of a release", () => {
         {
           ...repository,
           freeze: branch,
-          complete: { branchName: "release/spring-1", sha: frozen?.headSha, tagName: null, notes },
+          complete: {
+            branchName: "release/spring-1",
+            sha: frozen?.headSha,
+            tagName: null,
+            ...untagged,
+            notes,
+          },
         },
       ],
       missingCards: [number],

@@ -10,7 +10,10 @@ import { changeRefs } from "./change-refs.ts";
 export type ReleaseContent = Pick<
   ReleaseRow,
   "tagName" | "targetCommitish" | "name" | "body" | "draft" | "prerelease"
->;
+> & {
+  /** Null leaves it as it is. */
+  readonly makeLatest: "true" | "false" | "legacy" | null;
+};
 
 const fieldError = (field: string, code: FieldError["code"]): FieldError => ({
   resource: "Release",
@@ -28,8 +31,11 @@ export async function createRelease(
   await checkRelease(forge, repository, given, null);
   if (!given.draft) await ensureTag(forge, repository, by, given);
   const now = forge.now();
+  const { makeLatest, ...content } = given;
   const row = forge.state.releases.save({
-    ...given,
+    ...content,
+    immutable: !given.draft && repository.immutableReleases,
+    latestAt: mayBeLatest(given) && makeLatest !== "false" ? now : null,
     id: forge.state.newId(),
     repositoryId: repository.id,
     authorId: by.id,
@@ -52,7 +58,14 @@ export async function editRelease(
   if (!given.draft) await ensureTag(forge, repository, by, given);
   const isPublished = before.draft && !given.draft;
   const publishedAt = given.draft ? null : (before.publishedAt ?? forge.now());
-  const row = forge.state.releases.update(before.id, { ...given, publishedAt });
+  const { makeLatest, ...content } = given;
+  const latestAt = makeLatest === "true" ? forge.now() : makeLatest === "false" ? null : before.latestAt;
+  const row = forge.state.releases.update(before.id, {
+    ...content,
+    publishedAt,
+    immutable: before.immutable || (isPublished && repository.immutableReleases),
+    latestAt: mayBeLatest(given) ? (isPublished && makeLatest === null ? publishedAt : latestAt) : null,
+  });
   const changes = {
     ...(row.body === before.body ? {} : { body: { from: before.body ?? "" } }),
     ...(row.name === before.name ? {} : { name: { from: before.name ?? "" } }),
@@ -64,7 +77,11 @@ export async function editRelease(
   return row;
 }
 
-/** Deletes a release and keeps its tag. */
+/** Drafts and prereleases cannot be the latest release. */
+const mayBeLatest = ({ draft, prerelease }: Pick<ReleaseRow, "draft" | "prerelease">): boolean =>
+  !draft && !prerelease;
+
+/** Deletes a release and keeps its tag. The tag of an immutable one cannot be released again. */
 export async function deleteRelease(
   forge: ForgeContext,
   repository: RepositoryRow,
@@ -72,6 +89,10 @@ export async function deleteRelease(
   release: ReleaseRow,
 ): Promise<void> {
   forge.state.releases.delete(release.id);
+  if (release.immutable) {
+    const usedTags = [...repository.usedTags, release.tagName];
+    forge.state.repositories.update(repository.id, { usedTags });
+  }
   await emitRelease(forge, repository, release, "deleted", by);
 }
 
@@ -90,6 +111,10 @@ async function checkRelease(
     .filter((each) => each.id !== known?.id && !each.draft);
   if (!given.draft && others.some((each) => each.tagName === given.tagName))
     throw invalidFields(fieldError("tag_name", "already_exists"));
+  if (!given.draft && repository.usedTags.includes(given.tagName)) {
+    const message = "tag_name was used by an immutable release";
+    throw invalidFields({ ...fieldError("tag_name", "custom"), message });
+  }
   const repo = forge.git.repository(repository.id);
   const isTagged = (await readRef(repo, name)) !== null;
   if (!isTagged && (await resolveCommit(repo, given.targetCommitish)) === null)

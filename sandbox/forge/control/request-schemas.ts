@@ -136,6 +136,7 @@ export const settingsSchema = z.strictObject({
 
 const repository = z.string().regex(/^[^/]+\/[^/]+$/, "must be owner/name");
 export const draftsSchema = z.strictObject({ repository, allowed: z.boolean() });
+export const immutableReleasesSchema = z.strictObject({ repository, enabled: z.boolean() });
 export const rulesSchema = z.strictObject({
   repository,
   branch: z.string(),

@@ -6,6 +6,7 @@ import {
   InvalidBody,
   deliverySchema,
   draftsSchema,
+  immutableReleasesSchema,
   faultSchema,
   mergeQueueSchema,
   releaseSchema,
@@ -38,6 +39,7 @@ import {
  *     GET    /_control/limits            ImposedLimit[]; DELETE ends them
  *     PATCH  /_control/settings          ForgeSettings -> all of them
  *     PUT    /_control/drafts            { repository, allowed }
+ *     PUT    /_control/immutable-releases { repository, enabled }
  *     PUT    /_control/rules             { repository, branch } and BranchRules
  *     POST   /_control/merge-queue       { repository, number, remove } -> { merged }
  *     DELETE /_control                   resets faults, stale reads, limits, counts and held webhooks
@@ -114,6 +116,10 @@ function serveFeatures(router: Router, { settings, webUi }: ForgeControl): void 
   router.put("/drafts", ({ body }, response) => {
     const { repository, allowed } = parseBody(draftsSchema, body);
     sendNoContent(response, webUi.setDrafts(repository, allowed));
+  });
+  router.put("/immutable-releases", ({ body }, response) => {
+    const { repository, enabled } = parseBody(immutableReleasesSchema, body);
+    sendNoContent(response, webUi.setImmutableReleases(repository, enabled));
   });
   router.put("/rules", ({ body }, response) => {
     const { repository, branch, ...rules } = parseBody(rulesSchema, body);

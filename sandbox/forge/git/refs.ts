@@ -30,10 +30,15 @@ export async function readRef(repo: GitRepository, name: string): Promise<string
   return line === undefined ? null : line.slice(0, 40);
 }
 
-/** All refs with a prefix such as `refs/heads/`, sorted by name. */
-export async function listRefs(repo: GitRepository, prefix: string): Promise<Ref[]> {
+/** All refs with a prefix such as `refs/heads/`. */
+export async function listRefs(
+  repo: GitRepository,
+  prefix: string,
+  sort: "refname" | "creatordate" = "refname",
+): Promise<Ref[]> {
   const text = await repo.text([
     "for-each-ref",
+    `--sort=${sort}`,
     "--format=%(objectname) %(refname)",
     "--",
     ...(prefix === "" ? [] : [prefix]),

@@ -22,7 +22,7 @@ export function presentRelease(forge: ForgeContext, repository: RepositoryRow, r
     body: release.body,
     draft: release.draft,
     prerelease: release.prerelease,
-    immutable: false,
+    immutable: release.immutable,
     created_at: release.createdAt,
     updated_at: release.publishedAt ?? release.createdAt,
     published_at: release.publishedAt,

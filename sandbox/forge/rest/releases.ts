@@ -4,7 +4,7 @@ import { listRefs } from "../git/refs.ts";
 import { presentRelease, presentTag } from "../present/release.ts";
 import type { ReleaseRow } from "../rows.ts";
 import { roleIn } from "../server/access.ts";
-import { notFound } from "../server/api-error.ts";
+import { invalidFields, notFound } from "../server/api-error.ts";
 import { optionalFlag, optionalText } from "../server/body-fields.ts";
 import { paged } from "../server/paging.ts";
 import { created, noContent, ok, repositoryRoute, type RepositoryCall } from "../server/route.ts";
@@ -64,7 +64,14 @@ function contentFrom({ fields, repository }: RepositoryCall, known: ReleaseRow |
     body: optionalText(fields, "body") ?? known?.body ?? null,
     draft: optionalFlag(fields, "draft") ?? known?.draft ?? false,
     prerelease: optionalFlag(fields, "prerelease") ?? known?.prerelease ?? false,
+    makeLatest: makeLatestIn(fields),
   };
+}
+
+function makeLatestIn(fields: RepositoryCall["fields"]): ReleaseContent["makeLatest"] {
+  const given = optionalText(fields, "make_latest") ?? null;
+  if (given === null || given === "true" || given === "false" || given === "legacy") return given;
+  throw invalidFields({ resource: "Release", field: "make_latest", code: "invalid" });
 }
 
 async function create(call: RepositoryCall) {
@@ -73,11 +80,13 @@ async function create(call: RepositoryCall) {
   return created(body, body.url);
 }
 
+/** Without `make_latest`, a newly published release becomes the latest. */
 function readLatest(call: RepositoryCall) {
-  return showOrMissing(
-    call,
-    visible(call).find((each) => !each.draft && !each.prerelease),
+  const published = visible(call).filter((each) => !each.draft && !each.prerelease);
+  const [latest] = published.toSorted(
+    (a, b) => (b.latestAt ?? "").localeCompare(a.latestAt ?? "") || b.id - a.id,
   );
+  return showOrMissing(call, latest);
 }
 
 function readByTag(call: RepositoryCall) {

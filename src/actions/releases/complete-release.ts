@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { conflict, invalid, type Issue } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
-import { isTagName } from "../../flow/names.ts";
+import { dependsOnTags, releasedAs } from "../../flow/versions.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { MAX_TAGS_PER_CALL } from "../../forge/releasing.ts";
 import type { Trx } from "../../store/db/connect.ts";
@@ -10,22 +9,30 @@ import { listReleaseRepositories } from "../../store/releases/release-branches.t
 import {
   markCompleted,
   listReleasedCards,
-  listReleaseTags,
+  removeUnpublishedTags,
   saveReleaseTag,
   type ReleasedCard,
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
-import { listBoardRepositories } from "../../store/forge/repositories.ts";
+import { listBoardRepositories, type Repository } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
-import { plannedTag, planOrWriteTags, tagTakenMessage, type PlannedTag } from "./plan-tags.ts";
+import {
+  isIn,
+  plannedTag,
+  planOrWriteTags,
+  tagTakenMessage,
+  writtenTags,
+  type PlannedTag,
+  type Refused,
+} from "./plan-tags.ts";
 import { askAboutUnknown, missingCards, notesIn } from "./release-notes.ts";
+import { requireVersions, versionSchema, type Version } from "./release-versions.ts";
 import type { Write } from "../write.ts";
 import {
   actOnRelease,
   recordIfOwned,
   requireOwned,
-  lacksBranch,
   unusableMessage,
   saveActionProgress,
   type ReleaseContext,
@@ -33,13 +40,11 @@ import {
 } from "./release-action.ts";
 import { recordRelease } from "./releases.ts";
 
-const versionSchema = plannedTag.omit({ sha: true });
-type Version = z.infer<typeof versionSchema>;
-
 /**
  * Completes a release: writes a tag and a GitHub release in each repository that gets a version, at
  * the release's branch if it is frozen, else at the target of the flow's last merge stage. All
- * versions are checked before the first write. Returns the release.
+ * versions are checked before the first write. After a refusal or an interruption, the call continues;
+ * a repository where nothing was published can get another tag then. Returns the release.
  */
 export const completeRelease = (
   deps: Deps,
@@ -59,61 +64,6 @@ export const completeRelease = (
     },
   );
 
-/** Checks the versions as far as possible without GitHub. */
-async function requireVersions(trx: Trx, release: ReleaseHead, versions: readonly Version[]): Promise<void> {
-  const repositories = await listReleaseRepositories(trx, release.id);
-  const nameOf = new Map(repositories.map(({ repositoryId, fullName }) => [repositoryId, fullName]));
-  const issues = versions.flatMap((version, at) => issuesOf(version, at, versions, nameOf));
-  const named = new Set(versions.map(({ repositoryId }) => repositoryId));
-  for (const { repositoryId, fullName, holdsCards } of repositories) {
-    if (!holdsCards || named.has(repositoryId)) continue;
-    issues.push({
-      path: "body.versions",
-      message: `${fullName} (${repositoryId}) holds cards of the release and needs a version`,
-    });
-  }
-  const [first] = issues;
-  if (first) throw invalid(`${first.path}: ${first.message}`, issues);
-  const missing = repositories.find(({ repositoryId, branchName }) => named.has(repositoryId) && !branchName);
-  if (release.frozenAt && missing) throw conflict(lacksBranch(release, missing.fullName));
-  await requireSameTags(trx, release, versions, nameOf);
-}
-
-function issuesOf(
-  { repositoryId, tagName }: Version,
-  at: number,
-  versions: readonly Version[],
-  nameOf: ReadonlyMap<string, string>,
-): Issue[] {
-  const path = `body.versions.${at}`;
-  if (!nameOf.has(repositoryId)) {
-    return [{ path: `${path}.repositoryId`, message: "not a repository of the release's project" }];
-  }
-  if (versions.findIndex((other) => other.repositoryId === repositoryId) !== at) {
-    return [{ path: `${path}.repositoryId`, message: `${nameOf.get(repositoryId)} is listed twice` }];
-  }
-  return isTagName(tagName) ? [] : [{ path: `${path}.tagName`, message: INVALID_TAG_NAME }];
-}
-
-const INVALID_TAG_NAME =
-  "not a valid Git tag name. Use letters, digits and . - _ / without spaces, for example v1.4.0.";
-
-/** An earlier attempt may have written tags before it was refused in another repository. */
-async function requireSameTags(
-  trx: Trx,
-  release: ReleaseHead,
-  versions: readonly Version[],
-  nameOf: ReadonlyMap<string, string>,
-): Promise<void> {
-  for (const { repositoryId, tagName } of await listReleaseTags(trx, release.id)) {
-    const version = versions.find((candidate) => candidate.repositoryId === repositoryId);
-    if (version?.tagName === tagName) continue;
-    throw conflict(
-      `${nameOf.get(repositoryId)} is tagged ${tagName} for this release already. Request the same tag.`,
-    );
-  }
-}
-
 const inputSchema = z.object({ versions: z.array(versionSchema) });
 
 /**
@@ -122,7 +72,7 @@ const inputSchema = z.object({ versions: z.array(versionSchema) });
  */
 const progressSchema = z.object({ plan: z.array(plannedTag).optional(), tried: plannedTag.optional() });
 
-interface Tagged extends PlannedTag {
+interface Tagged extends Version, PlannedTag {
   readonly fullName: string;
   readonly forgeRef: RepositoryRef;
 }
@@ -133,26 +83,18 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
   if (stop !== null) return { state: "refused", message: stop };
   const known = await listBoardRepositories(deps.db, release.workspaceId);
   const repositories = new Map(known.map((repository) => [repository.id, repository]));
-  let { plan, tried } = progressSchema.parse(action.progress);
-  const save = (): Promise<void> => saveActionProgress(deps, context, { plan, tried });
-  if (!plan) {
-    const onTry = async (trying: PlannedTag): Promise<void> => {
-      tried = trying;
-      await save();
-    };
-    const { versions } = inputSchema.parse(action.input);
-    const planned = await planOrWriteTags(deps, context, { versions, repositories, tried, onTry });
-    if ("message" in planned) return { state: "refused", ...planned };
-    plan = planned;
-    await save();
-  }
+  const { versions } = inputSchema.parse(action.input);
+  const plan = await planTags(deps, context, versions, repositories);
+  if ("message" in plan) return { state: "refused", ...plan };
   const toTag: Tagged[] = [];
-  for (const each of plan) {
-    const repository = repositories.get(each.repositoryId);
+  for (const version of versions) {
+    const { repositoryId } = version;
+    const repository = repositories.get(repositoryId);
     if (!repository?.forgeRef) return { state: "refused", message: unusableMessage(repository) };
-    toTag.push({ ...each, fullName: repository.fullName, forgeRef: repository.forgeRef });
+    const sha = plan.tags.find((tag) => tag.repositoryId === repositoryId)?.sha ?? "";
+    toTag.push({ ...version, sha, fullName: repository.fullName, forgeRef: repository.forgeRef });
   }
-  const written = await tagAll(deps, context, toTag, tried);
+  const written = await tagAll(deps, context, toTag, plan.tried);
   if ("message" in written) return { state: "refused", ...written };
   const { tagged } = written;
   const listed = await listReleasedCards(deps.db, release.id, targetOf(context.project.flow, true));
@@ -160,6 +102,30 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
   const refused = await publishAll(deps, context, tagged, cards);
   if (refused !== null) return { state: "refused", message: refused };
   return { state: "done", record: (trx, current) => record(trx, context, current, cards, tagged) };
+}
+
+/**
+ * The planned tags, from an earlier attempt as far as the versions still have them. Saves the plan
+ * before the first tag is written.
+ */
+async function planTags(
+  deps: Deps,
+  context: ReleaseContext,
+  versions: readonly Version[],
+  repositories: ReadonlyMap<string, Repository>,
+): Promise<{ readonly tags: readonly PlannedTag[]; readonly tried: PlannedTag | undefined } | Refused> {
+  const progress = progressSchema.parse(context.action.progress);
+  const earlier = (progress.plan ?? []).filter((tag) => isIn(versions, tag));
+  let tried = progress.tried && isIn(versions, progress.tried) ? progress.tried : undefined;
+  if (progress.plan && earlier.length === versions.length) return { tags: earlier, tried };
+  const onTry = async (trying: PlannedTag): Promise<void> => {
+    tried = trying;
+    await saveActionProgress(deps, context, { plan: progress.plan, tried });
+  };
+  const tags = await planOrWriteTags(deps, context, { versions, earlier, repositories, tried, onTry });
+  if ("message" in tags) return tags;
+  await saveActionProgress(deps, context, { plan: tags, tried });
+  return { tags, tried };
 }
 
 /**
@@ -174,7 +140,7 @@ async function tagAll(
 ): Promise<{ readonly tagged: readonly Tagged[] } | { readonly message: string }> {
   const { release } = context;
   await tagTogether(deps, context, planned);
-  const written = await listReleaseTags(deps.db, release.id);
+  const written = await writtenTags(deps, context, planned);
   const tagged: Tagged[] = [];
   for (const each of planned) {
     const { repositoryId, tagName, fullName, forgeRef } = each;
@@ -201,7 +167,7 @@ async function tagAll(
 /** Writes several tags with one call for each account. `tagAll` writes the ones that fail. */
 async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonly Tagged[]): Promise<void> {
   const { release } = context;
-  const written = await listReleaseTags(deps.db, release.id);
+  const written = await writtenTags(deps, context, planned);
   const left = planned.filter((each) => !written.some((tag) => tag.repositoryId === each.repositoryId));
   for (const some of callsToTag(left)) {
     await requireOwned(deps, context);
@@ -233,14 +199,23 @@ async function publishAll(
   cards: readonly ReleasedCard[],
 ): Promise<string | null> {
   const { release } = context;
-  const written = new Map((await listReleaseTags(deps.db, release.id)).map((tag) => [tag.repositoryId, tag]));
-  for (const { repositoryId, tagName, sha, fullName, forgeRef } of tagged) {
-    if (written.get(repositoryId)?.url) continue;
-    const notes = { tagName, sha, name: release.name, ...notesIn(repositoryId, cards) };
+  const published = (await writtenTags(deps, context, tagged)).filter(({ url }) => url !== null);
+  const left = tagged.filter((tag) => !isIn(published, tag));
+  const compared = left.filter(dependsOnTags);
+  const tags = await deps.forge.tagNames(compared.map(({ forgeRef }) => forgeRef));
+  for (const version of left) {
+    const { repositoryId, tagName, sha, fullName, forgeRef, notes } = version;
+    const listed = tags[compared.indexOf(version)];
+    if (listed && !listed.ok) return `${fullName}: ${listed.refusal.message}`;
+    const { body, references } = notesIn(repositoryId, cards);
+    const text = { tagName, sha, name: release.name, body: notes ?? body, references };
     await requireOwned(deps, context);
-    const published = await deps.forge.publishRelease(forgeRef, notes);
-    if (!published.ok) return `${fullName}: ${published.refusal.message}`;
-    const tag = { repositoryId, tagName, sha, url: published.value.url };
+    const made = await deps.forge.publishRelease(forgeRef, {
+      ...text,
+      ...releasedAs(version, listed?.value ?? []),
+    });
+    if (!made.ok) return `${fullName}: ${made.refusal.message}`;
+    const tag = { repositoryId, tagName, sha, url: made.value.url };
     await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
   }
   return null;
@@ -254,6 +229,7 @@ async function record(
   tagged: readonly Tagged[],
 ): Promise<void> {
   const { id, name, workspaceId } = release;
+  await removeUnpublishedTags(trx, id);
   await markCompleted(trx, id, missingCards(cards, await listReleaseRepositories(trx, id)));
   const by = { workspaceId, userId: action.actorId };
   await recordRelease(trx, by, release, { from: release.frozenAt ? "frozen" : "open", to: "completed" });

@@ -3,7 +3,12 @@ import { targetOf } from "../../flow/flow.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { listReleaseBranches } from "../../store/releases/release-branches.ts";
 import type { Project } from "../../store/cards/projects.ts";
-import { listReleaseTags, saveReleaseTag, type ReleaseHead } from "../../store/releases/releases.ts";
+import {
+  listReleaseTags,
+  saveReleaseTag,
+  type ReleaseHead,
+  type WrittenTag,
+} from "../../store/releases/releases.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
@@ -12,7 +17,22 @@ import { unusableMessage, recordIfOwned, requireOwned, type ReleaseContext } fro
 export const plannedTag = z.object({ repositoryId: z.string(), tagName: z.string(), sha: z.string() });
 export type PlannedTag = z.infer<typeof plannedTag>;
 
-interface Refused {
+type TagOf = Pick<PlannedTag, "repositoryId" | "tagName">;
+
+/** Whether a list has the same tag of the same repository. */
+export const isIn = (tags: readonly TagOf[], { repositoryId, tagName }: TagOf): boolean =>
+  tags.some((tag) => tag.repositoryId === repositoryId && tag.tagName === tagName);
+
+/** The tags written so far that are still wanted. Others stay on GitHub and are replaced here. */
+export async function writtenTags(
+  deps: Deps,
+  { release }: ReleaseContext,
+  wanted: readonly TagOf[],
+): Promise<WrittenTag[]> {
+  return (await listReleaseTags(deps.db, release.id)).filter((tag) => isIn(wanted, tag));
+}
+
+export interface Refused {
   readonly message: string;
 }
 
@@ -26,7 +46,9 @@ interface TagRequest {
 }
 
 interface Planning {
-  readonly versions: readonly Pick<PlannedTag, "repositoryId" | "tagName">[];
+  readonly versions: readonly TagOf[];
+  /** The plan of an earlier attempt for some of the versions. */
+  readonly earlier: readonly PlannedTag[];
   readonly repositories: ReadonlyMap<string, Repository>;
   /** A tag that an earlier attempt may have written without an inspection. */
   readonly tried: PlannedTag | undefined;
@@ -44,11 +66,15 @@ export async function planOrWriteTags(
   context: ReleaseContext,
   planning: Planning,
 ): Promise<PlannedTag[] | Refused> {
-  const { versions, onTry } = planning;
-  const written = await listReleaseTags(deps.db, context.release.id);
-  const shas = new Map(written.map(({ repositoryId, sha }) => [repositoryId, sha]));
+  const { versions, earlier, onTry } = planning;
+  const known = [...earlier, ...(await writtenTags(deps, context, versions))];
+  const shas = new Map(known.map(({ repositoryId, sha }) => [repositoryId, sha]));
   const plannedTags = (): PlannedTag[] =>
-    versions.map((version) => ({ ...version, sha: shas.get(version.repositoryId) ?? "" }));
+    versions.map(({ repositoryId, tagName }) => ({
+      repositoryId,
+      tagName,
+      sha: shas.get(repositoryId) ?? "",
+    }));
   const left = versions.filter(({ repositoryId }) => !shas.has(repositoryId));
   const toTag = await branchesToTag(deps, context, planning.repositories, left);
   if ("message" in toTag) return toTag;

@@ -1,17 +1,23 @@
 import { requireFound } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
 import { findProject } from "../../store/cards/projects.ts";
-import type { Db } from "../../store/db/connect.ts";
-import { listBoardRepositories } from "../../store/forge/repositories.ts";
+import { dependsOnTags, nextVersion, releasedAs } from "../../flow/versions.ts";
+import { ForgeUnavailable } from "../../forge/values.ts";
+import { listBoardRepositories, type Repository } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { listCardsOutside } from "../../store/releases/release-cards.ts";
-import { listReleaseBranches, listReleaseRepositories } from "../../store/releases/release-branches.ts";
+import {
+  listReleaseBranches,
+  listReleaseRepositories,
+  type ReleaseRepository,
+} from "../../store/releases/release-branches.ts";
 import {
   listReleasedCards,
   listReleaseTags,
   type ReleasedCard,
   type ReleaseHead,
 } from "../../store/releases/releases.ts";
+import type { Deps } from "../deps.ts";
 import { releaseBranchName, startBranchOf, unfreezeRefusal } from "./freeze.ts";
 import { branchToTag } from "./plan-tags.ts";
 import { missingCards, notesIn } from "./release-notes.ts";
@@ -28,14 +34,25 @@ interface RepositoryPreview {
     readonly sha: string | null;
     /** The tag that an earlier attempt has written. */
     readonly tagName: string | null;
+    /** Whether that attempt has published its release, so that the tag cannot change. */
+    readonly isPublished: boolean;
+    /** The version after the highest tag; null for none, or if GitHub did not respond. */
+    readonly suggestedTagName: string | null;
+    /** How the release of the requested, written or suggested tag would be published; null if unknown. */
+    readonly prerelease: boolean | null;
+    readonly latest: boolean | null;
     readonly notes: string;
   };
 }
 
-/** Previews the freeze and the completion of a release without reading GitHub. */
+/**
+ * Previews the freeze and the completion of a release. Reads only the tags from GitHub, and works without
+ * them. `requested`: the tags that the caller wants, by repository.
+ */
 export async function previewRelease(
-  db: Db,
+  { db, forge, log }: Deps,
   release: ReleaseHead,
+  requested: ReadonlyMap<string, string>,
 ): Promise<{
   readonly repositories: readonly RepositoryPreview[];
   readonly missingCards: readonly number[];
@@ -56,6 +73,7 @@ export async function previewRelease(
   );
   const previews: RepositoryPreview[] = [];
   const repositories = await listReleaseRepositories(db, release.id);
+  const tagNames = await readTagNames({ forge, log }, repositories, known);
   for (const listed of repositories) {
     const repository = known.get(listed.repositoryId);
     if (!repository) continue;
@@ -75,6 +93,8 @@ export async function previewRelease(
         branchName,
         sha: tag?.sha ?? (release.frozenAt ? listed.headSha : tip),
         tagName: tag?.tagName ?? null,
+        isPublished: typeof tag?.url === "string",
+        ...versionOf(requested.get(repositoryId) ?? tag?.tagName, tagNames.get(repositoryId) ?? null),
         notes: notesIn(repositoryId, cards).body,
       },
     });
@@ -94,4 +114,40 @@ export async function previewRelease(
     cardsOutside: release.frozenAt ? [] : await listCardsOutside(db, release, starts),
     unfreezeRefusal: unfreezeRefusal(await listReleaseBranches(db, release.id)),
   };
+}
+
+type VersionPreview = Pick<RepositoryPreview["complete"], "suggestedTagName" | "prerelease" | "latest">;
+
+function versionOf(wanted: string | undefined, tags: readonly string[] | null): VersionPreview {
+  const suggestedTagName = tags && nextVersion(tags);
+  const tagName = wanted ?? suggestedTagName;
+  if (tagName === null) return { suggestedTagName, prerelease: null, latest: null };
+  const { isPrerelease, isLatest } = releasedAs({ tagName }, tags ?? []);
+  const isKnown = tags !== null || !dependsOnTags({ tagName });
+  return { suggestedTagName, prerelease: isPrerelease, latest: isKnown ? isLatest : null };
+}
+
+/** The tags of each repository; without those that GitHub does not show. */
+async function readTagNames(
+  { forge, log }: Pick<Deps, "forge" | "log">,
+  repositories: readonly ReleaseRepository[],
+  known: ReadonlyMap<string, Repository>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const asked = repositories.flatMap(({ repositoryId }) => {
+    const repository = known.get(repositoryId)?.forgeRef;
+    return repository ? [{ repositoryId, repository }] : [];
+  });
+  try {
+    const found = await forge.tagNames(asked.map(({ repository }) => repository));
+    return new Map(
+      asked.flatMap(({ repositoryId }, at) => {
+        const tags = found[at];
+        return tags?.ok ? [[repositoryId, tags.value] as const] : [];
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ForgeUnavailable)) throw error;
+    log.warn({ err: error }, "the tags for the preview of a release could not be read");
+    return new Map();
+  }
 }

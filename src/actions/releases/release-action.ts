@@ -63,7 +63,7 @@ interface ReleaseActionRequest extends Pick<
 
 /**
  * Begins an action on a release, or takes over the same action if no process owns it. `isNeeded`
- * runs before a new action begins, with the release locked, and may throw as well. Throws busy
+ * runs before a new or changed action begins, with the release locked, and may throw as well. Throws busy
  * during another action and `conflict` if the release is completed.
  */
 export async function startReleaseAction(
@@ -80,7 +80,11 @@ export async function startReleaseAction(
   const open = await findOpenAction(trx, current.id);
   if (open?.hasLiveOwner && open.requestId === request.requestId)
     return { state: "running_elsewhere", actionId: open.id };
-  if (open) return { state: "started", action: await takeOverSame(deps, trx, current, open, request) };
+  if (open) {
+    const isChanged = kindAllowsChange(open, request) && !isDeepStrictEqual(open.input, request.input);
+    if (isChanged && !open.hasLiveOwner) await isNeeded(current);
+    return { state: "started", action: await takeOverSame(deps, trx, current, open, request) };
+  }
   if (!(await isNeeded(current))) return { state: "not_needed" };
   const id = deps.newId();
   const { kind, input, cardId = null, actorId, isHuman, requestId } = request;
@@ -103,18 +107,24 @@ async function takeOverSame(
   trx: Trx,
   release: ReleaseHead,
   open: ReleaseAction,
-  { kind, input, requestId, ...caller }: ReleaseActionRequest,
+  request: ReleaseActionRequest,
 ): Promise<RunningAction> {
-  const isSame = open.kind === kind && isDeepStrictEqual(open.input, input);
+  const { kind, input, requestId, ...caller } = request;
+  const isSame =
+    kindAllowsChange(open, request) || (open.kind === kind && isDeepStrictEqual(open.input, input));
   const isNewAfterCancel = open.isCancelled && open.requestId !== requestId;
   if (open.hasLiveOwner || !isSame || isNewAfterCancel) throw busyRelease(release, open);
   // A revoked user's unfinished action continues as that of the caller who repeats it.
   const { actorId, isHuman } = (await mayContinue(trx, release, open)) ? open : caller;
-  const by = { holder: deps.instanceId, requestId, actorId, isHuman };
+  const by = { holder: deps.instanceId, requestId, input, actorId, isHuman };
   const taken = await takeOverAction(trx, open, by);
   if (!taken) throw busyRelease(release, open);
-  return { ...open, actorId, isHuman, generation: taken.generation };
+  return { ...open, input, actorId, isHuman, generation: taken.generation };
 }
+
+/** An interrupted completion may continue with other versions. */
+const kindAllowsChange = (open: ReleaseAction, { kind }: ReleaseActionRequest): boolean =>
+  open.kind === "complete" && kind === "complete";
 
 const ONGOING: Readonly<Record<ReleaseActionKind, string>> = {
   freeze: "is being frozen",

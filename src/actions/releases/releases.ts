@@ -4,7 +4,7 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { lockProject, type Project } from "../../store/cards/projects.ts";
-import { findRunningPick } from "../../store/releases/release-actions.ts";
+import { findOpenAction, findRunningPick, finishAction } from "../../store/releases/release-actions.ts";
 import {
   lockCards,
   listOpenScopes,
@@ -14,7 +14,6 @@ import {
   type ScopedCard,
 } from "../../store/releases/release-cards.ts";
 import {
-  listReleaseTags,
   lockOpenReleases,
   insertRelease,
   listReleaseSlugs,
@@ -26,7 +25,7 @@ import { recordChange, type ChangedBy } from "../../store/events/feed.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
-import { lockOpenRelease, requireIdle } from "./release-action.ts";
+import { busyRelease, lockOpenRelease, requireIdle } from "./release-action.ts";
 
 /** Adds an empty release to a project; its slug names its branches. Returns 201. */
 export async function createRelease(
@@ -46,26 +45,18 @@ export async function createRelease(
 }
 
 /**
- * Deletes a release; its cards stay. Returns 204. Throws `conflict` for a release that is frozen,
- * tagged or completed.
+ * Deletes an open release, also a frozen one; its cards stay, and its branches and tags on GitHub. Ends an
+ * action that no process is working on, except a promotion, which can be cancelled. Returns 204. Throws
+ * `conflict` if the release is completed, and busy during another action.
  */
 export async function deleteRelease(write: Write, release: ReleaseHead): Promise<StoredResponse> {
   const { trx } = write;
   const current = await lockOpenRelease(trx, release);
-  if (current.frozenAt) {
-    throw conflict(
-      `The release ${current.name} is frozen and has branches on GitHub. Unfreeze it with DELETE /v1/releases/${current.id}/freeze first.`,
-    );
-  }
-  await requireIdle(trx, current);
-  const [tag] = await listReleaseTags(trx, current.id);
-  if (tag) {
-    throw conflict(
-      `The release ${current.name} has the tag ${tag.tagName} on GitHub. Complete the release instead.`,
-    );
-  }
+  const action = await findOpenAction(trx, current.id);
+  if (action && (action.hasLiveOwner || action.kind === "promote")) throw busyRelease(current, action);
+  if (action) await finishAction(trx, action, "abandoned");
   await removeRelease(trx, current.id);
-  await recordRelease(trx, write, current, { from: "open", to: null });
+  await recordRelease(trx, write, current, { from: current.frozenAt ? "frozen" : "open", to: null });
   return write.respond(null, 204);
 }
 
@@ -185,7 +176,7 @@ export async function removeFromRelease(trx: Trx, card: CardHead): Promise<void>
   const release = open.find(({ id }) => id === scope.releaseId);
   if (release?.frozenAt) {
     throw conflict(
-      `Card ${card.number} is in the frozen release ${release.name}. Unfreeze or complete the release first.`,
+      `Card ${card.number} is in the frozen release ${release.name}. Unfreeze, complete or delete the release first.`,
     );
   }
   if (release) await requireIdle(trx, release);

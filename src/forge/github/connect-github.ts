@@ -37,7 +37,14 @@ import { readLists } from "./pull-requests/pull-request-lists.ts";
 import { markReady, openPullRequest } from "./pull-requests/pull-requests.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
 import { REVIEWS } from "./pull-requests/conversation.ts";
-import { createTag, createTags, inspectTags, publishRelease, tagBranchTip } from "./branches/tags.ts";
+import {
+  createTag,
+  createTags,
+  inspectTags,
+  publishRelease,
+  readTagNames,
+  tagBranchTip,
+} from "./branches/tags.ts";
 import {
   createTransport,
   type MonotonicClock,
@@ -164,6 +171,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
     contains: (ref, branchName, sha) => asUnavailable(readContains(on(ref), branchName, sha)),
     landedCommits: (ref, question) => asUnavailable(readLandedCommits(on(ref), question)),
     inspectTags: (questions) => inspectTags(client, questions),
+    tagNames: (repositories) => readTagNames(client, repositories),
     temporaryBranches: (ref) => asUnavailable(readTemporaryBranches(on(ref))),
     deleteBranch: (ref, branchName, sha) => asRefusal(deleteBranch(on(ref), branchName, sha)),
     preparePick: (ref, order) => asRefusal(preparePick(forPick(ref), order)),

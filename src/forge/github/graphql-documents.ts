@@ -5,7 +5,7 @@ import { LANDED } from "./branches/landed-history.ts";
 import { mergesDocument } from "./branches/pick-merges.ts";
 import { PICK } from "./branches/pick-state.ts";
 import { IN_THE_WAY, REF, UPDATE_REFS } from "./branches/refs.ts";
-import { createTagsDocument, TAGGING } from "./branches/tags.ts";
+import { createTagsDocument, TAG_LIST, TAGGING } from "./branches/tags.ts";
 import type { GitHubClient } from "./calls/client.ts";
 import { GraphqlMissing } from "./calls/failures.ts";
 import { graphqlData } from "./calls/graphql-response.ts";
@@ -46,6 +46,7 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   "reading a ref": documentOf(REF, [{ repository, ref: "refs/tags/v1" }]).document,
   "a ref in the way": documentOf(IN_THE_WAY, [{ repository, ref: "refs/heads/release/1/rc" }]).document,
   "reading tags": documentOf(TAGGING, tags).document,
+  "listing tags": documentOf(TAG_LIST, [{ repository, cursor: null }]).document,
   "moving refs": UPDATE_REFS,
   "creating tags": createTagsDocument(2),
   "the history from a branch": documentOf(LANDED, [{ ...window, from: null }]).document,

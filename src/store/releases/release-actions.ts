@@ -127,19 +127,26 @@ const PROGRESS = `
 export async function takeOverAction(
   db: Db,
   action: OwnedAction,
-  by: { holder: string; requestId: string | null; actorId?: string; isHuman?: boolean },
+  by: { holder: string; requestId: string | null; input?: unknown; actorId?: string; isHuman?: boolean },
 ): Promise<Takeover | null> {
   return firstRow<Takeover>(
     db,
     `update release_actions a
         set holder = :holder, generation = a.generation + 1, updated_at = now(),
             request_id = coalesce(:requestId, a.request_id), attempt_id = coalesce(current_attempt(), a.attempt_id),
-            actor_id = coalesce(cast(:actorId as uuid), a.actor_id),
+            input = coalesce(cast(:input as jsonb), a.input), actor_id = coalesce(cast(:actorId as uuid), a.actor_id),
             is_human = coalesce(cast(:isHuman as boolean), a.is_human), progress_digest = ${PROGRESS},
             crashes = case when a.holder is null then a.crashes when a.progress_digest = ${PROGRESS} then a.crashes + 1 else 1 end
       where a.id = :id and a.generation = :generation and a.state = 'running' and not ${isAliveSql("a.holder")}
       returning generation, crashes`,
-    { actorId: null, isHuman: null, ...by, id: action.id, generation: action.generation },
+    {
+      actorId: null,
+      isHuman: null,
+      ...by,
+      input: by.input === undefined ? null : JSON.stringify(by.input),
+      id: action.id,
+      generation: action.generation,
+    },
   );
 }
 

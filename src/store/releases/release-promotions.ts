@@ -96,12 +96,18 @@ interface OutcomeRow extends Omit<PromotionResult, "state"> {
   readonly blocked: { readonly repository: string; readonly reason: string; readonly message: string } | null;
 }
 
-/** Reads the results so far, in order. A queued card has the result of its move. */
+/**
+ * Reads the results so far, in order. A queued card has the result of its move. The cards that were left
+ * when the promotion was abandoned count as cancelled.
+ */
 export async function readPromotion(db: Db, actionId: string): Promise<PromotionOutcome> {
   const found = await rows<OutcomeRow>(
     db,
-    `select c.number, p.state, p.detail, o.state as "moveState", o.result as moved, c.blocked
+    `select c.number, o.state as "moveState", o.result as moved, c.blocked,
+            case when p.state = 'pending' and a.state = 'abandoned' then 'skipped' else p.state end as state,
+            case when p.state = 'pending' and a.state = 'abandoned' then '{"reason": "cancelled"}' else p.detail end as detail
        from release_promotions p
+       join release_actions a on a.id = p.action_id
        join cards c on c.id = p.card_id
        left join lateral (select state, result from operations m
                            where p.state = 'queued' and m.card_id = p.card_id

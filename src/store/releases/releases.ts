@@ -124,7 +124,7 @@ export async function markUnfrozen(db: Db, releaseId: string): Promise<void> {
   await db("release_cards").where({ release_id: releaseId }).update({ picked_at: null });
 }
 
-interface WrittenTag {
+export interface WrittenTag {
   readonly repositoryId: string;
   readonly tagName: string;
   readonly sha: string;
@@ -151,6 +151,11 @@ export async function saveReleaseTag(
     .insert({ release_id: releaseId, repository_id: repositoryId, tag_name: tagName, sha, url })
     .onConflict(["release_id", "repository_id"])
     .merge(["tag_name", "sha", "url"]);
+}
+
+/** Removes the tags of earlier attempts that were not published; they stay on GitHub. */
+export async function removeUnpublishedTags(db: Db, releaseId: string): Promise<void> {
+  await db("release_tags").where({ release_id: releaseId, url: null }).delete();
 }
 
 /** A merged pull request of a released card. */

@@ -100,7 +100,13 @@ export interface PickRefusal {
 export const complete = (
   api: Api,
   id: string,
-  versions: readonly { readonly repositoryId: string | undefined; readonly tagName: unknown }[],
+  versions: readonly {
+    readonly repositoryId: string | undefined;
+    readonly tagName: unknown;
+    readonly prerelease?: boolean;
+    readonly latest?: boolean;
+    readonly notes?: string;
+  }[],
   options?: CallOptions,
 ): Promise<ApiResponse<ReleaseResponse & { message: string }>> =>
   api.post(`/v1/releases/${id}/complete`, { versions }, options);

@@ -69,12 +69,17 @@ interface RefsArgs extends PageArgs {
   readonly refPrefix: string;
   readonly query?: string | null;
   readonly direction?: "ASC" | "DESC" | null;
+  readonly orderBy?: {
+    readonly field: "ALPHABETICAL" | "TAG_COMMIT_DATE";
+    readonly direction: "ASC" | "DESC";
+  } | null;
 }
 
 async function refs(scope: Scope, row: RepositoryRow, args: RefsArgs): Promise<object> {
-  const found = await listRefs(scope.forge.git.repository(row.id), args.refPrefix);
+  const sort = args.orderBy?.field === "TAG_COMMIT_DATE" ? "creatordate" : "refname";
+  const found = await listRefs(scope.forge.git.repository(row.id), args.refPrefix, sort);
   const wanted = found.filter((ref) => ref.name.includes(args.query ?? ""));
-  if (args.direction === "DESC") wanted.reverse();
+  if ((args.orderBy?.direction ?? args.direction) === "DESC") wanted.reverse();
   return connection("refs", wanted, args, (ref) => scope.ref(row, ref.name, ref.sha));
 }
 

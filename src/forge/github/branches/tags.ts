@@ -1,10 +1,18 @@
 import { z } from "zod";
-import type { CreatedRef, ForgeResult } from "../../values.ts";
-import type { NewTag, ReleaseNotes, TagInspection, TaggingQuestion, TipTag } from "../../releasing.ts";
+import type { CreatedRef, ForgeResult, RepositoryRef } from "../../values.ts";
+import {
+  MAX_TAGS_READ,
+  type NewTag,
+  type ReleaseNotes,
+  type TagInspection,
+  type TagNames,
+  type TaggingQuestion,
+  type TipTag,
+} from "../../releasing.ts";
 import { type GitHubCaller, type GitHubClient, parseResponse } from "../calls/client.ts";
 import { isInstallationRefusedError, orFallback, UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
-import { graphqlOutcome } from "../calls/graphql-response.ts";
+import { graphqlOutcome, nodesOf, pageInfoShape } from "../calls/graphql-response.ts";
 import {
   createRef,
   commitOf,
@@ -16,8 +24,14 @@ import {
   tagTarget,
   updateRefs,
 } from "./refs.ts";
-import { succeeded, valueOf } from "../repositories.ts";
-import { askInstallations, failTooLarge, type QuestionKind } from "../repository-questions.ts";
+import { allPages, PAGE, succeeded, valueOf } from "../repositories.ts";
+import {
+  askInstallations,
+  askRepository,
+  failTooLarge,
+  type Question,
+  type QuestionKind,
+} from "../repository-questions.ts";
 
 const PER_CALL = 50;
 
@@ -51,6 +65,53 @@ export const inspectTags = (
       return { branchSha: found.branch?.target?.oid ?? null, tagSha: commitOf(found.tag?.target) };
     },
   );
+
+/** Repositories in one call. */
+const LISTS_PER_CALL = 25;
+const MAX_PAGES = MAX_TAGS_READ / PAGE;
+
+interface TagListQuestion extends Question {
+  readonly cursor: string | null;
+}
+
+const tagListShape = z.looseObject({
+  databaseId: z.number(),
+  refs: z
+    .looseObject({ pageInfo: pageInfoShape, nodes: nodesOf(z.looseObject({ name: z.string() })) })
+    .nullish(),
+});
+type TagList = z.infer<typeof tagListShape>;
+
+export const TAG_LIST: QuestionKind<TagListQuestion, TagList> = {
+  operation: "TagList",
+  fields: ({ cursor }, declare) =>
+    `refs(refPrefix: "refs/tags/", first: ${PAGE}, after: ${declare("after", "String", cursor)}, orderBy: { field: TAG_COMMIT_DATE, direction: DESC }) {
+      pageInfo { hasNextPage endCursor }
+      nodes { name }
+    }`,
+  shape: tagListShape,
+};
+
+export async function readTagNames(
+  client: GitHubClient,
+  repositories: readonly RepositoryRef[],
+): Promise<TagNames[]> {
+  const questions = repositories.map((repository) => ({ repository, cursor: null }));
+  const asked = { questions, perCall: LISTS_PER_CALL, tooLarge: failTooLarge };
+  const found = await askInstallations(client, TAG_LIST, asked, async (first, { repository }, caller) => {
+    const names: string[] = [];
+    let page: TagList = first;
+    for (let pages = 1; ; pages++) {
+      names.push(...(page.refs?.nodes ?? []).map(({ name }) => name));
+      const { hasNextPage = false, endCursor } = page.refs?.pageInfo ?? {};
+      if (!hasNextPage || !endCursor || pages === MAX_PAGES) return names;
+      page = valueOf(await askRepository(caller, TAG_LIST, { repository, cursor: endCursor }));
+    }
+  });
+  return found.map((each) =>
+    "refusal" in each ? { ok: false, refusal: each.refusal } : { ok: true, value: each },
+  );
+}
 
 const readTagHead = async (repository: GitHubRepository, tagName: string): Promise<string | null> =>
   valueOf(await readRef(repository, `refs/tags/${tagName}`)).sha;
@@ -128,12 +189,13 @@ const errorsShape = z.looseObject({ errors: z.array(z.looseObject({ code: z.stri
 /** GitHub creates a missing tag at `target_commitish`, and ignores that if the tag exists. */
 export async function publishRelease(
   repository: GitHubRepository,
-  { tagName, sha, name, body, references = [] }: ReleaseNotes,
+  { tagName, sha, name, body, references = [], isPrerelease, isLatest }: ReleaseNotes,
 ): Promise<Published> {
   const find = (): Promise<Published | null> => findRelease(repository, tagName);
   const text = { isMarkdown: true, keeps: references.map((number) => `#${number}`) };
   return await repository.runWrite(async () => {
-    const release = { tag_name: tagName, target_commitish: sha, name, body };
+    const flags = { prerelease: isPrerelease, make_latest: String(isLatest) };
+    const release = { tag_name: tagName, target_commitish: sha, name, body, ...flags };
     const response = await repository.write("POST /releases", release, text);
     if (response.status < 300)
       return { ok: true, value: { url: parseResponse(releaseShape, response).html_url } };
@@ -152,8 +214,9 @@ function isTaken(body: unknown): boolean {
 
 /** Only the listing contains drafts. */
 async function isDraft({ read }: GitHubRepository, tagName: string): Promise<boolean> {
-  const response = succeeded(await read("/releases", { per_page: 100 }));
-  const listed = parseResponse(z.array(listedShape), response);
+  const listed = await allPages(async (page) =>
+    parseResponse(z.array(listedShape), succeeded(await read("/releases", { per_page: PAGE, page }))),
+  );
   return listed.some((release) => release.draft === true && release.tag_name === tagName);
 }
 

@@ -10,6 +10,7 @@ import { freezeRelease, unfreezeRelease } from "../../../actions/releases/freeze
 import { pickCard } from "../../../actions/releases/pick-card.ts";
 import { promoteRelease } from "../../../actions/releases/promote-release.ts";
 import { MAX_BRANCH_NAME_BYTES } from "../../../flow/names.ts";
+import { MAX_NOTES } from "../../../flow/releases.ts";
 import { REFUSAL_REASONS } from "../../../flow/refusal.ts";
 import { readPromotion } from "../../../store/releases/release-promotions.ts";
 import { readRoute, type Route } from "../../route.ts";
@@ -169,7 +170,7 @@ export const releaseActionRoutes: readonly Route[] = [
     path: "/v1/releases/{id}/complete",
     summary: "Complete a release",
     description:
-      "Creates a tag and a GitHub release in each repository: at the release branch if the release is frozen, otherwise at the target of the flow's last merge stage. All versions are checked first. The notes list the cards with their pull requests and mark the cards that the tag is known to lack. If the call is interrupted, the same call completes the rest.",
+      "Creates a tag and a GitHub release in each repository: at the release branch if the release is frozen, otherwise at the target of the flow's last merge stage. All versions are checked first. The notes list the cards with their pull requests and mark the cards that the tag is known to lack. If the call is interrupted or refused, the next call completes the rest; it can name another tag where no GitHub release is published yet.",
     tag: "Releases",
     role: ROLE_OF_ACTION.complete,
     ...releaseInPath,
@@ -180,6 +181,17 @@ export const releaseActionRoutes: readonly Route[] = [
             repositoryId: id(),
             tagName: text({ min: 1, max: MAX_BRANCH_NAME_BYTES }).meta({
               description: "A valid Git tag name",
+            }),
+            prerelease: z.boolean().optional().meta({
+              description: "By default true for a version such as `v2.0.0-rc.1`",
+            }),
+            latest: z.boolean().optional().meta({
+              description:
+                "Whether it becomes GitHub's latest release. By default true unless it is a prerelease or a tag of the repository has a higher version",
+            }),
+            notes: text({ max: MAX_NOTES }).optional().meta({
+              description:
+                "Markdown, by default the cards. Only references to the pull requests of the cards become links",
             }),
           }),
         )

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { promotionInput } from "../../../actions/releases/promote-cards.ts";
 import { previewRelease } from "../../../actions/releases/preview-release.ts";
+import { isTagName } from "../../../flow/names.ts";
+import { MAX_TAGS_READ } from "../../../forge/releasing.ts";
 import { MAX_CARDS_OUTSIDE } from "../../../store/releases/release-cards.ts";
 import { findOpenAction } from "../../../store/releases/release-actions.ts";
 import { readRoute, type Route } from "../../route.ts";
+import { id } from "../../validate.ts";
 import { releaseOf, releaseParams } from "./releases.ts";
 
 const preview = z
@@ -27,6 +30,23 @@ const preview = z
             sha: z.string().nullable().meta({ description: "Its last known commit" }),
             tagName: z.string().nullable().meta({
               description: "The tag that an interrupted completion has created",
+            }),
+            isPublished: z.boolean().meta({
+              description: "Whether its GitHub release is published, so that another tag is refused",
+            }),
+            suggestedTagName: z
+              .string()
+              .nullable()
+              .meta({
+                description: `The version after the highest of the ${MAX_TAGS_READ.toLocaleString("en")} newest tags; null if none names a version, or GitHub did not respond`,
+              }),
+            prerelease: z.boolean().nullable().meta({
+              description:
+                "How `complete` would publish the tag of the query, else `tagName`, else `suggestedTagName`, by default; null without a tag",
+            }),
+            latest: z.boolean().nullable().meta({
+              description:
+                "Whether it would become GitHub's latest release: it is no prerelease, and no tag has a higher version; null if unknown",
             }),
             notes: z.string().meta({ description: "The notes of the GitHub release, in Markdown" }),
           }),
@@ -63,17 +83,39 @@ const running = z
   })
   .meta({ id: "ReleaseOperation" });
 
+const TAGS = "must list <repositoryId>:<tagName>, separated by commas";
+
+/** Tags by repository, such as `<id>:v1.4.0,<id>:v2.0.0`. */
+const tags = z
+  .string()
+  .max(10_000, "must have at most 10,000 characters")
+  .transform((value) => value.split(",").map((pair) => /^([^:]+):([^:]+)$/.exec(pair)?.slice(1) ?? []))
+  .refine(
+    (pairs) =>
+      pairs.every(
+        ([repositoryId, tagName = ""]) => id().safeParse(repositoryId).success && isTagName(tagName),
+      ),
+    TAGS,
+  )
+  .transform(
+    (pairs) =>
+      new Map(pairs.map(([repositoryId = "", tagName = ""]) => [repositoryId.toLowerCase(), tagName])),
+  )
+  .optional()
+  .meta({ description: "The wanted tags, as `<repositoryId>:<tagName>`, separated by commas" });
+
 export const releasePreviewRoutes: readonly Route[] = [
   readRoute({
     path: "/v1/releases/{id}/preview",
     summary: "Preview the freeze and the completion of a release",
     description:
-      "The branches that `freeze` would create, and the tags and notes that `complete` would write now. The call does not read GitHub.",
+      "The branches that `freeze` would create, and the tags and notes that `complete` would write now. The call reads only the tags from GitHub.",
     tag: "Releases",
     params: releaseParams,
+    query: z.object({ tags }),
     responses: { 200: { description: "The preview", schema: preview } },
-    handle: async (deps, { board, params }) =>
-      previewRelease(deps.db, await releaseOf(deps.db, board, params)),
+    handle: async (deps, { board, params, query }) =>
+      previewRelease(deps, await releaseOf(deps.db, board, params), query.tags ?? new Map()),
   }),
   readRoute({
     path: "/v1/releases/{id}/operation",

@@ -183,15 +183,14 @@ export const releaseRoutes: readonly Route[] = [
     path: "/v1/releases/{id}",
     summary: "Delete a release",
     description:
-      "Its cards remain. A frozen release must be unfrozen first; a completed release cannot be deleted.",
+      "Its cards remain, and what it has written on GitHub: branches, tags and GitHub releases. A completed release cannot be deleted.",
     tag: "Releases",
     role: "maintainer",
     ...releaseInPath,
     responses: {
       204: { description: "Deleted", schema: null },
       409: {
-        description:
-          "The release is frozen, tagged or completed, or another action on the release is running (with Retry-After)",
+        description: "The release is completed, or an action on the release is running (with Retry-After)",
         schema: problem,
       },
     },
