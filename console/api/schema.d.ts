@@ -1620,7 +1620,9 @@ export interface Operations {
     path: {
       number: number;
     };
-    query: undefined;
+    query: {
+      closePullRequests?: ("true" | "false");
+    };
     body: undefined;
     response: undefined;
   };

@@ -18,15 +18,17 @@ export function DeleteCard({ card, onDeleted }: Props) {
   const queries = useQueryClient();
   const toast = useToast();
   const [isAsking, setIsAsking] = useState(false);
+  const [isClosing, setIsClosing] = useState(false);
   const { mutateAsync, isPending, error, reset } = useWrite("DELETE /v1/cards/{number}");
   const { number, projectId } = card;
+  const open = card.repositories.filter(isOpen);
   const close = (): void => {
     reset();
     setIsAsking(false);
   };
   const remove = async (): Promise<void> => {
     try {
-      await mutateAsync({ path: { number } });
+      await mutateAsync({ path: { number }, ...(isClosing && { query: { closePullRequests: "true" } }) });
     } catch {
       return; // The dialog shows it.
     }
@@ -53,10 +55,27 @@ export function DeleteCard({ card, onDeleted }: Props) {
           Its text, comments and timeline are lost, and its number is not used again.
           {hasBranch(card) && " Its branches and pull requests stay on GitHub."}
         </p>
+        {open.length > 0 && (
+          <label>
+            <input
+              type="checkbox"
+              checked={isClosing}
+              onChange={({ target }) => setIsClosing(target.checked)}
+            />{" "}
+            Close {namesOf(open)} on GitHub
+          </label>
+        )}
       </Confirm>
     </>
   );
 }
+
+const isOpen = ({ prState }: CardSnapshot["repositories"][number]): boolean =>
+  prState === "draft" || prState === "open";
+
+/** Such as `pull request #3 in acme/web and #5 in acme/api`. */
+const namesOf = (open: CardSnapshot["repositories"]): string =>
+  `pull request ${open.map(({ prNumber, fullName }) => `#${prNumber} in ${fullName}`).join(" and ")}`;
 
 const hasBranch = ({ repositories }: CardSnapshot): boolean =>
   repositories.some(({ branchName }) => branchName !== null);

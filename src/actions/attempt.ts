@@ -94,6 +94,7 @@ export async function continueAttempt<T>(
 const WRITES: ReadonlySet<string> = new Set<keyof Forge>([
   "createBranch",
   "openPullRequest",
+  "closePullRequest",
   "markReady",
   "merge",
   "approve",

@@ -110,6 +110,8 @@ export interface Forge extends ReleaseForge {
     repository: RepositoryRef,
     draft: PullRequestDraft,
   ): Promise<ForgeResult<OpenedPullRequest>>;
+  /** A pull request that is closed or merged already is a success. */
+  closePullRequest(repository: RepositoryRef, number: number): Promise<ForgeResult<null>>;
   /** A pull request that is ready already is a success. `targetBranch` is null if unknown. */
   markReady(
     repository: RepositoryRef,

@@ -6,6 +6,7 @@ import {
   SWEEP_BACK_MERGES,
   sweepBackMerges,
 } from "../actions/releases/back-merge.ts";
+import { CLOSE_PULL_REQUESTS, closePullRequests } from "../actions/cards/close-pull-requests.ts";
 import { CATCH_UP_CARD, catchUpCard } from "../actions/reconcile/catch-up-card.ts";
 import { RECORD_EXPIRED_CLAIMS, recordExpiredClaims } from "../actions/claims/claims.ts";
 import type { Deps } from "../actions/deps.ts";
@@ -133,6 +134,7 @@ const laneTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
 const eventTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
   [CATCH_UP_CARD]: (payload) => catchUpCard(deps, cardPayload.parse(payload).cardId),
   [BACK_MERGE]: (payload) => backMergeCard(deps, cardPayload.parse(payload).cardId),
+  [CLOSE_PULL_REQUESTS]: (payload) => closePullRequests(deps, cardPayload.parse(payload).cardId),
   [RECHECK_BLOCKED]: (payload) => {
     const { cardId, refusedAt } = recheckPayload.parse(payload);
     return recheckBlocked(deps, cardId, refusedAt);

@@ -493,14 +493,17 @@ describe("the page of a card", () => {
     if (SCREENSHOTS) await takeScreenshots(page, SCREENSHOTS, "card-delete");
     await question.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Delete card" }).click();
+    await question.getByLabel(`Close pull request #1 in ${board.owner}/web on GitHub`).check();
     await question.getByRole("button", { name: "Delete the card" }).click();
     await page.getByRole("region", { name: "Notices" }).getByText(`Card #${number} deleted`).waitFor();
     await page.getByRole("list", { name: "Stages" }).waitFor();
     expect(new URL(page.url()).search).toBe("?q=hello");
     await page.getByRole("link", { name: /Say hello/ }).waitFor({ state: "detached" });
     expect((await board.api.get(`/v1/cards/${number}`)).status).toBe(404);
-    const pull = await board.person("ada", "GET", `/repos/${board.owner}/web/pulls/1`);
-    expect(pull.body).toMatchObject({ state: "open" });
+    await eventually(
+      () => board.person("ada", "GET", `/repos/${board.owner}/web/pulls/1`),
+      ({ body }) => (body as { state?: string }).state === "closed",
+    );
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/db/connect.ts";
 import { eventually, type ApiResponse } from "../support/api.ts";
 import { whileLocked } from "../support/stories/locks.ts";
+import { openCard } from "../support/stories/open-card.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 let world: TestWorld;
@@ -89,6 +90,26 @@ describe("a deleted card", () => {
     const shown = await own.api.get<{ columns: { tasks: unknown[] }[] }>("/v1/board");
     expect(shown.body.columns.flatMap(({ tasks }) => tasks)).toEqual([]);
     expect((await own.api.card()).number).toBe(3);
+  });
+
+  it("leaves its pull requests open, or has them closed on GitHub, also after an outage", async () => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const kept = await openCard(world, own, ["web"]);
+    expect((await own.api.delete(`/v1/cards/${kept.number}`)).status).toBe(204);
+    const { number } = await openCard(world, own, ["web", "api"]);
+    const refused = await own.api.delete(`/v1/cards/${number}?closePullRequests=1`);
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "query.closePullRequests" }] } });
+    const match = { method: "PATCH", path: "/repositories/*/pulls/*" };
+    const fault = { kind: "response", status: 502, effect: "after" } as const;
+    world.forge.control.faults.add({ match, fault, times: 1 });
+    expect((await own.api.delete(`/v1/cards/${number}?closePullRequests=true`)).status).toBe(204);
+    const states = async () => {
+      const pulls = ["web/pulls/1", "web/pulls/2", "api/pulls/1"].map((path) =>
+        own.person("ada", "GET", `/repos/${own.owner}/${path}`),
+      );
+      return (await Promise.all(pulls)).map(({ body }) => (body as unknown as { state: string }).state);
+    };
+    await eventually(states, (now) => now.join(" ") === "open closed closed");
   });
 
   it("cannot be changed, moved or deleted again", async () => {

@@ -30,6 +30,7 @@ import {
   findRelations,
   type CardInput,
 } from "./card-relations.ts";
+import { closePullRequestsSoon } from "./close-pull-requests.ts";
 import { relinkCard } from "./relink-card.ts";
 
 /** Sets the given fields, leaves the others, and returns the whole card. */
@@ -76,10 +77,15 @@ export async function updateCard(
 }
 
 /**
- * Hides a card; its branch and pull request stay on GitHub. Returns 204. Throws busy while the card
+ * Hides a card. Its branch stays on GitHub, and its open pull requests unless they are to be closed:
+ * then a job does that. Returns 204. Throws busy while the card
  * is being moved or queued, and `conflict` if its release is frozen.
  */
-export async function deleteCard(write: Write, card: CardHead): Promise<StoredResponse> {
+export async function deleteCard(
+  write: Write,
+  card: CardHead,
+  isToClosePullRequests: boolean,
+): Promise<StoredResponse> {
   const { trx } = write;
   // Writes under a claim lock it before the card, and the deletion of a card deletes its claim.
   await lockClaim(trx, card.id);
@@ -90,6 +96,7 @@ export async function deleteCard(write: Write, card: CardHead): Promise<StoredRe
   await disarmCard(trx, card.id, why, write.userId);
   await removeFromRelease(trx, card);
   await markCardDeleted(trx, card.id);
+  if (isToClosePullRequests) await closePullRequestsSoon(trx, card.id);
   await recheckCardsWaitingForRoom(trx, card.stageId);
   const { id: cardId, projectId, stageId } = card;
   await recordChange(trx, write, {

@@ -34,7 +34,7 @@ import { createLimits, type SharedLimits } from "./calls/limits.ts";
 import { mergePullRequest } from "./pull-requests/merge-pull-request.ts";
 import { type GitHubAppOptions, createOctokits } from "./calls/octokits.ts";
 import { readLists } from "./pull-requests/pull-request-lists.ts";
-import { markReady, openPullRequest } from "./pull-requests/pull-requests.ts";
+import { closePullRequest, markReady, openPullRequest } from "./pull-requests/pull-requests.ts";
 import { readRepositories, readRepository } from "./repositories.ts";
 import { REVIEWS } from "./pull-requests/conversation.ts";
 import {
@@ -154,6 +154,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
     branchHead: (ref, branchName) => asUnavailable(readBranchHead(on(ref), branchName)),
     createBranch: (ref, branchName, sha) => asRefusal(createBranch(on(ref), branchName, sha)),
     openPullRequest: (ref, draft) => asRefusal(openPullRequest(on(ref), draft)),
+    closePullRequest: (ref, number) => asRefusal(closePullRequest(on(ref), number)),
     markReady: (ref, nodeId) => asRefusal(markReady(on(ref), nodeId)),
     merge: (ref, order, waitMs) => {
       const repository = on(ref, Math.max(MERGE_WITHIN_MS, waitMs + MERGE_MARGIN_MS));

@@ -225,13 +225,18 @@ export const cardRoutes: readonly Route[] = [
     path: "/v1/cards/{number}",
     summary: "Delete a card",
     description:
-      "Deletes the card permanently. Its number is not reused. Its branch and pull request remain.",
+      "Deletes the card permanently. Its number is not reused. Its branches remain on GitHub, and its pull requests stay open without `closePullRequests`.",
     tag: "Cards",
     role: "member",
     params: cardParams,
+    query: z.object({
+      closePullRequests: z.enum(["true", "false"], "must be true or false").optional().meta({
+        description: "Whether its open pull requests are closed on GitHub, shortly after the response",
+      }),
+    }),
     responses: { 204: { description: "Deleted", schema: null } },
     find: cardOf,
-    handle: (_, { write, subject }) => deleteCard(write, subject),
+    handle: (_, { write, subject, query }) => deleteCard(write, subject, query.closePullRequests === "true"),
   }),
   writeRoute({
     method: "post",

@@ -4,7 +4,7 @@ import type { OpenedPullRequest, PullRequestDraft } from "../../pull-requests.ts
 import type { ForgeResult } from "../../values.ts";
 import { type GitHubCaller, parseResponse } from "../calls/client.ts";
 import { UnknownOutcome } from "../calls/failures.ts";
-import { type GitHubRepository, refusedBy } from "../github-repository.ts";
+import { type GitHubRepository, nothingToFind, refusedBy } from "../github-repository.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-response.ts";
 import { repositoryOf, succeeded } from "../repositories.ts";
 import { allMessages } from "../calls/refusals.ts";
@@ -121,6 +121,17 @@ function toOpened(pull: z.infer<typeof openedShape>): OpenedPullRequest {
     ...(pull.state === "closed" && { ended }),
   };
 }
+
+/** GitHub ignores the closing of a closed pull request. */
+export const closePullRequest = (
+  { write, runWrite }: GitHubRepository,
+  number: number,
+): Promise<ForgeResult<null>> =>
+  runWrite<ForgeResult<null>>(async () => {
+    const closing = { pull_number: number, state: "closed" };
+    const response = await write("PATCH /pulls/{pull_number}", closing);
+    return response.status < 300 ? { ok: true, value: null } : refusedBy(response);
+  }, nothingToFind);
 
 const ownerIn = (fullName: string): string => fullName.split("/")[0] ?? "";
 
