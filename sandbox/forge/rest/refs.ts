@@ -5,7 +5,6 @@ import { branchNameOf, isRefName, listRefs, readRef } from "../git/refs.ts";
 import { presentRef } from "../present/git-data.ts";
 import { ApiError, notFound, unprocessable } from "../server/api-error.ts";
 import { optionalFlag, requiredText } from "../server/body-fields.ts";
-import { paged } from "../server/paging.ts";
 import { created, noContent, ok, repositoryRoute, type RepositoryCall } from "../server/route.ts";
 
 const HASH = /^[0-9a-f]{40}$/;
@@ -46,7 +45,8 @@ async function readMatching(call: RepositoryCall) {
   const matching = refs.filter(
     (each) => each.name.startsWith(prefix) && !each.name.startsWith("refs/forge/"),
   );
-  return paged(call, matching, (each) => presentOne(call, each.name, each.sha));
+  // GitHub's description has no parameters for pages here.
+  return ok(await Promise.all(matching.map((each) => presentOne(call, each.name, each.sha))));
 }
 
 async function createRef(call: RepositoryCall) {

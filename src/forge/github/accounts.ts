@@ -35,12 +35,10 @@ export async function readIdentity(client: GitHubClient): Promise<ForgeIdentity>
 }
 
 export async function readInstallations(client: GitHubClient): Promise<ForgeInstallation[]> {
-  const found = await allPages(async (page) => {
-    const response = succeeded(
-      await client.as("app").read("GET /app/installations", { per_page: PAGE, page }),
-    );
-    return parseResponse(z.array(installationShape), response);
-  });
+  const found = await allPages(
+    (page) => client.as("app").read("GET /app/installations", { per_page: PAGE, page }),
+    (response) => parseResponse(z.array(installationShape), succeeded(response)),
+  );
   return found.flatMap((installation) => toInstallation(installation) ?? []);
 }
 

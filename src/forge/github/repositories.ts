@@ -15,8 +15,8 @@ import type { CallParameters } from "./calls/send-call.ts";
 import { name } from "./text-shapes.ts";
 
 export const PAGE = 100;
-/** 10,000 repositories; guards against a listing that never ends. */
-const MAX_PAGES = 100;
+/** Guards against a list that never ends. */
+const MAX_PAGES = 1_000;
 
 export type RepositoryName = Pick<RepositoryRef, "forgeId" | "fullName">;
 
@@ -93,11 +93,10 @@ export async function readRepositories(
   installationId: number,
 ): Promise<ForgeResult<GrantedRepository[]>> {
   const shape = z.looseObject({ repositories: z.array(grantedShape) });
-  const found = await allPages(async (page) => {
-    const parameters = { per_page: PAGE, page };
-    const response = await client.as(installationId).read("GET /installation/repositories", parameters);
-    return parseResponse(shape, succeeded(response)).repositories;
-  });
+  const found = await allPages(
+    (page) => client.as(installationId).read("GET /installation/repositories", { per_page: PAGE, page }),
+    (response) => parseResponse(shape, succeeded(response)).repositories,
+  );
   const value = found.map((repository) => ({
     ...toRepository(repository),
     nodeId: repository.node_id,
@@ -123,15 +122,31 @@ function toRepository(repository: z.infer<typeof repositoryShape>): ForgeReposit
   };
 }
 
-export async function allPages<T>(read: (page: number) => Promise<T[]>): Promise<T[]> {
+/**
+ * Reads a list to its end, or until `isEnough`. GitHub links to the next page; a full page may have
+ * one without a link, because a confirmed (304) page keeps its old headers. Throws
+ * `ForgeUnavailable` for a list that does not end.
+ */
+export async function allPages<T>(
+  read: (page: number) => Promise<GitHubResponse>,
+  parse: (response: GitHubResponse) => readonly T[],
+  isEnough: (items: readonly T[]) => boolean = () => false,
+): Promise<T[]> {
   const found: T[] = [];
   for (let page = 1; page <= MAX_PAGES; page++) {
-    const items = await read(page);
+    const response = await read(page);
+    const items = parse(response);
     found.push(...items);
-    if (items.length < PAGE) break;
+    if ((items.length < PAGE && !hasNextPage(response)) || isEnough(items)) return found;
   }
-  return found;
+  throw new ForgeUnavailable(`GitHub has more than ${MAX_PAGES} pages of a list`, {
+    retryAfter: 60,
+    reason: "unusable_response",
+  });
 }
+
+export const hasNextPage = ({ headers }: GitHubResponse): boolean =>
+  /rel="next"/.test(String(headers["link"] ?? ""));
 
 /** For reads that GitHub has no reason to refuse. */
 export function succeeded(response: GitHubResponse): GitHubResponse {

@@ -9,7 +9,7 @@ import {
 import { parseResponse } from "../calls/client.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { createRef, NO_COMMIT, readRef, refShape, updateRefs } from "./refs.ts";
-import { succeeded } from "../repositories.ts";
+import { hasNextPage, succeeded } from "../repositories.ts";
 
 export async function readBranchHead({ read }: GitHubRepository, branchName: string): Promise<string | null> {
   const response = await read("/git/ref/heads/{branch}", { branch: branchName });
@@ -20,9 +20,15 @@ export async function readBranchHead({ read }: GitHubRepository, branchName: str
 }
 
 export async function readTemporaryBranches({ read }: GitHubRepository): Promise<BranchTip[]> {
-  const response = await read("/git/matching-refs/{ref}", { ref: `heads/${TEMPORARY_BRANCHES}` });
-  if (response.status === 404 || response.status === 409) return [];
-  return parseResponse(z.array(refShape), succeeded(response))
+  const refs: z.infer<typeof refShape>[] = [];
+  // GitHub documents no pages for this list.
+  for (let page = 1; ; page++) {
+    const response = await read("/git/matching-refs/{ref}", { ref: `heads/${TEMPORARY_BRANCHES}`, page });
+    if (response.status === 404 || response.status === 409) break;
+    refs.push(...parseResponse(z.array(refShape), succeeded(response)));
+    if (!hasNextPage(response)) break;
+  }
+  return refs
     .map(({ ref, object }) => ({ branchName: ref.slice("refs/heads/".length), sha: object.sha }))
     .filter(({ branchName }) => branchName.startsWith(TEMPORARY_BRANCHES));
 }

@@ -70,7 +70,12 @@ const stateShape = z.looseObject({
       /** Of classic protection. */
       refUpdateRule: z.looseObject({ requiresSignatures: z.boolean() }).nullish(),
       /** Of rulesets. */
-      rules: z.looseObject({ nodes: nodesOf(z.looseObject({ type: z.string() })) }).nullish(),
+      rules: z
+        .looseObject({
+          pageInfo: z.looseObject({ hasNextPage: z.boolean() }).nullish(),
+          nodes: nodesOf(z.looseObject({ type: z.string() })),
+        })
+        .nullish(),
     })
     .nullish(),
   temp: z.looseObject({ name: z.string() }).nullish(),
@@ -84,7 +89,7 @@ export const PICK: QuestionKind<PickQuestion, PickState> = {
       branch: ref(qualifiedName: ${declare("branch", "String!", `refs/heads/${order.branchName}`)}) {
         target { ... on Commit { oid tree { oid } history(first: ${HISTORY}) { nodes { oid message } } } }
         refUpdateRule { requiresSignatures }
-        rules(first: 100) { nodes { type } }
+        rules(first: 100) { pageInfo { hasNextPage } nodes { type } }
       }
       temp: ref(qualifiedName: ${declare("temp", "String!", `refs/heads/${order.tempBranch}`)}) { name }
       ${order.pullRequests
@@ -98,9 +103,10 @@ export const PICK: QuestionKind<PickQuestion, PickState> = {
   shape: stateShape,
 };
 
-/** False also if the App may not read the rules. */
+/** False also if the App may not read the rules. True if GitHub has listed a part of them. */
 export const requiresSignatures = ({ branch }: PickState): boolean =>
   branch?.refUpdateRule?.requiresSignatures === true ||
+  branch?.rules?.pageInfo?.hasNextPage === true ||
   branch?.rules?.nodes.some(({ type }) => type === "REQUIRED_SIGNATURES") === true;
 
 /** A merged pull request, with the commits that its merge added to the target, oldest first. */

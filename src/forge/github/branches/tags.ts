@@ -214,10 +214,14 @@ function isTaken(body: unknown): boolean {
 
 /** Only the listing contains drafts. */
 async function isDraft({ read }: GitHubRepository, tagName: string): Promise<boolean> {
-  const listed = await allPages(async (page) =>
-    parseResponse(z.array(listedShape), succeeded(await read("/releases", { per_page: PAGE, page }))),
+  const isTheDraft = (release: z.infer<typeof listedShape>): boolean =>
+    release.draft === true && release.tag_name === tagName;
+  const listed = await allPages(
+    (page) => read("/releases", { per_page: PAGE, page }),
+    (response) => parseResponse(z.array(listedShape), succeeded(response)),
+    (releases) => releases.some(isTheDraft),
   );
-  return listed.some((release) => release.draft === true && release.tag_name === tagName);
+  return listed.some(isTheDraft);
 }
 
 /** Finds published releases only. */

@@ -6,7 +6,7 @@ import { parseResponse } from "../calls/client.ts";
 import { refusedBy, type GitHubRepository } from "../github-repository.ts";
 import { mergePullRequest } from "../pull-requests/merge-pull-request.ts";
 import { markReady } from "../pull-requests/pull-requests.ts";
-import { PAGE, succeeded } from "../repositories.ts";
+import { allPages, PAGE, succeeded } from "../repositories.ts";
 
 const pullShape = z.looseObject({
   node_id: z.string(),
@@ -62,8 +62,10 @@ async function review(repository: GitHubRepository, order: ApprovalOrder): Promi
   const { number, headSha, reviewerId } = order;
   const done = { ok: true, value: null } as const;
   const find = async (): Promise<Result<null> | null> => {
-    const listed = await repository.read(REVIEWS, { pull_number: number, per_page: PAGE });
-    const reviews = parseResponse(z.array(reviewShape), succeeded(listed));
+    const reviews = await allPages(
+      (page) => repository.read(REVIEWS, { pull_number: number, per_page: PAGE, page }),
+      (response) => parseResponse(z.array(reviewShape), succeeded(response)),
+    );
     const isTheirs = reviews.some(
       ({ state, commit_id, user }) =>
         state === "APPROVED" && commit_id === headSha && user?.forgeId === reviewerId,

@@ -5,7 +5,7 @@ import type { ForgeResult } from "../../values.ts";
 import { parseResponse } from "../calls/client.ts";
 import { isWithoutResponse, orFallback, UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, READ_AFTER_MS, nothingToFind, refusedBy } from "../github-repository.ts";
-import { PAGE, succeeded } from "../repositories.ts";
+import { allPages, PAGE, succeeded } from "../repositories.ts";
 
 const COMMENTS = "/issues/{issue_number}/comments";
 const COMMENT = "/issues/comments/{comment_id}";
@@ -24,7 +24,6 @@ const listedShape = z.looseObject({
   user: z.looseObject({ id: z.number() }).nullish(),
 });
 
-const MAX_PAGES = 20;
 /** For the difference between the database's clock and GitHub's, whose times are whole seconds. */
 const CLOCK_MARGIN_MS = 10 * 60_000;
 
@@ -72,20 +71,20 @@ async function findComment(
 ): Promise<Written | null> {
   const since = new Date(Date.parse(firstAttemptAt) - CLOCK_MARGIN_MS).toISOString();
   const { botId } = await repository.identity();
-  for (let page = 1; page <= MAX_PAGES; page++) {
-    const response = await repository.read(COMMENTS, {
-      issue_number: number,
-      since: `${since.slice(0, 19)}Z`,
-      per_page: PAGE,
-      page,
-    });
-    // The write will be refused, too, and returns the reason.
-    if ([403, 404, 410].includes(response.status)) return null;
-    const listed = parseResponse(z.array(listedShape), succeeded(response));
-    const found = listed.find(({ user, body: text }) => user?.id === botId && text?.startsWith(mark));
-    if (found?.body === inertText(body, MARKDOWN)) return { ok: true, value: { commentId: found.id } };
-    if (found !== undefined) return await editComment(repository, found.id, body);
-    if (listed.length < PAGE) break;
-  }
-  return null;
+  const isOurs = ({ user, body: text }: z.infer<typeof listedShape>): boolean =>
+    user?.id === botId && text?.startsWith(mark) === true;
+  const parameters = { issue_number: number, since: `${since.slice(0, 19)}Z`, per_page: PAGE };
+  const listed = await allPages(
+    (page) => repository.read(COMMENTS, { ...parameters, page }),
+    (response) =>
+      // The write will be refused, too, and returns the reason.
+      [403, 404, 410].includes(response.status)
+        ? []
+        : parseResponse(z.array(listedShape), succeeded(response)),
+    (comments) => comments.some(isOurs),
+  );
+  const found = listed.find(isOurs);
+  if (found === undefined) return null;
+  if (found.body === inertText(body, MARKDOWN)) return { ok: true, value: { commentId: found.id } };
+  return await editComment(repository, found.id, body);
 }

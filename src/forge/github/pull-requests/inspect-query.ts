@@ -82,6 +82,9 @@ const RULES = /* GraphQL */ `
       requiredStatusCheckContexts
     }
     rules(first: 100) {
+      pageInfo {
+        hasNextPage
+      }
       nodes {
         parameters {
           ... on RequiredStatusChecksParameters {
@@ -187,6 +190,7 @@ const rules = {
     .nullish(),
   rules: z
     .looseObject({
+      pageInfo: z.looseObject({ hasNextPage: z.boolean() }).nullish(),
       nodes: nodesOf(
         z.looseObject({
           parameters: z

@@ -1,4 +1,5 @@
 import type { CommitFacts } from "../../../flow/facts.ts";
+import { isRefusal, type Refusal } from "../../../flow/refusal.ts";
 import {
   BRANCHES_PER_CALL,
   type BranchInspection,
@@ -28,8 +29,8 @@ import { repositoryOf } from "../repositories.ts";
 import { askInstallations, failTooLarge } from "../repository-questions.ts";
 import { toConversation } from "./conversation.ts";
 
-/** 2,000 checks; further ones of a commit are ignored. */
-const MAX_PAGES = 20;
+/** Guards against a list that never ends. */
+const MAX_PAGES = 100;
 
 export const inspect = (
   client: GitHubClient,
@@ -64,7 +65,11 @@ async function toBranchInspection(
     pull.headRefName === question.branchName && pull.headRepository?.databaseId === response.databaseId;
   const ours = response.pullRequests?.nodes.filter(isOurs) ?? [];
   const lastChanged = response.lastChanged?.nodes.find(isOurs);
+  if (response.target?.rules?.pageInfo?.hasNextPage) return { refusal: tooManyRules(response.target.name) };
   const required = includesRules ? requiredChecksOf(response) : null;
+  const read = await Promise.all(ours.map((pull) => toPullRequest(caller, pull, required)));
+  const incomplete = read.find(isRefusal);
+  if (incomplete) return { refusal: incomplete };
   return {
     repository: { forgeId: response.databaseId, fullName: response.nameWithOwner, defaultBranch },
     target: {
@@ -74,12 +79,17 @@ async function toBranchInspection(
     headSha: response.head?.target?.oid ?? null,
     aheadBy: response.head ? (response.target?.compare?.aheadBy ?? null) : null,
     commits: commitsOf(response),
-    pullRequests: await Promise.all(ours.map((pull) => toPullRequest(caller, pull, required))),
+    pullRequests: read.flatMap((pull) => (isRefusal(pull) ? [] : [pull])),
     ...(required && { requiredChecks: [...new Set(required.map(({ name }) => name))] }),
     conversation: lastChanged ? toConversation(lastChanged) : null,
     newest: response.head?.newest ?? null,
   };
 }
+
+const tooManyRules = (branch: string): Refusal => ({
+  reason: "protected",
+  message: `The rules of ${branch} are more than Trunkline reads, 100. Combine some of them, or merge on GitHub.`,
+});
 
 function requiredChecksOf({ target }: InspectedRepository): RequiredCheck[] {
   const classic = target?.refUpdateRule?.requiredStatusCheckContexts ?? [];
@@ -106,8 +116,10 @@ async function toPullRequest(
   caller: GitHubCaller,
   pull: InspectedPull,
   required: readonly RequiredCheck[] | null,
-): Promise<InspectedPullRequest> {
-  const reports = newestOfEachSeries(await checksOf(caller, pull)).map(reportOf);
+): Promise<InspectedPullRequest | Refusal> {
+  const contexts = await checksOf(caller, pull);
+  if (contexts === null) return incompleteChecks(pull);
+  const reports = newestOfEachSeries(contexts).map(reportOf);
   return {
     number: pull.number,
     nodeId: pull.id,
@@ -133,18 +145,24 @@ async function toPullRequest(
   };
 }
 
-async function checksOf(caller: GitHubCaller, pull: InspectedPull): Promise<CheckContext[]> {
+/** Null for a part of the checks of an open pull request: others may fail. */
+async function checksOf(caller: GitHubCaller, pull: InspectedPull): Promise<CheckContext[] | null> {
   let page = pull.statusCheckRollup?.contexts;
   if (page === undefined) return [];
   const contexts = [...page.nodes];
-  for (let pages = 1; pages < MAX_PAGES && page.pageInfo.hasNextPage && pull.state === "open"; pages++) {
+  for (let pages = 1; page.pageInfo.hasNextPage && pull.state === "open"; pages++) {
     const next = await moreChecks(caller, pull.id, page.pageInfo.endCursor ?? "");
-    if (next === null) break;
+    if (next === null || pages === MAX_PAGES) return null;
     contexts.push(...next.nodes);
     page = next;
   }
   return contexts;
 }
+
+const incompleteChecks = ({ number }: InspectedPull): Refusal => ({
+  reason: "unknown",
+  message: `GitHub did not list all checks of pull request #${number}. Try again.`,
+});
 
 async function moreChecks(
   caller: GitHubCaller,

@@ -6,7 +6,7 @@ import { type GitHubCaller, parseResponse } from "../calls/client.ts";
 import { UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, nothingToFind, refusedBy } from "../github-repository.ts";
 import { graphqlOutcome, refusalOfError } from "../calls/graphql-response.ts";
-import { repositoryOf, succeeded } from "../repositories.ts";
+import { allPages, PAGE, repositoryOf, succeeded } from "../repositories.ts";
 import { allMessages } from "../calls/refusals.ts";
 import { name } from "../text-shapes.ts";
 
@@ -88,18 +88,19 @@ async function findUnder(
   { ref, read, identity }: GitHubRepository,
   { headBranch, targetBranch, highestKnownNumber }: PullRequestDraft,
 ): Promise<Opened | null> {
-  const response = await read("/pulls", {
-    head: `${owner}:${headBranch}`,
-    base: targetBranch,
-    state: "all",
-    per_page: 100,
-  });
-  if (response.status === 404 || response.status === 403) return null;
-  const matching = parseResponse(z.array(openedShape), succeeded(response))
-    .filter(({ head }) => head.ref === headBranch && head.repo?.id === ref.forgeId)
-    .filter(({ base }) => base.ref === targetBranch)
-    .toSorted((a, b) => b.number - a.number);
-  const open = matching.find(({ state }) => state !== "closed");
+  const matches = ({ head, base }: z.infer<typeof openedShape>): boolean =>
+    head.ref === headBranch && head.repo?.id === ref.forgeId && base.ref === targetBranch;
+  const isOpen = (pull: z.infer<typeof openedShape>): boolean => matches(pull) && pull.state !== "closed";
+  const parameters = { head: `${owner}:${headBranch}`, base: targetBranch, state: "all", per_page: PAGE };
+  const listed = await allPages(
+    (page) => read("/pulls", { ...parameters, page }),
+    (response) =>
+      [403, 404].includes(response.status) ? [] : parseResponse(z.array(openedShape), succeeded(response)),
+    // Only one can be open.
+    (pulls) => pulls.some(isOpen),
+  );
+  const matching = listed.filter(matches).toSorted((a, b) => b.number - a.number);
+  const open = matching.find(isOpen);
   if (open) return { ok: true, value: toOpened(open) };
   const later =
     highestKnownNumber === null ? [] : matching.filter(({ number }) => number > highestKnownNumber);
