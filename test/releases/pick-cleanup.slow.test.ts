@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { sweepPickBranches } from "../../src/actions/releases/pick-card.ts";
-import { mergedCard } from "../support/stories/merged-card.ts";
+import { headsOf, mergedCard } from "../support/stories/merged-card.ts";
 import { frozenRelease, pick } from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterEach(() => leaveConsistent(world));
 afterAll(() => world.stop());
 
-const temporaryBranches = async (board: TestBoard): Promise<unknown> =>
-  (await board.person("ada", "GET", `/repos/${board.owner}/web/git/matching-refs/heads/trunkline/`)).body;
+const temporaryBranches = async (board: TestBoard, name = "web"): Promise<unknown> =>
+  (await board.person("ada", "GET", `/repos/${board.owner}/${name}/git/matching-refs/heads/trunkline/`)).body;
 
 /** The number of calls to GitHub during a cleanup. */
 async function callsOfCleanup(): Promise<number> {
@@ -56,6 +56,34 @@ it("the temporary branch of a finished pick is deleted, that of a running pick i
   await sweepPickBranches(world.service.deps);
   expect(await temporaryBranches(board)).toMatchObject([theirs]);
   expect(await callsOfCleanup()).toBe(0);
+});
+
+// Fault: A6
+it("temporary branches whose removal GitHub refuses after a refused pick are deleted later", async () => {
+  const board = await world.board({ repositories: ["api", "web"] });
+  const id = await frozenRelease(board.api, "1.0");
+  const files = { ".github/workflows/ci.yml": "on: push\n" };
+  const number = await mergedCard(world, board, { api: files, web: files });
+  const heads = await headsOf(board, "release/1-0");
+  const { faults } = world.forge.control;
+  const message =
+    "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission";
+  faults.add({
+    match: { operation: "PickMerges" },
+    fault: { kind: "graphql-error", type: "FORBIDDEN", message, path: ["m0"] },
+    skip: 1,
+  });
+  faults.add({ match: { operation: "UpdateRefs" }, fault: { kind: "response", status: 403 } });
+  const refused = await pick(board.api, id, number);
+  expect([refused.status, refused.body.message]).toEqual([409, `${board.owner}/web: ${message}`]);
+  expect(await headsOf(board, "release/1-0")).toEqual(heads);
+  const left = () => Promise.all(["api", "web"].map((name) => temporaryBranches(board, name)));
+  expect((await left())[0]).toHaveLength(1);
+  await sweepPickBranches(world.service.deps);
+  expect((await left())[0]).toHaveLength(1);
+  faults.clear();
+  await sweepPickBranches(world.service.deps);
+  expect(await left()).toEqual([[], []]);
 });
 
 it("after a successful pick the cleanup makes no call to GitHub", async () => {
