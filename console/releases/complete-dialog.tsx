@@ -1,17 +1,14 @@
-import { useId } from "react";
 import { ApiProblem } from "../api/problem.ts";
 import type { Flow, ReleaseDetails, ReleasePreview } from "../api/schema.d.ts";
 import { useDraft } from "../api/use-draft.ts";
 import { useWrite } from "../api/use-write.ts";
-import { shortSha } from "../card/git/external-link.tsx";
-import { Field } from "../components/field.tsx";
 import { Loading } from "../components/states.tsx";
-import { Markdown } from "../text/markdown.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { useDone } from "./freeze-dialogs.tsx";
 import { CardWarning, missingIn } from "./card-warning.tsx";
 import { Problem } from "./problem.tsx";
-import { useReleasePreview } from "./reads.ts";
+import { useFreshPreview, useReleasePreview } from "./reads.ts";
+import { RepositoryTag, type DraftVersion, type InRepository } from "./repository-tag.tsx";
 import { cardsOf } from "../text/counted.ts";
 import { targetName } from "../text/rule.ts";
 
@@ -22,14 +19,21 @@ interface Props {
   readonly onClose: () => void;
 }
 
-type InRepository = ReleasePreview["repositories"][number];
-
 /** Asks for the tags, and shows which commits they name and what the notes say. */
 export function CompleteDialog({ release, flow, open, onClose }: Props) {
   const { id, name } = release;
   const isEmpty = release.cards.length === 0;
   const announceAndClose = useDone(onClose);
-  const { data: preview, error } = useReleasePreview(id, open);
+  useFreshPreview(id, open);
+  const { data: suggesting, error } = useReleasePreview(id, open);
+  const entered = useVersions(id);
+  const tags = (suggesting?.repositories ?? []).flatMap((repository) => {
+    const tagName = entered.tagNameOf(repository);
+    return tagName === "" ? [] : [`${repository.repositoryId}:${tagName}`];
+  });
+  // An invalid tag has no preview.
+  const { data: previewing } = useReleasePreview(id, open && tags.length > 0, tags.join(","));
+  const preview = previewing ?? suggesting;
   const repositories = preview?.repositories ?? [];
   const missing = missingIn(release, preview);
   const named = namedBranches(release, repositories);
@@ -37,15 +41,17 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
   const unfinished = release.cards.filter(
     (card) => card.statusId !== null && card.statusId !== done && !missing.includes(card),
   );
-  const tags = useTagNames(id);
   const complete = useWrite("POST /v1/releases/{id}/complete");
   const versions = repositories.flatMap((repository) => {
-    const tagName = tags.of(repository);
-    return tagName === "" ? [] : [{ repositoryId: repository.repositoryId, tagName }];
+    const tagName = entered.tagNameOf(repository);
+    const { repositoryId } = repository;
+    return tagName === "" ? [] : [{ ...entered.draftOf(repository), repositoryId, tagName }];
   });
-  const untagged = repositories.filter((repository) => repository.holdsCards && tags.of(repository) === "");
+  const untagged = repositories.filter(
+    (repository) => repository.holdsCards && entered.tagNameOf(repository) === "",
+  );
   const onSuccess = async (): Promise<void> => {
-    tags.clear();
+    entered.clear();
     await announceAndClose(`The release ${name} is completed`);
   };
   return (
@@ -88,9 +94,10 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
         <RepositoryTag
           key={repository.repositoryId}
           repository={repository}
-          tagName={tags.of(repository)}
-          onChange={(tagName) => {
-            tags.set(repository.repositoryId, tagName);
+          tagName={entered.tagNameOf(repository)}
+          draft={entered.draftOf(repository)}
+          onChange={(changes) => {
+            entered.change(repository, changes);
             complete.reset();
           }}
           problem={problemIn(complete.error, versions, repository.repositoryId)}
@@ -143,61 +150,31 @@ const lackingTags = (repositories: readonly InRepository[]): string | null =>
     ? null
     : `Enter a tag for ${repositories.map(({ fullName }) => fullName).join(", ")}, which holds cards of the release.`;
 
-interface TagProps {
-  readonly repository: InRepository;
-  readonly tagName: string;
-  readonly onChange: (tagName: string) => void;
-  readonly problem: string | undefined;
-}
-
-function RepositoryTag({ repository, tagName, onChange, problem }: TagProps) {
-  const { fullName, holdsCards, complete } = repository;
-  const { branchName, sha, notes } = complete;
-  const titleId = useId();
-  return (
-    <section className="release-tag" aria-label={fullName}>
-      <Field
-        label={`Tag in ${fullName}`}
-        placeholder={holdsCards ? "For example v1.4.0" : "Without a tag, nothing is written here"}
-        hint={
-          branchName === null
-            ? "The release has no branch here. Freeze it again to create one."
-            : `At ${branchName}${sha === null ? "" : `, last known commit ${shortSha(sha)}`}`
-        }
-        value={tagName}
-        disabled={complete.tagName !== null}
-        onChange={(event) => onChange(event.target.value)}
-        error={problem}
-      />
-      {(holdsCards || tagName !== "") && (
-        <>
-          <p className="release-hint" id={titleId}>
-            {tagName === "" ? `Notes in ${fullName}` : `Notes of ${tagName} in ${fullName}`}
-          </p>
-          <div className="release-notes" tabIndex={0} role="group" aria-labelledby={titleId}>
-            <Markdown text={notes} />
-          </div>
-        </>
-      )}
-    </section>
-  );
-}
-
-/** The typed tags by repository. They survive a reload. */
-function useTagNames(id: string) {
-  const { text, setText, clear } = useDraft(`release-tags:${id}`);
-  const typed = parsed(text);
+/** What was entered, by repository. It survives a reload. */
+function useVersions(id: string) {
+  const { text, setText, clear } = useDraft(`release-versions:${id}`);
+  const drafts = parsed(text);
+  const draftOf = ({ repositoryId }: InRepository): DraftVersion => drafts[repositoryId] ?? {};
   return {
-    of: ({ repositoryId, complete }: InRepository): string => complete.tagName ?? typed[repositoryId] ?? "",
-    set: (repositoryId: string, tagName: string): void =>
-      setText(JSON.stringify({ ...typed, [repositoryId]: tagName })),
+    draftOf,
+    /** The next version is suggested where cards need one. */
+    tagNameOf: (repository: InRepository): string => {
+      const { complete, holdsCards } = repository;
+      if (complete.isPublished) return complete.tagName ?? "";
+      const suggested = holdsCards ? complete.suggestedTagName : null;
+      return draftOf(repository).tagName ?? complete.tagName ?? suggested ?? "";
+    },
+    change: (repository: InRepository, changes: DraftVersion): void => {
+      const draft = { ...draftOf(repository), ...changes };
+      setText(JSON.stringify({ ...drafts, [repository.repositoryId]: draft }));
+    },
     clear,
   };
 }
 
-function parsed(text: string): Readonly<Record<string, string>> {
+function parsed(text: string): Readonly<Record<string, DraftVersion>> {
   try {
-    return JSON.parse(text || "{}") as Record<string, string>;
+    return JSON.parse(text || "{}") as Record<string, DraftVersion>;
   } catch {
     return {};
   }

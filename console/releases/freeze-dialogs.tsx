@@ -146,7 +146,10 @@ export function DeleteDialog({ release, open, onClose }: Props) {
       error={remove.error}
       onConfirm={() => remove.mutate({ path: { id } }, { onSuccess: () => void onSuccess() })}
     >
-      <p>The release is deleted. Its cards stay where they are.</p>
+      <p>
+        The release is deleted. Its cards stay where they are
+        {release.frozenAt !== null && ", and so do its branches and tags on GitHub"}.
+      </p>
     </ConfirmDialog>
   );
 }

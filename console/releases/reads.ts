@@ -1,4 +1,5 @@
-import { useQueries, type UseQueryResult } from "@tanstack/react-query";
+import { useQueries, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { useRead } from "../api/reads.ts";
 import type { PromotionOutcome, Release, ReleaseDetails } from "../api/schema.d.ts";
 import { useWorkspace } from "../api/workspace.tsx";
@@ -18,11 +19,23 @@ export function useRelease(id: string, enabled = true): UseQueryResult<ReleaseDe
   return useRead(keys.release(id), "GET /v1/releases/{id}", { path: { id } }, { enabled });
 }
 
-/** What freezing and completing would do. */
-export function useReleasePreview(id: string, enabled: boolean) {
+/** What freezing and completing would do. `tags`: the wanted tags, as `<repositoryId>:<tagName>,…`. */
+export function useReleasePreview(id: string, enabled: boolean, tags = "") {
   const { keys } = useWorkspace();
-  const key = keys.releasePart(id, "preview");
-  return useRead(key, "GET /v1/releases/{id}/preview", { path: { id } }, { enabled });
+  const key = keys.releasePart(id, "preview", tags);
+  const query = tags === "" ? {} : { tags };
+  return useRead(key, "GET /v1/releases/{id}/preview", { path: { id }, query }, { enabled });
+}
+
+/** Reads the preview again when a dialog opens: no event reports the tags of a repository. */
+export function useFreshPreview(id: string, isOpen: boolean): void {
+  const { keys } = useWorkspace();
+  const queries = useQueryClient();
+  const prefix = keys.releasePart(id, "preview");
+  useEffect(() => {
+    if (isOpen) void queries.invalidateQueries({ queryKey: prefix });
+    // The key of a release is always the same.
+  }, [isOpen, id, queries]);
 }
 
 /** The action that runs on a release. Read repeatedly while there is one, or while `isExpected`. */

@@ -104,9 +104,9 @@ function actionsOf(
       : []),
     promote,
     { question: "complete", name: "Complete", icon: "tag" },
-    isOpen
-      ? { question: "delete", name: "Delete" }
-      : { question: "unfreeze", name: "Unfreeze", whyOff: whyNot.unfreeze },
+    ...(isOpen ? [] : [{ question: "unfreeze", name: "Unfreeze", whyOff: whyNot.unfreeze } as const]),
+    // Unfreezing would remove the branches as well.
+    ...(isOpen || whyNot.unfreeze !== null ? [{ question: "delete", name: "Delete" } as const] : []),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { cardInReview, mergedCard } from "../support/stories/merged-card.ts";
@@ -143,7 +144,12 @@ describe("a release", () => {
     await page
       .getByText(/^The branch release\/1-4 .* picked or pushed .* The release stays frozen\.$/)
       .waitFor();
-    expect(await actionsOn(page)).toEqual(["Promote cards (off)", "Complete (next)", "Unfreeze (off)"]);
+    expect(await actionsOn(page)).toEqual([
+      "Promote cards (off)",
+      "Complete (next)",
+      "Unfreeze (off)",
+      "Delete",
+    ]);
     await page.keyboard.press("f");
     expect(await page.getByRole("dialog").count()).toBe(0);
 
@@ -156,6 +162,12 @@ describe("a release", () => {
     await page.keyboard.press("t");
     const completing = page.getByRole("dialog", { name: "Complete 1.4" });
     const tag = completing.getByRole("textbox", { name: `Tag in ${board.owner}/web` });
+    // The version after the highest tag.
+    await eventually(
+      () => tag.inputValue(),
+      (value) => value === "v2",
+    );
+    await tag.fill("");
     await completing.getByText(`Enter a tag for ${board.owner}/web, which holds cards`).waitFor();
     await completing
       .getByText("Commits were picked or pushed onto it, which main may not contain.")
@@ -180,7 +192,16 @@ describe("a release", () => {
     await completing.getByRole("button", { name: "Complete", exact: true }).click();
     await completing.getByRole("alert").getByText("has a tag v1 already, at another commit").waitFor();
     expect(await tag.inputValue()).toBe("v1");
+    await tag.fill("v1.4-rc1");
+    await eventually(
+      () => completing.getByLabel("Prerelease").isChecked(),
+      (isChecked) => isChecked,
+    );
     await tag.fill("v1.4");
+    await completing.getByLabel("Latest release on GitHub").uncheck();
+    await completing.getByRole("button", { name: "Edit the notes" }).click();
+    const text = completing.getByRole("textbox", { name: /^Notes of v1.4 in/ });
+    await text.fill(`${await text.inputValue()}\nFaster, too.`);
     await completing.getByRole("button", { name: "Complete", exact: true }).click();
     await announced(page, "The release 1.4 is completed");
     await page.getByRole("link", { name: "Release notes of v1.4 on GitHub" }).waitFor();
@@ -189,7 +210,8 @@ describe("a release", () => {
     expect(await tagOf(board, "web", "v1.4")).toBe(head);
     const path = `/repos/${board.owner}/web/releases/tags/v1.4`;
     const published = String((await board.person("ada", "GET", path)).body["body"]);
-    expect(published.split("\n")).toHaveLength(3);
+    expect(published.split("\n")).toHaveLength(4);
+    expect(published).toContain("Faster, too.");
     expect(shown).toContain(`Card ${first}: First`);
     expect(published).toContain(`Card ${second}: Second (#3)`);
     expect(await page.getByRole("button", { name: /^(Freeze|Complete|Promote)/ }).count()).toBe(0);
