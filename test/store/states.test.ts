@@ -78,6 +78,7 @@ const webhook: States = {
   maintainer: ["PATCH { paused: false }", "test/feed/webhooks.slow.test.ts", "is pinged while it is paused"],
   failing: ["PATCH { paused: false }", PAUSES, "when deliveries have failed for five days"],
   gone: ["PATCH { paused: false }", PAUSES, "when the receiver returns 410, until it is resumed"],
+  left: ["a new secret", "test/browser/webhooks.browser.ts", "Paused: somebody left"],
 };
 
 const monitor: States = {
