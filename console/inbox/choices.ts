@@ -64,7 +64,7 @@ function useOwnChoices(item: InboxItem, stages: readonly Stage[]): readonly Choi
     case "error_reported": {
       const { title, url, monitorName } = item.data;
       const description = `Reported by ${monitorName}.${url === null ? "" : `\n\n${url}`}`;
-      const body = { title: title.slice(0, 500), description, projectId: item.projectId };
+      const body = { title, description, projectId: item.projectId };
       const run = () => create.mutateAsync({ body });
       return [{ label: "Write a card", done: "The card is in the backlog", run }];
     }

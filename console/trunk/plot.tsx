@@ -141,8 +141,10 @@ function optionsOf(
 const dayName = (seconds: number): string =>
   new Intl.DateTimeFormat("en", { month: "short", day: "numeric", timeZone: "UTC" }).format(seconds * 1_000);
 
-const shortened = (label: string): string =>
-  label.length > NAME_LENGTH ? `${label.slice(0, NAME_LENGTH - 1)}…` : label;
+function shortened(label: string): string {
+  const characters = Array.from(label);
+  return characters.length > NAME_LENGTH ? `${characters.slice(0, NAME_LENGTH - 1).join("")}…` : label;
+}
 
 /** A token as the browser computes it for the current color scheme; a canvas does not know `var()`. */
 function colorOf(place: HTMLElement, name: string): string {

@@ -1,5 +1,6 @@
 import { JOINER } from "./inert-text.ts";
 import { ownProseOf } from "./markdown-prose.ts";
+import { firstCharacters } from "./text.ts";
 
 /** Escapes a name for Markdown: no markup, mention or reference. */
 export function plainName(name: string): string {
@@ -35,10 +36,7 @@ export function giveUpReason(markdown: string): string | null {
     const at = shown.split("\n").findIndex((line) => COMMAND.test(line));
     if (at < 0) continue;
     const line = text.split("\n")[at] ?? "";
-    const reason = line.replace(COMMAND, "").trim();
-    return Array.from(reason.slice(0, 2 * MAX_REASON))
-      .slice(0, MAX_REASON)
-      .join("");
+    return firstCharacters(line.replace(COMMAND, "").trim(), MAX_REASON);
   }
   return null;
 }

@@ -1,3 +1,5 @@
+import { firstCharacters } from "./text.ts";
+
 const MAX_BRANCH_SLUG = 50;
 
 /** Separates letters from their accents, and spells out letters such as ß that do not decompose. */
@@ -45,7 +47,7 @@ export function pageSlugOf(title: string): string {
     .replaceAll(/(?<=\p{Script=Latin})\p{Mark}+/gu, "")
     .normalize("NFC")
     .replaceAll(/[^\p{Letter}\p{Number}\p{Mark}]+/gu, "-");
-  const slug = Array.from(words.replace(/^-/, "")).slice(0, MAX_PAGE_SLUG).join("").replace(/-$/, "");
+  const slug = firstCharacters(words.replace(/^-/, ""), MAX_PAGE_SLUG).replace(/-$/, "");
   return slug === "" ? "page" : slug;
 }
 
@@ -54,9 +56,7 @@ export function freeSlug(slug: string, isTaken: (slug: string) => boolean): stri
   let free = slug;
   for (let next = 2; isTaken(free); next += 1) {
     const suffix = `-${next}`;
-    const stem = Array.from(slug)
-      .slice(0, MAX_PAGE_SLUG - suffix.length)
-      .join("");
+    const stem = firstCharacters(slug, MAX_PAGE_SLUG - suffix.length);
     free = stem.replace(/-$/, "") + suffix;
   }
   return free;

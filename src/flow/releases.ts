@@ -1,4 +1,5 @@
 import { plainName } from "./comment-text.ts";
+import { shortenedText } from "./text.ts";
 
 /** A pull request of a card. */
 export interface MergeablePull {
@@ -63,8 +64,7 @@ export const isMissing = ({ pullRequests, hasNoWork }: ReleaseNotesCard): boolea
 
 function lineOf(card: ReleaseNotesCard): string {
   const { number, title, pullRequests } = card;
-  const characters = Array.from(title);
-  const short = characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join("")}…` : title;
+  const short = shortenedText(title, MAX_TITLE);
   const released = pullRequests.filter(({ isReleased }) => isReleased);
   const notes = isMissing(card) ? ["not in this release"] : released.map((pull) => `#${pull.number}`);
   return `- Card ${number}: ${plainName(short)}${notes.length > 0 ? ` (${notes.join(", ")})` : ""}`;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ErrorReport } from "../actions/report-error.ts";
 import { invalid } from "../errors.ts";
+import { firstCharacters } from "../flow/text.ts";
 import { text, validate } from "../http/validate.ts";
 
 const MAX_TITLE = 500;
@@ -84,13 +85,9 @@ export function readReport(body: unknown, { resource, requestId }: ReportHeaders
 }
 
 const idOf = (kind: string, id: string | null | undefined): string | null =>
-  id === null || id === undefined || id === "" ? null : `${kind}:${sanitize(id).slice(0, MAX_NAME)}`;
+  id === null || id === undefined || id === "" ? null : `${kind}:${firstCharacters(sanitize(id), MAX_NAME)}`;
 
 /** Shortens a text, and removes what PostgreSQL and JSON cannot store. */
 function sanitize(given: string): string {
-  const clean = given
-    .slice(0, 2 * MAX_TITLE)
-    .replaceAll("\0", "")
-    .replaceAll(/\p{Surrogate}/gu, "");
-  return Array.from(clean.trim()).slice(0, MAX_TITLE).join("");
+  return firstCharacters(given.replaceAll(/[\0\p{Surrogate}]/gu, "").trim(), MAX_TITLE);
 }

@@ -137,11 +137,11 @@ describe("a webhook", () => {
     });
   });
 
-  it("lists its attempts, the newest first, with the first 1,024 bytes of each response", async () => {
+  it("lists its attempts, the newest first, with the whole characters of the first 1,024 bytes of each response", async () => {
     const board = await world.board();
     const { receiver, webhook } = await world.receiverOf(board, { kinds: ["card_created"] });
     receiver.respondWith((response, { event }) =>
-      response.writeHead(200).end(event.card?.number === 1 ? "x".repeat(300_000) : "a\0b"),
+      response.writeHead(200).end(event.card?.number === 1 ? `x${"é".repeat(150_000)}` : "a\0b"),
     );
     await board.api.card();
     await board.api.card();
@@ -157,7 +157,7 @@ describe("a webhook", () => {
     );
     expect(body.map(({ status, response }) => [status, response])).toEqual([
       [200, "a\ufffdb"],
-      [200, "x".repeat(1_024)],
+      [200, `x${"é".repeat(511)}`],
     ]);
     const page = await board.api.get<ApiDelivery[]>(`/v1/webhooks/${webhook.id}/deliveries?limit=1`);
     const [, next = ""] = /<([^>]+)>/.exec(page.headers.get("link") ?? "") ?? [];

@@ -153,6 +153,19 @@ describe("a push", () => {
     });
   });
 
+  test("and any other text has no characters that cannot be stored", () => {
+    const commits = [{ id: SHA, message: "a\0b \ud83d" }];
+    expect(translated("push", push({ commits }))).toMatchObject({
+      commits: [{ message: "a\ufffdb \ufffd" }],
+    });
+    const pull = pullRequest("opened", { title: "\0" });
+    expect(translated("pull_request", pull)).toMatchObject({ title: "\ufffd" });
+    expect(translated("issue_comment", comment("created", { body: "\0😀" }))).toMatchObject({
+      body: "\ufffd😀",
+    });
+    expect(translated("status", { ...status, context: "ci\0" })).toMatchObject({ name: "ci\ufffd" });
+  });
+
   test("has no `before` if it creates a branch and no `after` if it deletes one", () => {
     expect(translated("push", push({ before: NONE, created: true }))).toMatchObject({
       before: null,

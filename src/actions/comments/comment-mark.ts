@@ -44,8 +44,8 @@ export function withoutMarks(text: string): string {
   return kept;
 }
 
-/** The stored text of a GitHub comment: without marks and NUL, which PostgreSQL refuses. */
-export const storedBody = (body: string): string => withoutMarks(body).replaceAll("\0", "").trim();
+/** The stored text of a GitHub comment. */
+export const storedBody = (body: string): string => withoutMarks(body).trim();
 
 function signatureOf(secret: Buffer, { commentId, repositoryForgeId, prNumber }: MirrorPlace): string {
   const what = ["comment", commentId, repositoryForgeId, prNumber].join("\n");

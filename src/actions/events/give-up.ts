@@ -36,7 +36,7 @@ export async function recordGiveUp(
   { action, author, body, number, commentId, at }: Commented,
   actor: Actor,
 ): Promise<void> {
-  const reason = action === "deleted" ? null : giveUpReason(body.replaceAll("\0", ""));
+  const reason = action === "deleted" ? null : giveUpReason(body);
   if (reason === null || !(await isAgentOn(trx, workspaceId, author))) return;
   const naturalKey = `agent_gave_up:${repositoryId}:comment:${commentId}`;
   await record(trx, { cardId, repositoryId, actor, at, naturalKey }, number, reason);

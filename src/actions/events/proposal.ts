@@ -38,7 +38,7 @@ export async function handleProposal(
       number,
       cardId: card.id,
       authorId: author.userId,
-      title: event.title.replaceAll("\0", ""),
+      title: event.title,
       headBranch,
       targetBranch,
       state: stateOf(event),

@@ -1,4 +1,5 @@
 import { checksState } from "../../flow/checks.ts";
+import { firstCharacters } from "../../flow/text.ts";
 import type { Pushed } from "../../forge/events.ts";
 import { listCardsAwaitingBackMerge } from "../../store/releases/release-cards.ts";
 import {
@@ -32,6 +33,7 @@ import { transaction } from "../../store/db/transaction.ts";
 
 /** How many commits the timeline item of a push shows. */
 const MAX_COMMITS = 20;
+const MAX_TITLE = 200;
 
 /**
  * Handles the part of a push that does not depend on whose branch it is: it may bring a hotfix to an
@@ -168,7 +170,7 @@ async function recordEarlierChecks(
 const commitsOf = (event: Pushed): { sha: string; title: string }[] =>
   event.commits
     .slice(-MAX_COMMITS)
-    .map(({ sha, message }) => ({ sha, title: message.split("\n", 1)[0]?.slice(0, 200) ?? "" }));
+    .map(({ sha, message }) => ({ sha, title: firstCharacters(message.split("\n", 1)[0] ?? "", MAX_TITLE) }));
 
 const deletedBranchItem = (
   { branchName, before, sender }: Pushed,

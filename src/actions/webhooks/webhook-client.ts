@@ -4,6 +4,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
 import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 import { RequestFilteringHttpsAgent } from "request-filtering-agent";
+import { storableText } from "../../flow/text.ts";
 import { isPrivateUrl, isPublicAddress } from "./private-address.ts";
 
 /** A finished request. */
@@ -175,8 +176,10 @@ async function readStart(response: IncomingMessage): Promise<string> {
   } catch {
     // The connection broke, or the request timed out.
   }
-  // PostgreSQL stores no NUL.
-  return Buffer.concat(chunks).subarray(0, MAX_KEPT).toString().replaceAll("\0", "\ufffd");
+  // A stream's decoder leaves out a character that the end cuts.
+  return storableText(
+    new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_KEPT), { stream: true }),
+  );
 }
 
 function secondsOf(header: string | undefined): number | null {

@@ -1,4 +1,6 @@
-/** The maximum length of one text, in UTF-16 units: that of a card's description. */
+import { shortenedText } from "../../flow/text.ts";
+
+/** The maximum length of one text: that of a card's description. */
 const MAX_TEXT = 20_000;
 
 /**
@@ -18,13 +20,7 @@ export function cleaned(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [cleanText(name), cleaned(part)]));
 }
 
-function cleanText(text: string): string {
-  const visible = text.replaceAll(INVISIBLE, "");
-  if (visible.length <= MAX_TEXT) return visible;
-  // Does not cut a surrogate pair.
-  const end = /[\uD800-\uDBFF]/.test(visible.charAt(MAX_TEXT - 1)) ? MAX_TEXT - 1 : MAX_TEXT;
-  return `${visible.slice(0, end)}…`;
-}
+const cleanText = (text: string): string => shortenedText(text.replaceAll(INVISIBLE, ""), MAX_TEXT);
 
 export type Item = Readonly<Record<string, unknown>>;
 

@@ -1,3 +1,4 @@
+import { firstCharacters } from "../../flow/text.ts";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 
 /** Rows of a list on the operations page. */
@@ -11,7 +12,7 @@ function shortError(error: string | null): string | null {
   // As knex reports it: `<statement> - <message>`.
   const isStatement = /^\s*(?:select|insert|update|delete|with)\b/.test(error) && error.includes(" - ");
   const text = isStatement ? error.slice(error.lastIndexOf(" - ") + 3) : error;
-  return (text.trim().split("\n")[0] ?? "").slice(0, MAX_ERROR);
+  return firstCharacters(text.trim().split("\n")[0] ?? "", MAX_ERROR);
 }
 
 interface DatabaseFacts {

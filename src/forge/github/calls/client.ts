@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
+import { firstCharacters } from "../../../flow/text.ts";
 import { ForgeUnavailable, type UnavailableReason } from "../../values.ts";
 import {
   type CallFacts,
@@ -217,7 +218,7 @@ function unavailable(
 function nameOf(error: unknown): string {
   if (error instanceof TransportFailure) return error.message;
   if (!(error instanceof Error)) return "failed";
-  return "request" in error ? error.name : `${error.name}: ${error.message.slice(0, 200)}`;
+  return "request" in error ? error.name : `${error.name}: ${firstCharacters(error.message, 200)}`;
 }
 
 function noAccess(cause: CallFailure): CredentialsRefused {

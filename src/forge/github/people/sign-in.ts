@@ -1,4 +1,5 @@
 import * as oauth from "openid-client";
+import { firstCharacters } from "../../../flow/text.ts";
 import { SignInRefused, type PersonToken, type SignInForge, type SignInProblem } from "../../sign-in.ts";
 import { ForgeUnavailable } from "../../values.ts";
 
@@ -78,12 +79,12 @@ function failureOf(error: unknown, given: string, issuer: string): Error {
   if (error instanceof oauth.AuthorizationResponseError)
     return new SignInRefused(
       error.error === "access_denied" ? "cancelled" : "failed",
-      `GitHub returned ${error.error.slice(0, 50)}`,
+      `GitHub returned ${firstCharacters(error.error, 50)}`,
     );
   if (error instanceof oauth.ResponseBodyError)
     return new SignInRefused(
       REFUSALS.get(error.error) ?? "failed",
-      `GitHub returned ${error.error.slice(0, 50)}`,
+      `GitHub returned ${firstCharacters(error.error, 50)}`,
     );
   const { code, status } = statusOf(error);
   if (status !== null && status < 500) return new SignInRefused("failed", `GitHub returned ${status}`);
