@@ -218,6 +218,7 @@ CREATE TABLE check_reports (
   app_id bigint DEFAULT 0 NOT NULL,
   forge_id bigint NOT NULL,
   outcome text NOT NULL,
+  branch_names text[] DEFAULT '{}'::text[] NOT NULL,
   changed_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT check_reports_outcome_check CHECK (outcome = ANY (ARRAY['passing'::text, 'failing'::text, 'pending'::text, 'skipped'::text])),
   CONSTRAINT check_reports_pkey PRIMARY KEY (repository_id, sha, source, name, app_id),

@@ -33,6 +33,8 @@ create table check_reports (
   app_id bigint not null default 0,
   forge_id bigint not null,
   outcome text not null check (outcome in ('passing', 'failing', 'pending', 'skipped')),
+  -- The branches for which it ran. Other branches at the commit may have no commits of their own.
+  branch_names text[] not null default '{}',
   changed_at timestamptz not null default now(),
   primary key (repository_id, sha, source, name, app_id)
 );

@@ -64,6 +64,7 @@ export interface CheckReported extends FromRepository, InspectedCheck {
   readonly sha: string;
   /** The id of the run or status. A later run has a higher one. */
   readonly forgeId: number;
+  /** The branches for which it ran; empty if the forge does not say. */
   readonly branchNames: readonly string[];
 }
 

@@ -100,7 +100,7 @@ const status = {
   sha: SHA,
   context: "ci/deploy",
   state: "pending",
-  branches: [{ name: "card/7-login" }, { name: "main" }],
+  branches: [{ name: "card/7-login" }],
   created_at: "2026-11-20T12:00:00+01:00",
   updated_at: "2026-11-20T12:00:00+01:00",
 };
@@ -329,8 +329,13 @@ describe("a check", () => {
       appId: null,
       forgeId: 77,
       outcome: "pending",
-      branchNames: ["card/7-login", "main"],
+      branchNames: ["card/7-login"],
     });
+  });
+
+  test("as a status of a commit that several branches contain names no branch", () => {
+    const branches = [{ name: "card/7-login" }, { name: "main" }];
+    expect(translated("status", { ...status, branches })).toMatchObject({ branchNames: [] });
   });
 });
 

@@ -1,8 +1,9 @@
-import { checksState } from "../../flow/checks.ts";
+import { checksState, type ChecksState } from "../../flow/checks.ts";
 import type { CheckReported, ChecksFound } from "../../forge/events.ts";
 import {
   lockBranch,
   listBranchesAt,
+  listBranchOutcomes,
   listCheckOutcomes,
   saveCheckReport,
 } from "../../store/forge/branches.ts";
@@ -23,7 +24,7 @@ import { transaction } from "../../store/db/transaction.ts";
 
 /**
  * Stores check reports on a commit of a card's branch or of a proposal; ignores other commits. A
- * change of the commit's overall state is added to the timeline of the cards whose head it is.
+ * change of a branch's overall state is added to its card's timeline.
  */
 export async function handleChecks(
   deps: Deps,
@@ -35,24 +36,25 @@ export async function handleChecks(
   const branches = await listBranchesAt(deps.db, repositoryId, sha, names);
   if (branches.length === 0 && (await listConversationsAt(deps.db, repositoryId, sha)).length === 0) return;
   await transaction(deps.db, async (trx) => {
-    const stateNow = async () => checksState(await listCheckOutcomes(trx, repositoryId, sha));
-    const moved = new Set<string>();
+    const outcomesOf = (cardId: string) => listBranchOutcomes(trx, cardId, repositoryId, sha);
+    const states = new Map<string, ChecksState>();
     // The locks put concurrent reports in order; else neither would see the change both make.
     for (const { cardId } of branches) {
-      if ((await lockBranch(trx, cardId, repositoryId))?.headSha !== sha) moved.add(cardId);
+      if ((await lockBranch(trx, cardId, repositoryId))?.headSha !== sha) continue;
+      states.set(cardId, checksState(await outcomesOf(cardId)));
     }
-    const from = await stateNow();
     await saveReports(trx, repositoryId, event);
-    const to = await stateNow();
     await saveAwaitedReactionToChecks(trx, repositoryId, sha, at);
-    // Late, because it locks the account's row, which events of all repositories share.
-    const actor = to === from ? null : await forgeActor(deps, trx, event.sender);
     for (const { cardId, branchName } of branches) {
-      if (moved.has(cardId)) continue;
+      const from = states.get(cardId);
+      if (from === undefined) continue;
+      const outcomes = await outcomesOf(cardId);
       // The last required check may end without a change of the overall state.
-      if (!(await listCheckOutcomes(trx, repositoryId, sha)).includes("pending"))
-        await inspectIfArmed(trx, cardId);
-      if (actor === null) continue;
+      if (!outcomes.includes("pending")) await inspectIfArmed(trx, cardId);
+      const to = checksState(outcomes);
+      if (to === from) continue;
+      // Late, because it locks the account's row, which events of all repositories share.
+      const actor = await forgeActor(deps, trx, event.sender);
       const data = { branchName, sha, from, to };
       await recordEvents(trx, [{ cardId, kind: "checks_changed", actor, repositoryId, data, at }]);
       await recheckRefusedAndArmedMoves(trx, cardId);
@@ -67,8 +69,9 @@ async function saveReports(
 ): Promise<void> {
   const { sha } = event;
   if (event.type === "check_reported") {
-    const { source, name, forgeId, outcome, appId } = event;
-    await saveCheckReport(trx, { repositoryId, sha, source, name, appId: appId ?? 0, forgeId, outcome });
+    const { source, name, forgeId, outcome, branchNames } = event;
+    const appId = event.appId ?? 0;
+    await saveCheckReport(trx, { repositoryId, sha, source, name, appId, forgeId, outcome, branchNames });
     return;
   }
   for (const report of event.reports) {

@@ -7,7 +7,7 @@ import {
   recordFoundByComparison,
   setHeadSha,
   type LockedBranch,
-  listCheckOutcomes,
+  listBranchOutcomes,
 } from "../../store/forge/branches.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { conversationOfBranch, recordConversationActivity } from "../../store/events/conversations.ts";
@@ -160,7 +160,7 @@ async function recordEarlierChecks(
   branchName: string,
   sha: string,
 ): Promise<void> {
-  const to = checksState(await listCheckOutcomes(trx, push.repositoryId, sha));
+  const to = checksState(await listBranchOutcomes(trx, push.cardId, push.repositoryId, sha));
   if (to === null) return;
   const data = { branchName, sha, from: null, to };
   const naturalKey = `checks:${push.naturalKey}`;

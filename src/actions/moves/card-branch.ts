@@ -9,7 +9,7 @@ import type { Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
-import { takeBranch, listCheckOutcomes, findFormerBranch } from "../../store/forge/branches.ts";
+import { takeBranch, listBranchOutcomes, findFormerBranch } from "../../store/forge/branches.ts";
 import { readClock } from "../../store/forge/installations.ts";
 import { addReplayJob } from "../../store/forge/lanes.ts";
 import { adoptPullRequest } from "../../store/forge/pull-requests.ts";
@@ -109,12 +109,12 @@ async function adoptReports(
   { name: branchName, headSha: sha, openPullRequests, askedAt }: InspectedBranch,
 ): Promise<void> {
   if (sha === null) return;
-  const { repositoryId } = adopter;
+  const { cardId, repositoryId } = adopter;
   const pull = openPullRequests.find(({ headSha }) => headSha === sha);
   for (const report of pull?.reports ?? []) {
     await saveFoundReport(trx, { repositoryId, sha, ...report, appId: report.appId ?? 0 }, askedAt);
   }
-  const to = checksState(await listCheckOutcomes(trx, repositoryId, sha));
+  const to = checksState(await listBranchOutcomes(trx, cardId, repositoryId, sha));
   if (to === null) return;
   const data = { branchName, sha, from: null, to };
   await recordEvents(trx, [{ ...adopter, kind: "checks_changed", data }]);

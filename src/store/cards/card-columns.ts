@@ -11,6 +11,17 @@ export const CHECKS_STATE = `case ${CHECKS_PRECEDENCE.map(
     `when bool_or(k.outcome in (${from.map((outcome) => `'${outcome}'`).join(", ")})) then '${state}'`,
 ).join(" ")} end`;
 
+/**
+ * SQL for whether the report `k` at the head of the branch `cr` is about that branch: it ran for the
+ * branch, or the branch has a pull request with this head. A branch that was just created has the
+ * same head as its base.
+ */
+export const IS_ABOUT_BRANCH = `(
+    cr.branch_name = any(k.branch_names)
+    or exists (select 1 from pull_requests p
+                where p.card_id = cr.card_id and p.repository_id = cr.repository_id
+                  and p.head_sha = cr.head_sha and p.state <> 'closed'))`;
+
 const REPOSITORIES = `
   coalesce((
     select json_agg(json_build_object(
@@ -18,7 +29,7 @@ const REPOSITORIES = `
              'prNumber', pr.number, 'prState', pr.state,
              'checksState', (select ${CHECKS_STATE} from check_reports k
                               where k.repository_id = cr.repository_id and k.sha = cr.head_sha
-                                and cr.project_id is not null))
+                                and cr.project_id is not null and ${IS_ABOUT_BRANCH}))
            order by r.full_name)
       from card_repositories cr
       join repositories r on r.id = cr.repository_id

@@ -1,4 +1,5 @@
 import type { CheckOutcome } from "../../flow/checks.ts";
+import { IS_ABOUT_BRANCH } from "../cards/card-columns.ts";
 import { CARD_HEAD, type CardHead } from "../cards/cards.ts";
 import { column, exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { unlessTaken } from "../db/transaction.ts";
@@ -166,7 +167,11 @@ export interface CheckReport {
   /** The id of the run or status. A later run of the same name has a higher one. */
   readonly forgeId: number;
   readonly outcome: CheckOutcome;
+  readonly branchNames: readonly string[];
 }
+
+/** SQL: the branches of the stored report `k` and of the new one. */
+export const ADDED_BRANCHES = "array(select distinct unnest(k.branch_names || excluded.branch_names))";
 
 /**
  * Saves a report unless the stored one is newer. False if nothing changed. Deliveries arrive in any
@@ -175,14 +180,15 @@ export interface CheckReport {
 export async function saveCheckReport(db: Db, report: CheckReport): Promise<boolean> {
   return exists(
     db,
-    `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome)
-     values (:repositoryId, :sha, :source, :name, :appId, :forgeId, :outcome)
+    `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome, branch_names)
+     values (:repositoryId, :sha, :source, :name, :appId, :forgeId, :outcome, :branchNames)
      on conflict (repository_id, sha, source, name, app_id) do update
-       set forge_id = excluded.forge_id, outcome = excluded.outcome, changed_at = now()
+       set forge_id = excluded.forge_id, outcome = excluded.outcome, changed_at = now(),
+           branch_names = ${ADDED_BRANCHES}
        where excluded.forge_id > k.forge_id
           or (excluded.forge_id = k.forge_id and excluded.outcome <> k.outcome and excluded.outcome <> 'pending')
      returning sha`,
-    { ...report },
+    { ...report, branchNames: [...report.branchNames] },
   );
 }
 
@@ -192,5 +198,21 @@ export async function listCheckOutcomes(db: Db, repositoryId: string, sha: strin
     db,
     "select outcome from check_reports where repository_id = :repositoryId and sha = :sha",
     { repositoryId, sha },
+  );
+}
+
+/** Lists those that are about the card's branch. The commit is its head, or becomes it. */
+export async function listBranchOutcomes(
+  db: Db,
+  cardId: string,
+  repositoryId: string,
+  sha: string,
+): Promise<CheckOutcome[]> {
+  return column<CheckOutcome>(
+    db,
+    `select k.outcome from check_reports k
+       join card_repositories cr on cr.repository_id = k.repository_id and cr.card_id = :cardId
+      where k.repository_id = :repositoryId and k.sha = :sha and ${IS_ABOUT_BRANCH}`,
+    { cardId, repositoryId, sha },
   );
 }

@@ -182,7 +182,7 @@ export async function markReconciled(db: Db, repositoryIds: readonly string[]): 
  */
 export async function saveFoundReport(
   db: Db,
-  report: Omit<CheckReport, "forgeId"> & { readonly forgeId: number | null },
+  report: Omit<CheckReport, "forgeId" | "branchNames"> & { readonly forgeId: number | null },
   askedAt: string,
 ): Promise<boolean> {
   return exists(

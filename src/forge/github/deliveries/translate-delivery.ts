@@ -212,7 +212,8 @@ function translateStatus(payload: unknown): ForgeEvent {
     appId: null,
     forgeId: delivered.id,
     outcome: outcomeOfStatus(delivered.state),
-    branchNames: delivered.branches.map(({ name }) => name),
+    // With several branches, the commit belongs to one of them, and the others were created at it.
+    branchNames: delivered.branches.length === 1 ? delivered.branches.map(({ name }) => name) : [],
   };
 }
 
