@@ -5,6 +5,7 @@ import {
   setSuspended,
   uninstall,
 } from "./actions/change-installation.ts";
+import { hideComment } from "./actions/comments.ts";
 import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./actions/merge-queue.ts";
 import { revokeGrant } from "./oauth/grants.ts";
 import { protectionOf } from "./actions/protection.ts";
@@ -37,6 +38,8 @@ export interface WebUi {
   /** Adds a ruleset with a merge queue. */
   setMergeQueue(fullName: string, branch: string, isOn: boolean): void;
   requireSignatures(fullName: string, branch: string): void;
+  /** Hides a comment on a pull request. */
+  hideComment(commentId: number, by?: string): Promise<void>;
   /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
   mergeQueued(fullName: string, number: number): Promise<PullRequestRow>;
   dequeue(fullName: string, number: number, reason: DequeueReason, by?: string): Promise<PullRequestRow>;
@@ -77,6 +80,7 @@ export function makeWebUi(forge: ForgeContext): WebUi {
     setMergeQueue: (fullName, branch, mergeQueue) => changeRules(forge, fullName, branch, { mergeQueue }),
     requireSignatures: (fullName, branch) =>
       changeRules(forge, fullName, branch, { requiredSignatures: true }),
+    hideComment: (commentId, by) => hideComment(forge, forge.state.comments.need(commentId), actor(by)),
     mergeQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
     dequeue: (fullName, number, reason, by) =>
       dequeuePullRequest(forge, pullOf(forge, fullName, number).id, actor(by), reason),

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { accountByLogin } from "../../sandbox/forge/world.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithAgent, openAgentPull, commentAs, type Offer } from "../support/agents.ts";
+import { commentsOf, forgeComments } from "../support/stories/comments.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { makeForgeAccount, type ForgeAccount } from "../support/forge/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
@@ -119,6 +120,25 @@ describe("an agent that works on a card's branch", () => {
     await asksWhen(2);
     await simulateHours(24);
     expect((await itemWhen(board.api, KIND)).id).not.toBe(first.id);
+  });
+
+  it("does not react when a maintainer hides or edits its comment, and hiding is no edit", async () => {
+    await worked();
+    await commentAs(board, copilot, 1, "I begin.");
+    await simulateHours(1);
+    await ask(1, "Why is that?");
+    await asksWhen(1);
+    await simulateHours(25);
+    await itemWhen(board.api, KIND);
+    const [own] = await forgeComments(board);
+    await world.forge.webUi.hideComment(own?.id ?? 0, `ada-${board.owner.slice(4)}`);
+    await simulateHours(0);
+    const isEdited = async () =>
+      (await commentsOf(board.api, card.number)).map(({ editedAt }) => editedAt !== null);
+    expect(await isEdited()).toEqual([false, false]);
+    await ada("PATCH", `/issues/comments/${own?.id ?? 0}`, { body: "It begins." });
+    await eventually(isEdited, ([first]) => first === true);
+    await itemWhen(board.api, KIND);
   });
 
   it("is asked a question that is added to a review later, until it is removed", async () => {

@@ -132,6 +132,8 @@ const comment = (action: string, over: object = {}, issue: object = { pull_reque
   },
 });
 
+const EDIT = { changes: { body: { from: "Before" } } };
+
 const translated = (event: string, payload: unknown) => translateDelivery(event, payload).deliveryEvent;
 const IRRELEVANT = { type: "irrelevant" };
 
@@ -247,6 +249,12 @@ describe("a pull request", () => {
     expect(translated("pull_request", pullRequest("edited", {}, retitle))).toEqual(IRRELEVANT);
   });
 
+  test("or a push without a new head is irrelevant", () => {
+    const heads = { before: SHA, after: SHA };
+    expect(translated("pull_request", pullRequest("synchronize", {}, heads))).toEqual(IRRELEVANT);
+    expect(translated("push", push(heads))).toEqual(IRRELEVANT);
+  });
+
   test("that left the merge queue has the reason and its branches without `refs/heads/`", () => {
     const delivered = pullRequest("dequeued", { base: { ref: "refs/heads/main" } }, { reason: "CI_FAILURE" });
     expect(translated("pull_request", delivered)).toMatchObject({
@@ -360,7 +368,7 @@ describe("a review", () => {
   });
 
   test("edited has the text, its author and the time of the change", () => {
-    expect(translated("pull_request_review", review("edited", "approved"))).toEqual({
+    expect(translated("pull_request_review", { ...review("edited", "approved"), ...EDIT })).toEqual({
       type: "review_edited",
       ...context,
       at: "2026-11-20T13:00:00.000Z",
@@ -372,14 +380,15 @@ describe("a review", () => {
   });
 
   test("edited after it was dismissed, or of an unknown state, is irrelevant", () => {
-    expect(translated("pull_request_review", review("edited", "dismissed"))).toEqual(IRRELEVANT);
+    const dismissed = { ...review("edited", "dismissed"), ...EDIT };
+    expect(translated("pull_request_review", dismissed)).toEqual(IRRELEVANT);
     expect(translated("pull_request_review", review("submitted", "pondered"))).toEqual(IRRELEVANT);
   });
 });
 
 describe("a comment", () => {
   test.each(["created", "edited", "deleted"])("%s has its author and the time of the change", (action) => {
-    expect(translated("issue_comment", comment(action))).toEqual({
+    expect(translated("issue_comment", { ...comment(action), ...EDIT })).toEqual({
       type: "commented",
       ...context,
       at: "2026-11-20T12:30:00.000Z",
@@ -390,6 +399,21 @@ describe("a comment", () => {
       body: "Hello",
       writtenAt: "2026-11-20T12:00:00.000Z",
     });
+  });
+
+  test.each([
+    ["a comment", "issue_comment", comment("edited")],
+    ["a review", "pull_request_review", review("edited", "approved")],
+    ["a pull request's base", "pull_request", pullRequest("edited")],
+  ])("of an edit without changes of %s is irrelevant", (_, event, payload) => {
+    for (const changes of [undefined, null, {}, { body: null }, { base: {} }, { title: { from: "x" } }]) {
+      expect(translated(event, { ...payload, changes })).toEqual(IRRELEVANT);
+    }
+    const same = {
+      body: { from: event === "issue_comment" ? "Hello" : "" },
+      base: { ref: { from: "main" } },
+    };
+    expect(translated(event, { ...payload, changes: same })).toEqual(IRRELEVANT);
   });
 
   test("may be empty and of a deleted account", () => {

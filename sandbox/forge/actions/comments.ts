@@ -52,6 +52,13 @@ export async function editComment(
   return row;
 }
 
+/** Hides a comment as spam or outdated. GitHub reports that as an edit without changes. */
+export async function hideComment(forge: ForgeContext, comment: CommentRow, by: AccountRow): Promise<void> {
+  const row = forge.state.comments.update(comment.id, { updatedAt: forge.now() });
+  const pull = forge.state.pullRequests.need(comment.pullRequestId);
+  await emitComment(forge, pull, row, "edited", by, { changes: {} });
+}
+
 export async function deleteComment(forge: ForgeContext, comment: CommentRow, by: AccountRow): Promise<void> {
   forge.state.comments.delete(comment.id);
   await emitComment(forge, forge.state.pullRequests.need(comment.pullRequestId), comment, "deleted", by);

@@ -45,7 +45,7 @@ export async function handleComment(
   const isDeleted = event.action === "deleted";
   const isAsked = !isDeleted && (await isQuestionOf(deps, conversation, author, event.body));
   await transaction(deps.db, async (trx) => {
-    if (!isDeleted)
+    if (!isDeleted && isByAuthor(event))
       await recordConversationActivity(trx, conversation, {
         userId: actor.userId,
         isPushOrOpening: false,
@@ -133,15 +133,21 @@ export async function handleReview(
 /** An edit may add or remove a question. The verdict and the timeline stay the same. */
 export async function handleEditedReview(
   deps: Deps,
-  { reviewId, author, body, at }: ReviewEdited,
+  event: ReviewEdited,
   { conversation, actor: { userId } }: CommentContext,
 ): Promise<void> {
+  const { reviewId, author, body, at } = event;
   const isAsked = await isQuestionOf(deps, conversation, author, body);
   await transaction(deps.db, async (trx) => {
-    await recordConversationActivity(trx, conversation, { userId, isPushOrOpening: false, at });
+    if (isByAuthor(event))
+      await recordConversationActivity(trx, conversation, { userId, isPushOrOpening: false, at });
     await setAwaitedReaction(trx, conversation, reviewQuestion(reviewId, userId, at), isAsked);
   });
 }
+
+/** Maintainers may edit the texts of others. */
+const isByAuthor = ({ sender, author }: Commented | ReviewEdited): boolean =>
+  sender !== null && sender.forgeId === author?.forgeId;
 
 const reviewQuestion = (reviewId: number, askedBy: string | null, at: string | null): AwaitedReaction => ({
   kind: "question",

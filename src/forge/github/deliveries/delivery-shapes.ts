@@ -19,6 +19,13 @@ export const envelope = z.looseObject({
   repository: referred,
 });
 
+/** What an `edited` event changed. GitHub sends it also when nothing did, for a hidden comment. */
+const from = z.looseObject({ from: z.string() }).nullish().catch(null);
+const changes = z
+  .looseObject({ body: from, base: z.looseObject({ ref: from }).nullish().catch(null) })
+  .nullish()
+  .catch(null);
+
 export const authorization = envelope.extend({ sender: account });
 
 const repositoryShape = z.looseObject({
@@ -53,7 +60,10 @@ export const repository = fromRepository.extend({
 
 export const pullRequest = fromRepository.extend({
   reason: name.nullish().catch(null),
-  changes: z.looseObject({ base: z.unknown().optional() }).nullish().catch(null),
+  changes,
+  /** The heads before and after `synchronize`. */
+  before: z.string().nullish().catch(null),
+  after: z.string().nullish().catch(null),
   pull_request: z.looseObject({
     number: z.int32(),
     node_id: z.string(),
@@ -74,6 +84,7 @@ export const pullRequest = fromRepository.extend({
 });
 
 export const review = fromRepository.extend({
+  changes,
   review: z.looseObject({
     id: z.int(),
     state: z.string(),
@@ -90,6 +101,7 @@ export const review = fromRepository.extend({
 });
 
 export const issueComment = fromRepository.extend({
+  changes,
   issue: z.looseObject({ number: z.int32(), pull_request: z.looseObject({}).nullish() }),
   comment: z.looseObject({
     id: z.int(),

@@ -68,6 +68,7 @@ function read<T>(shape: z.ZodType<T>, payload: unknown): T {
 function translatePush(payload: unknown): ForgeEvent | null {
   const push = read(shapes.push, payload);
   if (!push.ref.startsWith(BRANCH_PREFIX) || shortName(push.ref).startsWith(TEMPORARY_BRANCHES)) return null;
+  if (push.before === push.after) return null;
   return {
     type: "pushed",
     ...about(push, push.repository.pushed_at),
@@ -125,9 +126,19 @@ function actionOf(delivered: DeliveredPullRequest): PullRequestEvent["action"] |
   const action = delivered.action ?? "";
   if (action === "closed") return delivered.pull_request.merged === true ? "merged" : "closed";
   if (action === "dequeued" && LANDED.has(delivered.reason ?? "")) return null;
-  if (action === "edited") return delivered.changes?.base ? "retargeted" : null;
+  if (action === "edited") return isRetargeted(delivered) ? "retargeted" : null;
+  if (action === "synchronize" && delivered.before && delivered.before === delivered.after) return null;
   return PULL_REQUEST_ACTIONS.get(action) ?? null;
 }
+
+function isRetargeted({ changes, pull_request: pull }: DeliveredPullRequest): boolean {
+  const before = changes?.base?.ref?.from;
+  return before !== undefined && before !== shortName(pull.base.ref);
+}
+
+/** Whether an `edited` event changed the text. */
+const isTextChanged = (changes: DeliveredPullRequest["changes"], body: string | null | undefined): boolean =>
+  typeof changes?.body?.from === "string" && changes.body.from !== (body ?? "");
 
 function translateReview(payload: unknown): ForgeEvent | null {
   const delivered = read(shapes.review, payload);
@@ -135,7 +146,10 @@ function translateReview(payload: unknown): ForgeEvent | null {
   const { review, pull_request: pull } = delivered;
   const { data: state } = reviewState.safeParse(review.state);
   if (state === undefined) return null;
-  if (action === "edited") return state === "dismissed" ? null : editedReview(delivered);
+  if (action === "edited") {
+    const isEdit = state !== "dismissed" && isTextChanged(delivered.changes, review.body);
+    return isEdit ? editedReview(delivered) : null;
+  }
   if (action !== "submitted" && action !== "dismissed") return null;
   // `submitted_at` does not change when a review is dismissed.
   const at = action === "submitted" ? review.submitted_at : (review.updated_at ?? pull.updated_at);
@@ -169,6 +183,7 @@ function translateComment(payload: unknown): ForgeEvent | null {
   const { action, issue, comment } = delivered;
   if (action !== "created" && action !== "edited" && action !== "deleted") return null;
   if (!issue.pull_request) return null;
+  if (action === "edited" && !isTextChanged(delivered.changes, comment.body)) return null;
   return {
     type: "commented",
     ...about(delivered, comment.updated_at ?? comment.created_at),
