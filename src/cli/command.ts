@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { validate as isUuid } from "uuid";
+import { isBlank } from "../flow/text.ts";
 
 /** The parts of the process that a command may use. */
 export interface CommandContext {
@@ -97,7 +98,7 @@ export const TEXT = { type: "string" } as const;
 
 /** The trimmed value of a required option. */
 export function required(value: string | undefined, option: string, what: string): string {
-  if (value === undefined || value.trim() === "") throw new UsageError(`${option} is required: ${what}.`);
+  if (value === undefined || isBlank(value)) throw new UsageError(`${option} is required: ${what}.`);
   return value.trim();
 }
 

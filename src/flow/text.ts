@@ -7,6 +7,15 @@
 /** Replaces what PostgreSQL and JSON cannot store: NUL, and halves of characters. */
 export const storableText = (text: string): string => text.replaceAll(/[\0\p{Surrogate}]/gu, "\ufffd");
 
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u2800]/gu;
+
+/** Without characters that are invisible or change how others are shown, except tabs and line feeds. */
+export const visibleText = (text: string): string =>
+  text.replaceAll(INVISIBLE, (character) => (/[\t\n]/.test(character) ? character : ""));
+
+/** Whether people see nothing of a text. */
+export const isBlank = (text: string): boolean => visibleText(text).trim() === "";
+
 /** At most the first `max` characters. */
 export function firstCharacters(text: string, max: number): string {
   if (text.length <= max) return text;

@@ -17,12 +17,11 @@ export function trunkWindow(
   asked: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: Date,
 ): TrunkWindow | { readonly wrong: string; readonly message: string } {
-  const today = dayOf(now.getTime());
-  const from = asked.from ?? dayOf(now.getTime() - DEFAULT_DAYS * DAY_MS);
-  const to = asked.to ?? today;
-  for (const [wrong, day] of Object.entries({ from, to })) {
+  const to = asked.to ?? dayOf(now.getTime());
+  for (const [wrong, day] of Object.entries({ to, from: asked.from ?? to })) {
     if (!isDay(day)) return { wrong, message: `\`${wrong}\` is a date, as YYYY-MM-DD` };
   }
+  const from = asked.from ?? dayOf(Date.parse(`${to}T00:00:00Z`) - DEFAULT_DAYS * DAY_MS);
   const begin = new Date(`${from}T00:00:00Z`);
   const end = new Date(Date.parse(`${to}T00:00:00Z`) + DAY_MS);
   if (end <= begin) return { wrong: "to", message: "the window ends before it starts" };
@@ -34,9 +33,9 @@ export function trunkWindow(
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-/** False also for days that no calendar has, such as 2026-02-30. */
+/** False also for days that no calendar has, such as 2026-02-30, and the year 0, which PostgreSQL lacks. */
 function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const time = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(time) && dayOf(time) === text;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { invalid, type Issue } from "../errors.ts";
+import { isBlank } from "../flow/text.ts";
 
 /** The maximum number of invalid fields in one response. */
 const MAX_ISSUES = 50;
@@ -61,7 +62,8 @@ interface TextOptions {
 }
 
 /**
- * Text that PostgreSQL and JSON can store: no NUL, no lone surrogate. The length is in characters
+ * Text that PostgreSQL and JSON can store: no NUL, no lone surrogate. A name or title (`isTrimmed`)
+ * needs a visible character. The length is in characters
  * as in JSON Schema, where an emoji is one character and not two.
  */
 export const text = ({ min = 0, max, isTrimmed = false }: TextOptions): z.ZodString =>
@@ -74,6 +76,10 @@ export const text = ({ min = 0, max, isTrimmed = false }: TextOptions): z.ZodStr
         return length >= min && length <= max;
       },
       `must have ${min > 0 ? `${min} to` : "at most"} ${max.toLocaleString("en")} characters${isTrimmed ? ", without leading and trailing spaces" : ""}`,
+    )
+    .refine(
+      (value) => !isTrimmed || min === 0 || value === "" || !isBlank(value),
+      "must have a character that is visible",
     )
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
 

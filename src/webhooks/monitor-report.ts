@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ErrorReport } from "../actions/report-error.ts";
 import { invalid } from "../errors.ts";
-import { firstCharacters } from "../flow/text.ts";
+import { firstCharacters, isBlank } from "../flow/text.ts";
 import { text, validate } from "../http/validate.ts";
 
 const MAX_TITLE = 500;
@@ -28,7 +28,10 @@ const plain = z.strictObject({
   url: webPage,
 });
 
-const sentryTitle = z.string().transform((title) => sanitize(title) || "An error without a title");
+const sentryTitle = z.string().transform((title) => {
+  const clean = sanitize(title);
+  return isBlank(clean) ? "An error without a title" : clean;
+});
 /** Sentry sends ids as numbers in strings. */
 const sentryId = z.union([z.string().min(1).max(MAX_NAME), z.int()]).transform((id) => sanitize(String(id)));
 const page = webPage.nullish().transform((url) => url ?? null);

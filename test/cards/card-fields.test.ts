@@ -43,6 +43,21 @@ const userOf = async (api: Api) =>
   (await api.post<{ createdBy: { id: string } }>("/v1/cards", { title: "x" })).body.createdBy;
 
 describe("the fields of a card", () => {
+  it.each([
+    ["/v1/docs", "title", {}],
+    ["/v1/labels", "name", {}],
+    ["/v1/features", "name", {}],
+    ["/v1/projects", "name", {}],
+    ["/v1/releases", "name", {}],
+    ["/v1/cards/1/comments", "body", {}],
+  ])("refuse an invisible text in %s", async (path, field, others) => {
+    const { api } = await world.board();
+    await api.card();
+    const { status, text } = await api.post(path, { ...others, [field]: "\u200b \u3164" });
+    expect([status, text]).toEqual([400, expect.stringContaining(`body.${field}`)]);
+    expect((await api.post(path, { ...others, [field]: "a\u200b" })).status).toBe(201);
+  });
+
   // Contract: Cards: A title has 1 to 500 characters, a description up to 20,000
   it.each<[string, Record<string, unknown>]>([
     ["a title of 1 character", { title: "x" }],
@@ -74,6 +89,8 @@ describe("the fields of a card", () => {
   it.each<[string, Record<string, unknown>, string]>([
     ["an empty title", { title: "" }, "body.title"],
     ["a title of spaces", { title: " \t\n" }, "body.title"],
+    ["a title of a zero-width space", { title: "\u200b" }, "body.title"],
+    ["a title of other invisible characters", { title: "\u2800 \u3164\u00ad\u202e" }, "body.title"],
     ["a title of 501 characters", { title: "x".repeat(501) }, "body.title"],
     ["a title of 501 emoji", { title: "😀".repeat(501) }, "body.title"],
     ["a title with NUL in it", { title: "a\0b" }, "body.title"],

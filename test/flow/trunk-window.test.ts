@@ -19,10 +19,12 @@ describe("the window of the trunk report", () => {
     ["2026-01-01", "2026-04-02", ["2026-01-01T00:00:00.000Z", "2026-04-03T00:00:00.000Z"]],
     ["2026-01-01", "2026-04-03", "ask for 92 days or fewer at a time"],
     ["2026-01-02", "2026-01-01", "the window ends before it starts"],
-    [undefined, "2026-01-01", "the window ends before it starts"],
+    [undefined, "2026-01-31", ["2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"]],
+    [undefined, "tomorrow", "`to` is a date, as YYYY-MM-DD"],
     ["2024-02-29", "2024-02-29", ["2024-02-29T00:00:00.000Z", "2024-03-01T00:00:00.000Z"]],
     ["2026-02-29", undefined, "`from` is a date, as YYYY-MM-DD"],
     ["2026-03-01T00:00:00Z", undefined, "`from` is a date, as YYYY-MM-DD"],
+    [undefined, "0000-01-31", "`to` is a date, as YYYY-MM-DD"],
     ["", undefined, "`from` is a date, as YYYY-MM-DD"],
     ["2026-03-01", "tomorrow", "`to` is a date, as YYYY-MM-DD"],
   ])("from %s to %s is %j", (from, to, expected) => {

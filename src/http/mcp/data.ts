@@ -1,13 +1,7 @@
-import { shortenedText } from "../../flow/text.ts";
+import { shortenedText, visibleText } from "../../flow/text.ts";
 
 /** The maximum length of one text: that of a card's description. */
 const MAX_TEXT = 20_000;
-
-/**
- * Characters that are invisible or change how other characters are shown: controls, directions,
- * joiners, fillers, variation selectors and tags. Does not match tab and line feed.
- */
-const INVISIBLE = /(?![\t\n])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u2800]/gu;
 
 /**
  * Data for a model: no text has invisible characters, which people do not see and models read, or
@@ -20,7 +14,7 @@ export function cleaned(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [cleanText(name), cleaned(part)]));
 }
 
-const cleanText = (text: string): string => shortenedText(text.replaceAll(INVISIBLE, ""), MAX_TEXT);
+const cleanText = (text: string): string => shortenedText(visibleText(text), MAX_TEXT);
 
 export type Item = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { commentOnCard, editComment } from "../../actions/comments/comments.ts";
 import { notFound } from "../../errors.ts";
+import { isBlank } from "../../flow/text.ts";
 import { findComment, type CommentHead } from "../../store/events/comments.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
@@ -24,7 +25,7 @@ const comment = z
 
 const fields = z.strictObject({
   body: text({ min: 1, max: 10_000 })
-    .refine((body) => body === "" || body.trim() !== "", "must not be blank")
+    .refine((body) => body === "" || !isBlank(body), "must not be blank")
     .meta({ description: "Markdown" }),
 });
 

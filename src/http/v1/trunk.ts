@@ -100,7 +100,7 @@ const refusal = z.object({
 const day = (description: string) => z.string().optional().meta({ description, format: "date" });
 
 const windowQuery = z.object({
-  from: day("The first day; by default 30 days before today"),
+  from: day("The first day; by default 30 days before `to`"),
   to: day("The last day, inclusive; by default today"),
   ...projectQuery.shape,
 });
