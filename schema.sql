@@ -125,11 +125,13 @@ CREATE TABLE card_page_links (
   card_id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   slug text NOT NULL,
+  page_slug text,
   "position" integer NOT NULL,
   CONSTRAINT card_page_links_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id) ON DELETE CASCADE,
-  CONSTRAINT card_page_links_pkey PRIMARY KEY (card_id, slug),
+  CONSTRAINT card_page_links_pkey PRIMARY KEY (card_id, "position"),
   CONSTRAINT card_page_links_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
+CREATE INDEX card_page_links_workspace_id_page_slug_idx ON card_page_links USING btree (workspace_id, page_slug) WHERE page_slug IS NOT NULL;
 CREATE INDEX card_page_links_workspace_id_slug_idx ON card_page_links USING btree (workspace_id, slug);
 
 CREATE TABLE card_pages (
@@ -649,11 +651,13 @@ CREATE TABLE page_links (
   page_id uuid NOT NULL,
   workspace_id uuid NOT NULL,
   slug text NOT NULL,
+  page_slug text,
   "position" integer NOT NULL,
   CONSTRAINT page_links_page_id_fkey FOREIGN KEY (page_id) REFERENCES pages(id) ON DELETE CASCADE,
-  CONSTRAINT page_links_pkey PRIMARY KEY (page_id, slug),
+  CONSTRAINT page_links_pkey PRIMARY KEY (page_id, "position"),
   CONSTRAINT page_links_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
+CREATE INDEX page_links_workspace_id_page_slug_idx ON page_links USING btree (workspace_id, page_slug) WHERE page_slug IS NOT NULL;
 CREATE INDEX page_links_workspace_id_slug_idx ON page_links USING btree (workspace_id, slug);
 
 CREATE TABLE page_slugs (

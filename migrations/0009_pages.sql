@@ -34,25 +34,31 @@ create table page_slugs (
 );
 create index on page_slugs (page_id, taken_at);
 
--- The slugs that a page's body links to. A page with the slug need not exist.
+-- The slugs that a page's body links to. A page with the slug need not exist. `page_slug` is the part
+-- before a `#`, if there is one: `[[Deploy guide#Rollback]]` links to a heading of a page, unless a
+-- page has this title.
 create table page_links (
   page_id uuid not null references pages on delete cascade,
   workspace_id uuid not null references workspaces,
   slug text not null,
+  page_slug text,
   position integer not null,
-  primary key (page_id, slug)
+  primary key (page_id, position)
 );
 create index on page_links (workspace_id, slug);
+create index on page_links (workspace_id, page_slug) where page_slug is not null;
 
 -- The slugs that a card's description links to.
 create table card_page_links (
   card_id uuid not null references cards on delete cascade,
   workspace_id uuid not null references workspaces,
   slug text not null,
+  page_slug text,
   position integer not null,
-  primary key (card_id, slug)
+  primary key (card_id, position)
 );
 create index on card_page_links (workspace_id, slug);
+create index on card_page_links (workspace_id, page_slug) where page_slug is not null;
 
 -- The pages that are attached to a card.
 create table card_pages (

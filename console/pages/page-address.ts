@@ -1,13 +1,15 @@
 import { useAddress } from "../shell/use-project.ts";
 
 /**
- * The address of a page. A title leads to it as well, because the service makes the slug; it is reduced to characters
- * that need no escape in a path.
+ * The address of a page. A title leads to it as well, because the service makes the slug; it is reduced to letters,
+ * digits and the `#` before a heading.
  */
 export function usePageAddress(): (slugOrTitle: string) => string {
   const addressOf = useAddress();
   return (slugOrTitle) =>
-    addressOf(`/pages/${encodeURIComponent(slugOrTitle.replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, "-"))}`);
+    addressOf(
+      `/pages/${encodeURIComponent(slugOrTitle.replaceAll(/(?:[^\p{L}\p{N}\p{M}#]|#(?!\S))+/gu, "-"))}`,
+    );
 }
 
 /** The form for a new page, on the top level or below another one. */

@@ -15,8 +15,10 @@ export function usePageLinks(page: ShownPage): RenderPageLink {
   const addressOf = usePageAddress();
   return useCallback(
     (target, text) => {
+      if (target.startsWith("#")) return text;
       const slug = links.find((each) => each.target === target)?.slug ?? target;
-      if (dangling.includes(slug)) return <Dangling title={target} text={text} parentId={parentId} />;
+      if (dangling.includes(slug))
+        return <Dangling title={target.replace(/#\S.*$/, "")} text={text} parentId={parentId} />;
       return <Link href={addressOf(slug)}>{text}</Link>;
     },
     // The address depends on the board only, which stays while the page is open.
@@ -28,7 +30,10 @@ export function usePageLinks(page: ShownPage): RenderPageLink {
 export function useTitleLinks(): RenderPageLink {
   const { base } = useWorkspace();
   const addressOf = usePageAddress();
-  return useCallback((target, text) => <Link href={addressOf(target)}>{text}</Link>, [base]);
+  return useCallback(
+    (target, text) => (target.startsWith("#") ? text : <Link href={addressOf(target)}>{text}</Link>),
+    [base],
+  );
 }
 
 interface DanglingProps {

@@ -454,6 +454,33 @@ describe("a wiki link", () => {
     expect((await read(page.id, api)).dangling).toEqual(["second", "first"]);
   });
 
+  it("to a heading is a link to the page, unless a page has the whole title", async () => {
+    const { api } = await newBoard();
+    const body = "[[Deploy guide#Rollback]] [[#Rollback]] [[C# guide]] [[Missing#One]] [[Missing#Two]]";
+    const linking = await write({ title: "Start", body }, api);
+    expect(linking.dangling).toEqual(["deploy-guide", "c-guide", "missing"]);
+    const guide = await write({ title: "Deploy guide" }, api);
+    const sharp = await write({ title: "C# guide" }, api);
+    expect([guide.backlinks, sharp.backlinks]).toEqual([[shortly(linking)], [shortly(linking)]]);
+    expect(await read(linking.id, api)).toMatchObject({ dangling: ["missing"], backlinks: [] });
+    // Its slug is that of the whole title, but its title is another one.
+    const similar = await write({ title: "Deploy guide rollback" }, api);
+    expect(similar.backlinks).toEqual([]);
+    const whole = await write({ title: "Deploy guide#Rollback!" }, api);
+    expect(whole.backlinks).toEqual([]);
+    await api.delete(`/v1/docs/${similar.id}`);
+    await change(whole.id, { title: "Deploy guide#Rollback" }, api);
+    expect((await read(whole.id, api)).backlinks).toEqual([shortly(linking)]);
+    expect((await read(guide.id, api)).backlinks).toEqual([]);
+  });
+
+  it("in a card may name a heading, too", async () => {
+    const { api } = await newBoard();
+    const guide = await write({ title: "Deploy guide" }, api);
+    const { number } = await api.card({ description: "As in [[Deploy guide#Rollback]] and [[#x]]" });
+    expect((await read(guide.id, api)).tasks).toMatchObject([{ number }]);
+  });
+
   it("follows its page through new titles until another page has the slug", async () => {
     const { api } = await newBoard();
     const page = await write({ title: "Setup" }, api);

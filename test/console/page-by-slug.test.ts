@@ -50,6 +50,18 @@ it("its links have the text of the target and the slug that it leads to", async 
   expect(page.dangling).toEqual(["nowhere-co"]);
 });
 
+it("a link to a heading has the page's slug, and its address leads to the page", async () => {
+  const { id } = await create("Deploy guide");
+  const { slug } = await create("Headings", "[[Deploy guide#Rollback]], [[C# notes]], [[#Here]]");
+  expect((await open(slug)).page.links).toEqual([
+    { target: "Deploy guide#Rollback", slug: "deploy-guide" },
+    { target: "C# notes", slug: "c-notes" },
+  ]);
+  expect((await open("Deploy-guide#Rollback")).page.id).toBe(id);
+  const { id: sharp } = await create("C# notes");
+  expect((await open("C-notes")).page.id).toBe(sharp);
+});
+
 it("a page of another board is not found", async () => {
   const { slug } = await create("Only ours");
   const stranger = await signedIn(world, [await world.board()], "maintainer");

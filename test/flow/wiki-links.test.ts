@@ -2,18 +2,19 @@ import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { freeSlug, pageSlugOf } from "../../src/flow/names.ts";
 import { piecesOf } from "../../src/flow/markdown-pieces.ts";
-import { readWikiTargets } from "../../src/flow/wiki-links.ts";
+import { distinctLinks, readWikiTargets, wikiLinkTo, type WikiLink } from "../../src/flow/wiki-links.ts";
 import { growthOf, LINEAR_GROWTH } from "../support/cpu-time.ts";
 import { HOSTILE_MARKDOWN } from "../support/hostile-markdown.ts";
 
-function wikiLinksOf(markdown: string): string[] {
+function linksOf(markdown: string): WikiLink[] {
   const reading = readWikiTargets(markdown);
   for (;;) {
     const step = reading.next();
-    if (step.done === true) return [...new Set(step.value.values())];
+    if (step.done === true) return distinctLinks(step.value.values());
   }
 }
 
+const wikiLinksOf = (text: string): string[] => linksOf(text).map(({ slug }) => slug);
 const linksTo = (count: number): string =>
   Array.from({ length: count }, (_, at) => `[[page ${at}]] [[page ${at}]]`).join("\n");
 
@@ -72,6 +73,17 @@ describe("the wiki links of a text", () => {
     ["Windows line ends", "```\r\n[[no]]\r\n```\r\n[[A]]\r\n", ["a"]],
   ])("include %s", (_what, text, links) => {
     expect(wikiLinksOf(text)).toEqual(links);
+  });
+
+  it.each([
+    ["Deploy guide#Rollback", "deploy-guide-rollback", "deploy-guide"],
+    ["Deploy guide #2", "deploy-guide-2", "deploy-guide"],
+    ["C# guide", "c-guide", null],
+    ["C# guide#Install#Linux", "c-guide-install-linux", "c-guide"],
+    ["C#", "c", null],
+  ])("to %s may be to a heading of a page", (target, slug, pageSlug) => {
+    expect(wikiLinkTo(target)).toEqual({ slug, pageSlug });
+    expect(linksOf(`[[${target}]] [[${target}|again]] [[#Rollback]]`)).toEqual([{ slug, pageSlug }]);
   });
 
   it.each<[string, string]>([

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { readWikiTargets } from "../../flow/wiki-links.ts";
+import { distinctLinks, readWikiTargets, type WikiLink } from "../../flow/wiki-links.ts";
 
-/** The links of a text to pages, with the slug of each. Other work runs between the steps. */
-export async function wikiTargetsOf(markdown: string): Promise<ReadonlyMap<string, string>> {
+/** The links of a text to pages, as they are written. Other work runs between the steps. */
+export async function wikiTargetsOf(markdown: string): Promise<ReadonlyMap<string, WikiLink>> {
   const reading = readWikiTargets(markdown);
   for (;;) {
     const step = reading.next();
@@ -11,7 +11,6 @@ export async function wikiTargetsOf(markdown: string): Promise<ReadonlyMap<strin
   }
 }
 
-/** The slugs of the pages to which a text links, each once. */
-export const wikiLinksOf = async (markdown: string): Promise<string[]> => [
-  ...new Set((await wikiTargetsOf(markdown)).values()),
-];
+/** The pages to which a text links, each once. */
+export const wikiLinksOf = async (markdown: string): Promise<WikiLink[]> =>
+  distinctLinks((await wikiTargetsOf(markdown)).values());

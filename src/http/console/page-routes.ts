@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { notFound } from "../../errors.ts";
-import { pageSlugOf } from "../../flow/names.ts";
 import { wikiTargetsOf } from "../../actions/pages/wiki-links.ts";
-import { findPageIdBySlug } from "../../store/cards/page-links.ts";
+import { wikiLinkTo } from "../../flow/wiki-links.ts";
+import { resolveLinks } from "../../store/cards/page-links.ts";
 import { readPage } from "../../store/cards/pages.ts";
 import { readRoute, type Route } from "../route.ts";
 import { page } from "../v1/docs.ts";
@@ -23,11 +23,13 @@ export const pageRoutes: readonly Route[] = [
     params: z.object({ slug: text({ min: 1, max: 400 }) }),
     responses: { 200: { description: "The page", schema: shownPage } },
     handle: async ({ db }, { board: { workspaceId }, params }) => {
-      const slug = pageSlugOf(params.slug);
-      const pageId = await findPageIdBySlug(db, workspaceId, slug);
-      const found = pageId === null ? null : await readPage(db, workspaceId, pageId);
-      if (!found) throw notFound(`There is no page ${slug} on this board.`);
-      const links = [...(await wikiTargetsOf(found.body))].map(([target, to]) => ({ target, slug: to }));
+      const link = wikiLinkTo(params.slug);
+      const [to] = await resolveLinks(db, workspaceId, [link]);
+      const found = to?.pageId ? await readPage(db, workspaceId, to.pageId) : null;
+      if (!found) throw notFound(`There is no page ${link.pageSlug ?? link.slug} on this board.`);
+      const targets = await wikiTargetsOf(found.body);
+      const slugs = await resolveLinks(db, workspaceId, [...targets.values()]);
+      const links = [...targets.keys()].map((target, at) => ({ target, slug: slugs[at]?.slug ?? "" }));
       return { ...found, links };
     },
   }),

@@ -1,6 +1,7 @@
 import { generateKeyBetween, generateNKeysBetween } from "fractional-indexing";
 import { columnsOf, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { lockName } from "../db/lock-name.ts";
+import { LINKED_PAGE, MISSING_SLUG } from "./page-links.ts";
 
 /** A page among its siblings. The caller has locked the board's pages. */
 interface Place {
@@ -92,19 +93,22 @@ export async function listPages(db: Db, workspaceId: string): Promise<PageSummar
   return contents;
 }
 
+/** SQL for the pages or cards that link to the page `p`. */
+const LINKS_TO = (table: "page_links" | "card_page_links", of: "page_id" | "card_id"): string => `
+  select l.${of} from page_slugs s
+    join ${table} l on l.workspace_id = s.workspace_id and (l.slug = s.slug or l.page_slug = s.slug)
+   where s.page_id = p.id and ${LINKED_PAGE} = p.id`;
+
 const BACKLINKS = `
   coalesce((select json_agg(json_build_object('id', o.id, 'title', o.title, 'slug', o.slug) order by lower(o.title), o.id)
               from pages o
              where o.id <> p.id
-               and o.id in (select l.page_id from page_slugs s
-                              join page_links l on l.workspace_id = s.workspace_id and l.slug = s.slug
-                             where s.page_id = p.id)), '[]')`;
+               and o.id in (${LINKS_TO("page_links", "page_id")})), '[]')`;
 
 const DANGLING = `
-  coalesce((select json_agg(l.slug order by l.position) from page_links l
-             where l.page_id = p.id
-               and not exists (select 1 from page_slugs s
-                                where s.workspace_id = l.workspace_id and s.slug = l.slug)), '[]')`;
+  coalesce((select json_agg(d.slug order by d.position)
+              from (select ${MISSING_SLUG} as slug, min(l.position) as position from page_links l
+                     where l.page_id = p.id and ${LINKED_PAGE} is null group by 1) d), '[]')`;
 
 const TASKS = `
   coalesce((select json_agg(json_build_object('id', c.id, 'number', c.number, 'title', c.title,
@@ -113,9 +117,7 @@ const TASKS = `
              where c.deleted_at is null
                and c.id in (select cp.card_id from card_pages cp where cp.page_id = p.id
                             union all
-                            select l.card_id from page_slugs s
-                              join card_page_links l on l.workspace_id = s.workspace_id and l.slug = s.slug
-                             where s.page_id = p.id)), '[]')`;
+                            ${LINKS_TO("card_page_links", "card_id")})), '[]')`;
 
 /** A page as the API shows it. */
 interface PageEntry {
