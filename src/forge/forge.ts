@@ -55,6 +55,8 @@ export interface Forge extends ReleaseForge {
   webhook(): Promise<ForgeWebhook>;
   /** Includes suspended ones. */
   installations(): Promise<ForgeInstallation[]>;
+  /** After a change of an installation: its token may have other permissions than the installation. */
+  forgetToken(installationId: number): Promise<void>;
   /** Null when it does not exist. */
   installation(installationId: number): Promise<ForgeInstallation | null>;
   repositories(installationId: number): Promise<ForgeResult<GrantedRepository[]>>;

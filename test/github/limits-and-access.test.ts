@@ -235,6 +235,86 @@ describe("a missing permission", () => {
   });
 });
 
+describe("a token that lacks a permission", () => {
+  const forbidden = { message: "Resource not accessible by integration" };
+
+  test("is replaced once, because the permission may have been granted since", async () => {
+    github.on("GET", REF, 200, ref);
+    await head();
+    github.clock.pass(20_000);
+    github.on("POST", REFS, 403, forbidden);
+    github.on("POST", REFS, 201, ref);
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject({ ok: true });
+    github.on("POST", REFS, 403, forbidden);
+    expect(await github.forge.createBranch(WEB, "y", SHA)).toMatchObject({
+      ok: false,
+      refusal: { reason: "not_permitted" },
+    });
+    expect(github.sent("POST", "/refs").map(({ headers }) => headers["authorization"])).toEqual([
+      "token ghs_test.1",
+      "token ghs_test.2",
+      "token ghs_test.2",
+    ]);
+  });
+
+  test("is replaced for GraphQL, too", async () => {
+    github.on("GET", REF, 200, ref);
+    await head();
+    github.clock.pass(20_000);
+    github.on("POST", "/graphql", 200, {
+      data: { markPullRequestReadyForReview: null },
+      errors: [{ type: "FORBIDDEN", path: ["markPullRequestReadyForReview"], ...forbidden }],
+    });
+    const pullRequest = { isDraft: false };
+    github.on("POST", "/graphql", 200, { data: { markPullRequestReadyForReview: { pullRequest } } });
+    expect(await github.forge.markReady(WEB, "PR_1")).toMatchObject({ ok: true });
+    expect(github.minted).toBe(2);
+  });
+
+  test("is not used after its installation has changed", async () => {
+    github.on("GET", REF, 200, ref);
+    await head();
+    await github.forge.forgetToken(7);
+    await github.forge.forgetToken(8);
+    for (let calls = 0; calls < 2; calls++) {
+      github.on("GET", REF, 200, ref);
+      await head();
+    }
+    expect(github.requests.map(({ headers }) => headers["authorization"])).toEqual([
+      "token ghs_test.1",
+      "token ghs_test.2",
+      "token ghs_test.2",
+    ]);
+  });
+
+  test("is named in place of the 404 with which GitHub hides it", async () => {
+    github.done();
+    github = openGitHubDouble({ permissions: { contents: "write", metadata: "read" } });
+    const needs = { "x-accepted-github-permissions": "contents=write,workflows=write" };
+    github.on("POST", REFS, 404, { message: "Not Found" }, needs);
+    const { ok, refusal } = Object(await github.forge.createBranch(WEB, "x", SHA));
+    expect([ok, refusal]).toEqual([
+      false,
+      {
+        reason: "not_permitted",
+        message: "Not Found. The App lacks the permission workflows: write.",
+        details: { permissions: ["contents: write and workflows: write"] },
+      },
+    ]);
+    // Something is missing if the token has what the call requires.
+    github.on(
+      "GET",
+      REF,
+      404,
+      { message: "Not Found" },
+      { "x-accepted-github-permissions": "contents=read" },
+    );
+    expect(await head()).toBeNull();
+    github.on("GET", REF, 404, { message: "Not Found" }, { "x-accepted-github-permissions": "issues=read" });
+    expect(await failure(head())).toBeInstanceOf(Error);
+  });
+});
+
 // Fault: C12 A token is rejected => Trunkline gets a new one, at most twice a minute; then 503
 describe("a token that GitHub rejects", () => {
   const bad = { message: "Bad credentials" };

@@ -107,7 +107,9 @@ function createToken(call: RestCall) {
   const { forge, fields } = call;
   const installation = installationOf(call);
   if (installation.suspendedAt !== null) throw installationSuspended();
-  const permissions = narrowedPermissions(installation, optionalFields(fields, "permissions"));
+  // A token keeps the permissions that it was created with.
+  const permissions =
+    narrowedPermissions(installation, optionalFields(fields, "permissions")) ?? installation.permissions;
   const repositoryIds = narrowedRepositories(call, installation);
   const expiresAt = isoSeconds(new Date(Date.parse(forge.now()) + TOKEN_MS));
   deleteExpired(call);
@@ -116,7 +118,7 @@ function createToken(call: RestCall) {
   return created({
     token: token.token,
     expires_at: expiresAt,
-    permissions: permissions ?? installation.permissions,
+    permissions,
     repository_selection: repositoryIds === null ? installation.repositorySelection : "selected",
     ...(granted === undefined ? {} : { repositories: granted }),
   });

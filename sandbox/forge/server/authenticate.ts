@@ -1,5 +1,5 @@
 import type { ForgeContext } from "../context.ts";
-import type { TokenRow } from "../rows.ts";
+import type { InstallationRow, Permissions, TokenRow } from "../rows.ts";
 import { ApiError } from "./api-error.ts";
 import { looksLikeJwt, verifyAppJwt } from "./app-jwt.ts";
 import type { Caller } from "./caller.ts";
@@ -26,10 +26,19 @@ function callerOf(forge: ForgeContext, token: TokenRow): Caller {
   const installation = installations.get(token.installationId ?? 0);
   if (installation === undefined) throw badCredentials();
   if (installation.suspendedAt !== null) throw installationSuspended();
-  const permissions = token.permissions ?? installation.permissions;
+  const permissions = commonPermissions(token.permissions ?? installation.permissions, installation);
   const account = accounts.need(apps.need(installation.appId).botId);
   return { kind: "installation", account, installation, token, permissions };
 }
+
+/** Those of a token that its installation still has. */
+const commonPermissions = (ofToken: Permissions, { permissions }: InstallationRow): Permissions =>
+  Object.fromEntries(
+    Object.entries(ofToken).flatMap(([name, level]) => {
+      const granted = permissions[name];
+      return granted === undefined ? [] : [[name, granted === "read" ? "read" : level] as const];
+    }),
+  );
 
 const badCredentials = (): ApiError => new ApiError(401, "Bad credentials");
 export const installationSuspended = (): ApiError =>

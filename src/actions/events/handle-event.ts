@@ -41,8 +41,10 @@ interface HandledPullRequest {
  */
 export async function handleEvent(deps: Deps, event: ForgeEvent): Promise<HandledPullRequest | null> {
   if (event.type === "irrelevant") return null;
-  if (event.type === "installation_changed") await syncInstallation(deps, event.installationId);
-  else if (event.type === "authorization_revoked") await endSessionsOf(deps.db, event.account.forgeId);
+  if (event.type === "installation_changed") {
+    await deps.forge.forgetToken(event.installationId);
+    await syncInstallation(deps, event.installationId);
+  } else if (event.type === "authorization_revoked") await endSessionsOf(deps.db, event.account.forgeId);
   else if (event.type === "repository_changed") await handleRepositoryChange(deps, event);
   else {
     const stored = await findRepositoryByForgeId(deps.db, event.repository.forgeId);

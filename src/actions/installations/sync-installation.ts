@@ -85,6 +85,7 @@ export async function storeInstallation(
     const { added, isAnyBack } = await saveGrantedRepositories(trx, saved.id, projectId, withIds, askedAt);
     if (projectId) await linkOnlyRepository(trx, projectId, added);
     if (!saved.hasMoreAccess && !isAnyBack) return;
+    await deps.forge.forgetToken(installation.installationId);
     await recheckForbidden(trx, saved.id);
     await followTrunksOfAccountLater(trx, installation.installationId, 0);
   });

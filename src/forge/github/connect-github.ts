@@ -135,6 +135,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
     app: () => readApp(client),
     webhook: () => readWebhook(client),
     installations: () => readInstallations(client),
+    forgetToken: (installationId) => client.forgetToken(installationId),
     installation: (installationId) => readInstallation(client, installationId),
     repositories: (installationId) => asRefusal(readRepositories(client, installationId)),
     account: (login, installationId) => asUnavailable(readAccount(client, login, installationId)),

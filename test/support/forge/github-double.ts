@@ -61,11 +61,18 @@ function issuedAt(headers: Record<string, string | string[]>): number {
 
 export const API = "https://api.github.com";
 
-/** `behindMs` is how far GitHub's clock is behind this process's. */
+interface DoubleOptions extends Partial<GitHubForgeOptions> {
+  /** How far GitHub's clock is behind this process's. */
+  readonly behindMs?: number;
+  /** Of the installation's tokens. */
+  readonly permissions?: Readonly<Record<string, string>>;
+}
+
 export function openGitHubDouble({
   behindMs = 0,
+  permissions = {},
   ...options
-}: Partial<GitHubForgeOptions> & { readonly behindMs?: number } = {}): GitHubDouble {
+}: DoubleOptions = {}): GitHubDouble {
   const baseUrl = options.baseUrl ?? API;
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname === "/" ? "" : pathname;
@@ -96,7 +103,7 @@ export function openGitHubDouble({
         return [401, { message: TOO_EARLY }, { date: new Date(now).toUTCString() }];
       }
       minted += 1;
-      return [201, { token: `ghs_test.${minted}`, expires_at: "2099-01-01T00:00:00Z", permissions: {} }];
+      return [201, { token: `ghs_test.${minted}`, expires_at: "2099-01-01T00:00:00Z", permissions }];
     });
   const reply = (
     interceptor: nock.Interceptor,

@@ -14,7 +14,8 @@ import {
   QuestionTooLarge,
   UnknownOutcome,
 } from "./failures.ts";
-import { allMessages, refusalOf } from "./refusals.ts";
+import { lackedPermissions } from "./accepted-permissions.ts";
+import { allMessages, refusalMessage, refusalOf } from "./refusals.ts";
 import {
   TokenRefused,
   type Account,
@@ -54,6 +55,8 @@ export interface GitHubClient {
   withWriteGuard(mayWrite: MayWrite): GitHubClient;
   /** A client that leaves the reserve of the limits. */
   withReserve(): GitHubClient;
+  /** Lets the next call as the installation use a new token. */
+  forgetToken(installationId: number): Promise<void>;
 }
 
 export type MayWrite = () => Promise<boolean>;
@@ -97,6 +100,7 @@ export function createClient(deps: ClientDeps): GitHubClient {
     },
     withWriteGuard: (mayWrite) => createClient({ ...deps, mayWrite }),
     withReserve: () => createClient({ ...deps, leavesReserve: true }),
+    forgetToken: (installationId) => deps.octokits.forgetToken(installationId),
   };
 }
 
@@ -150,7 +154,9 @@ async function attempt(deps: ClientDeps, call: GitHubCall): Promise<GitHubRespon
   if ("status" in ended && isReadQuery(call) && isQueryTooLarge(ended, deps.clock.now() - sentAt)) {
     throw queryTooLarge(deps, call, ended);
   }
-  if ("status" in ended && ended.status < 500) return toResponse(deps, call, ended);
+  if ("status" in ended && ended.status < 500) {
+    return toResponse(deps, call, await withLackedPermission(deps, call, ended));
+  }
   if ("error" in ended && ended.error instanceof NotSent) throw ended.error.cause;
   throw unavailable(deps, call, progress.isSent, ended);
 }
@@ -159,6 +165,20 @@ async function attempt(deps: ClientDeps, call: GitHubCall): Promise<GitHubRespon
 async function assertPermitted({ mayWrite }: ClientDeps, { isWrite }: GitHubCall): Promise<void> {
   if (!isWrite || mayWrite === undefined || (await checkBeforeSending(mayWrite()))) return;
   throw new ForgeUnavailable("The permission for this write ended before it was sent", { retryAfter: 1 });
+}
+
+/** GitHub hides with a 404 what the token lacks a permission for. The refusal then says so. */
+async function withLackedPermission(
+  { octokits }: ClientDeps,
+  { account }: GitHubCall,
+  raw: RawResponse,
+): Promise<RawResponse> {
+  if (raw.status !== 404 || raw.isTokenRequest || typeof account !== "number") return raw;
+  const installation = await octokits.asInstallation(account);
+  const lacked = lackedPermissions(raw.headers, await installation.permissions());
+  if (lacked.length === 0) return raw;
+  const message = `${refusalMessage(raw.body) || "Not Found"}. The App lacks the permission ${lacked.join(" and ")}.`;
+  return { ...raw, status: 403, body: { message } };
 }
 
 const isReadQuery = ({ kind, isWrite }: GitHubCall): boolean => kind === "graphql" && !isWrite;

@@ -1,10 +1,13 @@
 import { LRUCache } from "lru-cache";
 import { Probot, ProbotOctokit } from "probot";
 import type { Logger } from "pino";
+import type { Permissions } from "./accepted-permissions.ts";
 import type { CompleteResponse, MonotonicClock, Transport } from "./transport.ts";
 
 /** The shortest time between two tokens if GitHub accepts neither. */
 const REMINT_EVERY_MS = 60_000;
+/** A token of this age has the permissions that were granted when a call was refused. */
+const CURRENT_FOR_MS = 15_000;
 const MINT_WITHIN_MS = 20_000;
 /** The size of the cache of installations. */
 const MAX_INSTALLATIONS = 500;
@@ -23,11 +26,21 @@ export interface InstallationOctokits {
   /** A newer token than the refused one; null when GitHub would refuse it as well. */
   renewToken(refusedAuthorization: string | null): Promise<string | null>;
   recordAccepted(authorization: string | null): void;
+  /** The permissions of the token; empty if GitHub did not name them. */
+  permissions(): Promise<Permissions>;
+  /** A newer token if the refused one may lack permissions that were granted later, else null. */
+  renewForbiddenToken(refusedAuthorization: string | null): Promise<string | null>;
+  /** Lets the next call use a new token. */
+  forgetToken(): void;
+  /** The new token after `forgetToken`, else null. */
+  renewForgottenToken(): Promise<string | null>;
 }
 
 export interface Octokits {
   readonly asApp: () => Promise<ProbotOctokit>;
   readonly asInstallation: (installationId: number) => Promise<InstallationOctokits>;
+  /** Permissions changed: a token keeps those that it was created with. */
+  readonly forgetToken: (installationId: number) => Promise<void>;
   /** Without authentication. */
   readonly asNobody: () => ProbotOctokit;
 }
@@ -75,6 +88,7 @@ export function createOctokits(
   return {
     asApp: () => probot.auth(),
     asInstallation,
+    forgetToken: async (installationId) => (await cache.get(installationId))?.forgetToken(),
     asNobody: () => new Octokit({ baseUrl: options.baseUrl, request, log }),
   };
 }
@@ -113,6 +127,8 @@ interface Renewed {
 /** Probot caches tokens for 59 minutes and does not renew one that GitHub refuses earlier. */
 function tokenRenewal(octokit: ProbotOctokit, clock: MonotonicClock): Omit<InstallationOctokits, "octokit"> {
   let last: Renewed | undefined;
+  const connectedAt = clock.now();
+  let isForgotten = false;
 
   function renewed(): Promise<string> {
     const token = octokit
@@ -120,6 +136,7 @@ function tokenRenewal(octokit: ProbotOctokit, clock: MonotonicClock): Omit<Insta
       .then((minted: unknown) => String(Object(minted).token));
     const current: Renewed = { at: clock.now(), token, minted: null, isAccepted: false };
     last = current;
+    isForgotten = false;
     token.then(
       (minted) => void (current.minted = minted),
       () => {
@@ -138,6 +155,25 @@ function tokenRenewal(octokit: ProbotOctokit, clock: MonotonicClock): Omit<Insta
       if (!known.isAccepted) return null;
       // The first of concurrent calls renews it, the others use the result.
       return await (last === known || last === undefined ? renewed() : last.token);
+    },
+    async renewForbiddenToken(refusedAuthorization) {
+      const known = last;
+      if (known !== undefined) {
+        const token = await known.token;
+        if (refusedAuthorization !== `token ${token}`) return token;
+      }
+      if (clock.now() - (known?.at ?? connectedAt) < CURRENT_FOR_MS) return null;
+      return await (last === known || last === undefined ? renewed() : last.token);
+    },
+    async permissions() {
+      const current: unknown = await octokit.auth({ type: "installation" });
+      return Object(Object(current).permissions) as Permissions;
+    },
+    forgetToken() {
+      isForgotten = true;
+    },
+    async renewForgottenToken() {
+      return isForgotten ? await renewed() : null;
     },
     recordAccepted(authorization) {
       if (last?.minted && authorization === `token ${last.minted}`) last.isAccepted = true;

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
+import { lackedPermissions } from "./accepted-permissions.ts";
 import { isUnavailable, NotSent } from "./failures.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
 import { type CompleteResponse, type MonotonicClock, type Transport, TransportFailure } from "./transport.ts";
@@ -126,21 +127,37 @@ function trackedFetch(
       if (response.ok) installation?.recordAccepted(headers.get("authorization"));
       return response;
     };
-    const response = await send(call.account instanceof Person ? call.account.token : null);
-    return response.status === 401 && installation !== null
-      ? await withNewToken(deps.clock, installation, init, send)
-      : response;
+    if (installation === null) return await send(call.account instanceof Person ? call.account.token : null);
+    const token = await installation.renewForgottenToken();
+    const refused = new Headers(token === null ? init.headers : { authorization: `token ${token}` });
+    const response = await send(token);
+    if (response.status === 401) return await withNewToken(deps.clock, installation, refused, send);
+    if (!(await isForbidden(response, installation))) return response;
+    const newer = await installation.renewForbiddenToken(refused.get("authorization"));
+    return newer === null ? response : await send(newer);
   };
+}
+
+/** Whether GitHub refuses for lack of a permission, in REST or GraphQL. Nothing has happened then. */
+async function isForbidden(response: CompleteResponse, installation: InstallationOctokits): Promise<boolean> {
+  const { status } = response;
+  if (status === 403) return /not accessible by integration/i.test(await response.text());
+  if (status === 404) {
+    const headers = Object.fromEntries(response.headers);
+    return lackedPermissions(headers, await installation.permissions()).length > 0;
+  }
+  // Users' texts have escaped quotation marks.
+  return status === 200 && /"type"\s*:\s*"FORBIDDEN"/.test(await response.text());
 }
 
 /** Replaces a refused token once. Octokit must not see the 401, or it would repeat the call. */
 async function withNewToken(
   clock: MonotonicClock,
   installation: InstallationOctokits,
-  init: RequestInit,
+  refused: Headers,
   again: (token: string) => Promise<CompleteResponse>,
 ): Promise<CompleteResponse> {
-  const token = await installation.renewToken(new Headers(init.headers).get("authorization"));
+  const token = await installation.renewToken(refused.get("authorization"));
   if (token === null) throw new TokenRefused("GitHub refuses the token");
   const response = await again(token);
   if (response.status !== 401) return response;
