@@ -103,7 +103,7 @@ export interface HistoryQuestion {
   readonly from: string | null;
   /** Stop before this commit. */
   readonly after: string | null;
-  /** Stop before commits older than this (ISO 8601). */
+  /** Stop where the commits are older than this (ISO 8601). */
   readonly since: string;
 }
 

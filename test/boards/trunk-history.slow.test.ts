@@ -230,6 +230,48 @@ describe("the trunk report", () => {
     expect((await readTrunk(board.api)).landings.map(({ prNumber }) => prNumber)).toEqual([1, null]);
   });
 
+  it("has all landings in the order of the branch, whatever the dates of some commits", async () => {
+    commitAt(12, "Normal");
+    await clone.push("origin", "main");
+    await trunkWhenLanded(board.api, 2);
+    commitAt(11, "Next");
+    commitAt(9_000, "Dated 2001");
+    commitAt(-20_000, "Dated 2082");
+    commitAt(10, "Last");
+    await clone.push("origin", "main");
+    const expected = ["Last", "Dated 2082", "Dated 2001", "Next", "Normal"];
+    const { landings } = await trunkWhenLanded(board.api, 6);
+    expect(landings.filter(({ title }) => expected.includes(title)).map(({ title }) => title)).toEqual(
+      expected,
+    );
+    // A first read has no stored landing before them.
+    await world.service.deps.db("trunks").delete();
+    await followTrunk(world.service.deps, board.repositories["web"] ?? "", "main");
+    const again = await trunkWhenLanded(board.api, 6);
+    expect(again.landings.map(({ sha, at }) => [sha, at])).toEqual(landings.map(({ sha, at }) => [sha, at]));
+  });
+
+  it("attributes merges into a branch to their pull requests after it was renamed", async () => {
+    await mergedPull(clonePath(), "by-merge", "merge");
+    await mergedPull(clonePath(), "by-rebase", "rebase");
+    await trunkWhenLanded(board.api, 3);
+    const renamed = await board.person("ada", "POST", `/repos/${board.owner}/web/branches/main/rename`, {
+      new_name: "trunk",
+    });
+    expect(renamed.status).toBe(201);
+    const flow = await readFlow(board);
+    const stages = flow.stages.map((stage) =>
+      stage.name === "Done" ? { ...stage, rule: { type: "merge", into: "trunk" } } : stage,
+    );
+    expect((await putFlow(board, { ...flow, stages })).status).toBe(200);
+    const { landings } = await trunkWhenLanded(board.api, 3);
+    expect(landings.map(({ branchName, prNumber }) => [branchName, prNumber])).toEqual([
+      ["trunk", 2],
+      ["trunk", 1],
+      ["trunk", null],
+    ]);
+  });
+
   it("includes every branch that the flow merges into", async () => {
     await clone.git("checkout", "-q", "-b", "next");
     await clone.commit("On next", { "next.txt": "x\n" });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { ForgeUnavailable } from "../../src/forge/values.ts";
-import { type GitHubDouble, openGitHubDouble, SHA, WEB } from "../support/forge/github-double.ts";
+import { type GitHubDouble, openGitHubDouble, OTHER_SHA, SHA, WEB } from "../support/forge/github-double.ts";
 
 let github: GitHubDouble;
 beforeEach(() => {
@@ -220,5 +220,79 @@ describe("GitHub Enterprise Server", () => {
     });
     server.on("POST", "/graphql", 200, { data: { node: { isDraft: false } } });
     expect(await server.forge.markReady(WEB, "PR_5")).toMatchObject({ ok: true });
+  });
+});
+
+describe("the history of a trunk", () => {
+  const NEWER = "c".repeat(40);
+  const pull = (number: number, over: object = {}) => ({
+    number,
+    merged: true,
+    baseRefName: "elsewhere",
+    baseRef: { name: "elsewhere" },
+    mergeCommit: { oid: OTHER_SHA },
+    ...over,
+  });
+  const pulls = (nodes: readonly object[], endCursor: string | null = null) => ({
+    pageInfo: { hasNextPage: endCursor !== null, endCursor },
+    nodes,
+  });
+  const commit = (oid: string, committedDate: string, associatedPullRequests = pulls([]), parent = "") => ({
+    oid,
+    message: oid,
+    committedDate,
+    author: null,
+    parents: { nodes: parent === "" ? [] : [{ oid: parent }] },
+    associatedPullRequests,
+  });
+  const sendHistory = (nodes: readonly { readonly oid: string }[]) =>
+    github.on("POST", "/graphql", 200, {
+      data: {
+        r0: {
+          databaseId: 42,
+          branch: { target: { oid: nodes[0]?.oid, history: { pageInfo: pulls([]).pageInfo, nodes } } },
+        },
+      },
+    });
+  const read = () =>
+    github.forge.landedCommits(WEB, {
+      branchName: "main",
+      from: null,
+      after: null,
+      since: "2026-01-01T00:00:00Z",
+    });
+
+  test("finds the pull request of a commit beyond the first page", async () => {
+    const first = pulls(
+      [1, 2, 3, 4, 5].map((number) => pull(number)),
+      "next",
+    );
+    sendHistory([commit(SHA, "2026-02-01T00:00:00Z", first)]);
+    const more = pulls([pull(6), pull(7, { baseRefName: "main" })]);
+    github.on("POST", "/graphql", 200, {
+      data: { r0: { databaseId: 42, commit: { associatedPullRequests: more } } },
+    });
+    expect((await read())?.commits.map(({ prNumber }) => prNumber)).toEqual([7]);
+    expect(github.requests.at(-1)?.body).toMatchObject({ variables: { cursor0: "next", oid0: SHA } });
+  });
+
+  test("has the pull requests whose target is gone, if their merge is on the branch", async () => {
+    const gone = { baseRefName: "master", baseRef: null };
+    sendHistory([
+      commit(NEWER, "2026-02-02T00:00:00Z", pulls([pull(2, gone)]), SHA),
+      commit(SHA, "2026-02-01T00:00:00Z", pulls([pull(1, { ...gone, mergeCommit: { oid: SHA } })])),
+    ]);
+    expect((await read())?.commits.map(({ prNumber }) => prNumber)).toEqual([null, 1]);
+  });
+
+  test("does not end at a commit with an old date", async () => {
+    sendHistory([
+      commit(NEWER, "2026-02-02T00:00:00Z", pulls([]), OTHER_SHA),
+      commit(OTHER_SHA, "2001-01-01T00:00:00Z", pulls([]), SHA),
+      commit(SHA, "2026-02-01T00:00:00Z", pulls([]), "d".repeat(40)),
+      commit("d".repeat(40), "2025-12-31T00:00:00Z"),
+    ]);
+    expect((await read())?.commits.map(({ sha }) => sha)).toEqual([NEWER, OTHER_SHA, SHA]);
+    expect(JSON.stringify(github.requests.at(-1)?.body)).not.toContain("since");
   });
 });

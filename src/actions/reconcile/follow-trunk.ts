@@ -1,4 +1,4 @@
-import { landingsOf, type TrunkCommit } from "../../flow/landings.ts";
+import { landingsOf, type Landing, type TrunkCommit } from "../../flow/landings.ts";
 import type { Pushed } from "../../forge/events.ts";
 import { BRANCHES_PER_CALL, type BranchInspection } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
@@ -157,6 +157,8 @@ async function readNewCommits(deps: Deps, trunk: Trunk, from: "head" | "attribut
     reachesAfter && from === "head"
       ? known && known.attributedSha
       : (newestAttributed(commits) ?? (reachesAfter ? after : null));
+  const landings = landingsOf(commits, { since: knownSince, until: new Date() });
+  const containedShas = await listContained(deps, trunk, commits, landings);
   const isSaved = await transaction(deps.db, async (trx) => {
     const isUnchanged =
       commits.length === 0 ||
@@ -164,14 +166,38 @@ async function readNewCommits(deps: Deps, trunk: Trunk, from: "head" | "attribut
         headSha: shown,
         attributedSha,
         knownSince,
-        landings: landingsOf(commits),
+        landings,
         shas: commits.map(({ sha }) => sha),
+        containedShas,
         replacesAll: !reachesAfter,
       }));
     if (isUnchanged) await confirmTip(trx, trunk, { reported, shown, includesReported });
     return isUnchanged;
   });
   if (!isSaved) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
+}
+
+/**
+ * The commits that the branch contains and its landings say that they undo. A commit of a branch that
+ * was squashed has not landed. Reverts are rare, so GitHub is asked about each unknown commit.
+ */
+async function listContained(
+  { forge }: Deps,
+  { forgeRef, branchName }: Trunk,
+  commits: readonly TrunkCommit[],
+  landings: readonly Landing[],
+): Promise<ReadonlySet<string>> {
+  const read = commits.flatMap(({ sha, mergedCommits }) => [
+    sha,
+    ...(mergedCommits ?? []).map((each) => each.sha),
+  ]);
+  const contained = new Set(read);
+  const undone = landings.flatMap(({ reverts }) => reverts?.undone ?? []);
+  for (const each of undone) {
+    if (!("sha" in each) || each.sha.length < 40 || contained.has(each.sha)) continue;
+    if (await forge.contains(forgeRef, branchName, each.sha)) contained.add(each.sha);
+  }
+  return contained;
 }
 
 const newestAttributed = (commits: readonly TrunkCommit[]): string | undefined =>
@@ -201,8 +227,8 @@ async function readHistory(
     const { reachesAfter, next } = page;
     if (reachesAfter || next === null) return { commits, reachesAfter, knownSince: since };
     if (pages === MAX_PAGES) {
-      const oldest = commits.at(-1);
-      return { commits, reachesAfter, knownSince: oldest ? new Date(oldest.committedAt) : since };
+      const oldest = new Date(commits.at(-1)?.committedAt ?? 0);
+      return { commits, reachesAfter, knownSince: oldest > since && oldest < new Date() ? oldest : since };
     }
     from = next;
   }

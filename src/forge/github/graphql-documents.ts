@@ -1,7 +1,7 @@
 /** The GraphQL API that Trunkline uses, and what a server lacks of it. */
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery, parse, validate } from "graphql";
 import { z } from "zod";
-import { LANDED } from "./branches/landed-history.ts";
+import { LANDED, PULLS_OF_COMMIT } from "./branches/landed-history.ts";
 import { mergesDocument } from "./branches/pick-merges.ts";
 import { PICK } from "./branches/pick-state.ts";
 import { IN_THE_WAY, REF, UPDATE_REFS } from "./branches/refs.ts";
@@ -51,6 +51,8 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   "creating tags": createTagsDocument(2),
   "the history from a branch": documentOf(LANDED, [{ ...window, from: null }]).document,
   "the history from a commit": documentOf(LANDED, [{ ...window, from: sha }]).document,
+  "the pull requests of a commit": documentOf(PULLS_OF_COMMIT, [{ repository, oid: sha, cursor: null }])
+    .document,
   "a pick": documentOf(PICK, [{ repository, order: pick }]).document,
   "the merges of a pick": mergesDocument(2, true),
   "more merges of a pick": mergesDocument(3, false),

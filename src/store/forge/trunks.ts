@@ -1,4 +1,10 @@
-import { revertsAmong, type Landing } from "../../flow/landings.ts";
+import {
+  plainTitleOf,
+  revertsAmong,
+  withReverts,
+  type LandedBefore,
+  type Landing,
+} from "../../flow/landings.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { INACCESSIBLE, REF } from "./repositories.ts";
@@ -94,6 +100,8 @@ interface ReadHistory extends Omit<KnownTrunk, "tipSha"> {
   readonly landings: readonly Landing[];
   /** All commits of the part. */
   readonly shas: readonly string[];
+  /** Other commits that the branch contains and its landings may revert. */
+  readonly containedShas: ReadonlySet<string>;
   /** Whether it replaces the stored history, because it does not continue it. */
   readonly replacesAll: boolean;
 }
@@ -104,7 +112,7 @@ interface ReadHistory extends Omit<KnownTrunk, "tipSha"> {
  */
 export async function saveHistory(
   trx: Trx,
-  trunk: TrunkKey,
+  trunk: Trunk,
   known: KnownTrunk | null,
   read: ReadHistory,
 ): Promise<boolean> {
@@ -130,15 +138,44 @@ export async function saveHistory(
       keys: read.landings.map(({ key }) => key),
     },
   );
-  const reverts = await revertsIn(trx, trunk, read.landings);
-  await insertLandings(trx, trunk, read.landings, reverts);
+  const before = { ...trunk.forgeRef, shas: read.containedShas };
+  const landed = await listUndone(trx, trunk, read.landings);
+  const landings = withReverts(read.landings, { ...before, landings: landed });
+  await insertLandings(trx, trunk, landings, await revertsIn(trx, trunk, landings));
   return true;
+}
+
+type ResolvedLanding = ReturnType<typeof withReverts>[number];
+
+/** Lists the stored landings that new ones may revert, the oldest first. */
+async function listUndone(
+  trx: Trx,
+  { repositoryId, branchName }: TrunkKey,
+  landings: readonly Landing[],
+): Promise<LandedBefore["landings"]> {
+  const undone = landings.flatMap(({ reverts }) => reverts?.undone ?? []);
+  if (undone.length === 0) return [];
+  return rows(
+    trx,
+    `select sha, title, pr_number as "prNumber" from landings
+      where repository_id = :repositoryId and branch_name = :branchName
+        and (left(sha, 7) = any(:shas) or pr_number = any(cast(:numbers as integer[]))
+             or trim(regexp_replace(title, ' \\(#\\d+\\)$', '')) = any(:titles))
+      order by seq`,
+    {
+      repositoryId,
+      branchName,
+      shas: undone.flatMap((each) => ("sha" in each ? [each.sha.slice(0, 7)] : [])),
+      numbers: undone.flatMap((each) => ("prNumber" in each ? [each.prNumber] : [])),
+      titles: undone.flatMap((each) => ("title" in each ? [plainTitleOf(each.title)] : [])),
+    },
+  );
 }
 
 async function revertsIn(
   trx: Trx,
   { repositoryId, branchName }: TrunkKey,
-  landings: readonly Landing[],
+  landings: readonly ResolvedLanding[],
 ): Promise<ReadonlySet<string>> {
   const undone = landings.flatMap(({ reverts }) => (reverts ? [reverts.sha] : []));
   const earlier = await rows<{ sha: string; revertingSha: string | null }>(
@@ -155,7 +192,7 @@ async function revertsIn(
 async function insertLandings(
   trx: Trx,
   { repositoryId, branchName }: TrunkKey,
-  landings: readonly Landing[],
+  landings: readonly ResolvedLanding[],
   reverts: ReadonlySet<string>,
 ): Promise<void> {
   const landed = landings.map((landing) => ({

@@ -13,10 +13,32 @@ const MAX_PAGES = 10;
 const MAX_MERGED_COMMITS = 100;
 /** A commit belongs to several pull requests if its branch is merged further. */
 const PULL_REQUESTS = 5;
+/**
+ * The history ends at so many commits in a row that are too old. GitHub would end it at the first
+ * one, but a commit can have any date.
+ */
+const OLD_COMMITS = PAGE;
 
 interface PageQuestion extends Question, Omit<HistoryQuestion, "after"> {
   readonly cursor: string | null;
 }
+
+const pullsShape = z.looseObject({
+  pageInfo: pageInfoShape,
+  nodes: z.array(
+    z.looseObject({
+      number: z.number(),
+      merged: z.boolean(),
+      baseRefName: name,
+      baseRef: z.looseObject({ name }).nullish(),
+      mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
+    }),
+  ),
+});
+type Pull = z.infer<typeof pullsShape>["nodes"][number];
+
+const PULLS_FIELDS =
+  "pageInfo { hasNextPage endCursor } nodes { number merged baseRefName baseRef { name } mergeCommit { oid } }";
 
 const commitShape = z.looseObject({
   oid: z.string(),
@@ -24,11 +46,7 @@ const commitShape = z.looseObject({
   committedDate: z.string(),
   author: z.looseObject({ user: z.looseObject({ login: name }).nullish() }).nullish(),
   parents: z.looseObject({ nodes: z.array(z.looseObject({ oid: z.string() })) }),
-  associatedPullRequests: z
-    .looseObject({
-      nodes: z.array(z.looseObject({ number: z.number(), merged: z.boolean(), baseRefName: name })),
-    })
-    .nullish(),
+  associatedPullRequests: pullsShape.nullish(),
 });
 type Commit = z.infer<typeof commitShape>;
 
@@ -45,8 +63,8 @@ type Page = z.infer<typeof responseShape>;
 
 export const LANDED: QuestionKind<PageQuestion, Page> = {
   operation: "LandedHistory",
-  fields: ({ branchName, from, since, cursor }, declare) => {
-    const window = `since: ${declare("since", "GitTimestamp!", since)}, after: ${declare("cursor", "String", cursor)}`;
+  fields: ({ branchName, from, cursor }, declare) => {
+    const window = `after: ${declare("cursor", "String", cursor)}`;
     const line = `... on Commit {
       oid
       history(first: ${PAGE}, ${window}) {
@@ -57,7 +75,7 @@ export const LANDED: QuestionKind<PageQuestion, Page> = {
           committedDate
           author { user { login } }
           parents(first: 2) { nodes { oid } }
-          associatedPullRequests(first: ${PULL_REQUESTS}) { nodes { number merged baseRefName } }
+          associatedPullRequests(first: ${PULL_REQUESTS}) { ${PULLS_FIELDS} }
         }
       }
     }`;
@@ -68,20 +86,45 @@ export const LANDED: QuestionKind<PageQuestion, Page> = {
   shape: responseShape,
 };
 
+interface PullsQuestion extends Question {
+  readonly oid: string;
+  readonly cursor: string | null;
+}
+
+const morePullsShape = z.looseObject({
+  databaseId: z.number(),
+  commit: z.looseObject({ associatedPullRequests: pullsShape.nullish() }).nullish(),
+});
+
+/** The further pull requests of one commit. */
+export const PULLS_OF_COMMIT: QuestionKind<PullsQuestion, z.infer<typeof morePullsShape>> = {
+  operation: "PullRequestsOfCommit",
+  fields: ({ oid, cursor }, declare) =>
+    `commit: object(oid: ${declare("oid", "GitObjectID!", oid)}) { ... on Commit {
+      associatedPullRequests(first: ${PAGE}, after: ${declare("cursor", "String", cursor)}) { ${PULLS_FIELDS} }
+    } }`,
+  shape: morePullsShape,
+};
+
 /** GitHub lists the whole history, with the commits of merged branches. */
 export async function readLandedCommits(
-  { caller, ref: repository }: GitHubRepository,
+  on: GitHubRepository,
   question: HistoryQuestion,
 ): Promise<LandedHistory | null> {
+  const { caller, ref: repository } = on;
   const known = new Map<string, Commit>();
   const line: Commit[] = [];
-  const historyUpTo = (next: string | null, reachesAfter: boolean): LandedHistory => {
+  const historyUpTo = async (next: string | null, reachesAfter: boolean): Promise<LandedHistory> => {
     const trunk = firstParents(known, line[0]?.oid);
-    const commits = line.map((commit) =>
-      toLanded(commit, question.branchName, broughtBy(commit, known, trunk)),
-    );
+    const commits: TrunkCommit[] = [];
+    for (const commit of line) {
+      const merged = await pullOf(on, commit, question.branchName, trunk);
+      commits.push(toLanded(commit, merged, broughtBy(commit, known, trunk)));
+    }
     return { commits, next, reachesAfter };
   };
+  const isOld = ({ committedDate }: Commit): boolean =>
+    Date.parse(committedDate) < Date.parse(question.since);
   let at: string | undefined;
   let cursor: string | null = null;
   for (let pages = 1; ; pages++) {
@@ -96,10 +139,39 @@ export async function readLandedCommits(
     }
     if (at === question.after) return historyUpTo(null, true);
     const { hasNextPage, endCursor } = start.history.pageInfo;
-    if (at === "" || !hasNextPage || !endCursor) return historyUpTo(null, false);
+    const isBeforeHistory = line.length >= OLD_COMMITS && line.slice(-OLD_COMMITS).every(isOld);
+    if (at === "" || !hasNextPage || !endCursor || isBeforeHistory) {
+      line.length = line.findLastIndex((commit) => !isOld(commit)) + 1;
+      return historyUpTo(null, false);
+    }
     if (pages === MAX_PAGES) return historyUpTo(at, false);
     cursor = endCursor;
   }
+}
+
+/**
+ * The number of the merged pull request that brought a commit to the branch. A merged one keeps the
+ * name of its target after that was renamed; then its merge is on the branch.
+ */
+async function pullOf(
+  { caller, ref: repository }: GitHubRepository,
+  { oid, associatedPullRequests: pulls }: Commit,
+  branchName: string,
+  trunk: ReadonlySet<string>,
+): Promise<number | null> {
+  const isMeant = ({ merged, baseRefName, baseRef, mergeCommit }: Pull): boolean =>
+    merged && (baseRefName === branchName || (!baseRef && mergeCommit ? trunk.has(mergeCommit.oid) : false));
+  const findIn = (some: readonly Pull[]): Pull | undefined =>
+    some.find((pull) => isMeant(pull) && pull.baseRefName === branchName) ?? some.find(isMeant);
+  for (let page = pulls; page;) {
+    const found = findIn(page.nodes);
+    if (found) return found.number;
+    const { hasNextPage, endCursor } = page.pageInfo;
+    if (!hasNextPage || !endCursor) return null;
+    const question = { repository, oid, cursor: endCursor };
+    page = valueOf(await askRepository(caller, PULLS_OF_COMMIT, question)).commit?.associatedPullRequests;
+  }
+  return null;
 }
 
 const parentOf = (commit: Commit): string | undefined => commit.parents.nodes[0]?.oid;
@@ -134,17 +206,15 @@ function broughtBy(
 
 function toLanded(
   commit: Commit,
-  branchName: string,
+  prNumber: number | null,
   mergedCommits: TrunkCommit["mergedCommits"],
 ): TrunkCommit {
-  const pulls = commit.associatedPullRequests?.nodes ?? [];
-  const merged = pulls.find((pull) => pull.merged && pull.baseRefName === branchName);
   return {
     sha: commit.oid,
     mergedCommits,
     message: commit.message,
     committedAt: new Date(commit.committedDate).toISOString(),
     authorLogin: commit.author?.user?.login ?? null,
-    prNumber: merged?.number ?? null,
+    prNumber,
   };
 }
