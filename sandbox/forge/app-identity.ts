@@ -20,6 +20,7 @@ const APP_EVENTS = [
   "check_suite",
   "create",
   "delete",
+  "installation_target",
   "issue_comment",
   "pull_request",
   "pull_request_review",

@@ -41,6 +41,8 @@ export interface ForgeApp {
   readonly missingPermissions: readonly string[];
   /** Webhook events that Trunkline processes and the App does not subscribe to. */
   readonly missingEvents: readonly string[];
+  /** Those that no manifest can subscribe to, and that the hourly comparison replaces. */
+  readonly missingOptionalEvents: readonly string[];
   /** How far our clock is ahead of the forge's; null when the forge sent no time. */
   readonly clockSkewSeconds: number | null;
 }

@@ -206,6 +206,17 @@ describe("trunkline doctor", () => {
       expect([code, bad]).toEqual([1, [`events: The App is not subscribed to ${event}.`]]);
     });
 
+    it("as a warning, the event installation_target, which no manifest can select", async () => {
+      const { code, bad, advice } = await whileAppIs(({ events }) => ({
+        events: events.filter((event) => event !== "installation_target"),
+      }));
+      expect([code, bad, advice]).toEqual([
+        0,
+        ["events: The App is not subscribed to installation_target."],
+        true,
+      ]);
+    });
+
     it.each(Object.entries(NEEDED_PERMISSIONS))(
       "the permission of an installation %s: %s",
       async (name, level) => {

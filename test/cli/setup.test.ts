@@ -191,8 +191,13 @@ describe("trunkline setup", () => {
       untilSignal: () => Promise.resolve(),
     });
     const output = lines.join("\n");
-    for (const about of ["app", "permissions", "events", "webhook"])
+    for (const about of ["app", "permissions", "webhook"])
       expect(output).not.toMatch(new RegExp(`(PROBLEM|warning) +${about}:`));
+    // No manifest can select the event.
+    const aboutEvents = output.split("\n").filter((line) => /(PROBLEM|warning) +events:/.test(line));
+    expect(aboutEvents).toEqual([
+      expect.stringMatching(/^ *warning .*not subscribed to installation_target/),
+    ]);
     expect(output).toMatch(/ok +app: /);
     expect(output).toMatch(/ok +webhook: /);
   });

@@ -1,7 +1,7 @@
 /** The manifest requests exactly what the code uses. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS, OPTIONAL_EVENTS } from "../../src/forge/github/app.ts";
 import { isTranslated } from "../../src/forge/github/deliveries/translate-delivery.ts";
 
 const lines = readFileSync(new URL("../../app.yml", import.meta.url), "utf8").split("\n");
@@ -27,11 +27,11 @@ const PERMISSION_OF: Readonly<Record<string, string>> = {
   status: "statuses",
   repository: "metadata",
 };
-/** Every App gets these without a subscription. */
+/** Every App gets these without a subscription, or has a checkbox for them that no manifest sets. */
 const ALWAYS_SENT = [
   "installation",
   "installation_repositories",
-  "installation_target",
+  ...OPTIONAL_EVENTS,
   "github_app_authorization",
 ];
 

@@ -21,8 +21,11 @@ export function presentApp(forge: ForgeContext, app: AppRow) {
   };
 }
 
-export const presentAppById = (forge: ForgeContext, id: number) =>
-  presentApp(forge, forge.state.apps.need(id));
+/** The App of a check or comment. GitHub's description of it does not have all events. */
+export function presentAppById(forge: ForgeContext, id: number) {
+  const app = presentApp(forge, forge.state.apps.need(id));
+  return { ...app, events: app.events.filter((event) => event !== "installation_target") };
+}
 
 export function presentInstallation(forge: ForgeContext, installation: InstallationRow) {
   const app = forge.state.apps.need(installation.appId);

@@ -6,7 +6,7 @@ import type { AccountRow, InstallationRow, RepositoryRow } from "../rows.ts";
 import { installationOf } from "../server/access.ts";
 
 /** Events that every App receives without a subscription. */
-const DEFAULT_EVENTS = new Set(["installation", "installation_repositories", "installation_target"]);
+const DEFAULT_EVENTS = new Set(["installation", "installation_repositories"]);
 
 interface RepositoryEvent {
   readonly event: string;

@@ -45,7 +45,8 @@ async function orProblem(about: string, advice: string, check: () => Promise<Fin
 }
 
 async function checkApp(forge: Forge): Promise<Finding[]> {
-  const { slug, missingPermissions, missingEvents, clockSkewSeconds } = await forge.app();
+  const { slug, missingPermissions, missingEvents, missingOptionalEvents, clockSkewSeconds } =
+    await forge.app();
   const found = [fine("app", `GitHub accepts the key of the App ${slug}.`)];
   for (const permission of missingPermissions) {
     const advice = "Add it in the App's settings, under Permissions. Each account must then accept it.";
@@ -54,6 +55,11 @@ async function checkApp(forge: Forge): Promise<Finding[]> {
   for (const event of missingEvents) {
     const advice = "Select it in the App's settings, under Subscribe to events.";
     found.push(problem("events", `The App is not subscribed to ${event}.`, advice));
+  }
+  for (const event of missingOptionalEvents) {
+    const advice =
+      "Select it in the App's settings, under Subscribe to events, so that a renamed account is noticed at once.";
+    found.push(warning("events", `The App is not subscribed to ${event}.`, advice));
   }
   if (clockSkewSeconds !== null && Math.abs(clockSkewSeconds) > MOST_SKEW_SECONDS) {
     const message = `The clock of this machine is ${Math.abs(clockSkewSeconds)} seconds ${clockSkewSeconds > 0 ? "ahead of" : "behind"} GitHub's.`;

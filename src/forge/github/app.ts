@@ -17,6 +17,9 @@ export const NEEDED_PERMISSIONS: Readonly<Record<string, "read" | "write">> = {
   metadata: "read",
 };
 
+/** Not in the manifest: GitHub has a checkbox for it in the App's settings only. */
+export const OPTIONAL_EVENTS: readonly string[] = ["installation_target"];
+
 /** As in the manifest, app.yml. */
 export const NEEDED_EVENTS: readonly string[] = [
   "push",
@@ -78,6 +81,7 @@ export async function readApp(client: GitHubClient): Promise<ForgeApp> {
     slug,
     missingPermissions: missingPermissions(permissions),
     missingEvents: NEEDED_EVENTS.filter((event) => !events.includes(event)),
+    missingOptionalEvents: OPTIONAL_EVENTS.filter((event) => !events.includes(event)),
     clockSkewSeconds: Number.isNaN(respondedAt) ? null : Math.round((Date.now() - respondedAt) / 1_000),
   };
 }
