@@ -12,6 +12,8 @@ export interface ForgeSettings {
   mergeabilityDelay: number;
   /** How long an asynchronous merge is pending. */
   asyncMergeDelayMs: number;
+  /** False: a pull request whose branch is reset to its target is marked as merged at the next push there. */
+  closesEmptiedPulls: boolean;
   /** False: 404, as on GitHub Enterprise Server. */
   hasAsyncMerge: boolean;
   /** False: 404 for `/repositories/{id}`, which GitHub does not document. */

@@ -186,6 +186,7 @@ const DEFAULT_SETTINGS: ForgeSettings = {
   writesPerMinute: Infinity,
   mergeabilityDelay: 0,
   asyncMergeDelayMs: 0,
+  closesEmptiedPulls: true,
   hasAsyncMerge: true,
   hasPathsById: true,
 };

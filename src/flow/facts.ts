@@ -27,6 +27,8 @@ export interface PullRequestFacts {
   /** GitHub's GraphQL id. */
   readonly nodeId: string;
   readonly state: "open" | "closed" | "merged";
+  /** It has no commits, because its branch was reset to its target. It cannot be reopened. */
+  readonly isEmptied?: boolean;
   readonly isDraft: boolean;
   readonly targetBranch: string;
   readonly headSha: string;

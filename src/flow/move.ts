@@ -181,6 +181,8 @@ export function currentPullRequest(facts: BranchFacts): PullRequestFacts | undef
   const open = intoTarget.find((pull) => pull.state === "open");
   if (open) return open;
   const newest = intoTarget[0];
+  // GitHub closed it when the branch was reset to its target, and does not reopen it.
+  if (newest?.isEmptied && newest.state === "closed") return undefined;
   if (newest?.state === "merged" && facts.headSha !== null && newest.headSha !== facts.headSha) {
     return facts.aheadBy === 0 ? newest : undefined;
   }

@@ -53,6 +53,8 @@ export interface PullRequestEvent extends FromRepository {
   readonly targetBranch: string;
   readonly mergeSha: string | null;
   readonly mergedBy: ForgeAccount | null;
+  /** It was closed because its branch was reset to its target, and nothing was merged. */
+  readonly isEmptied: boolean;
   /** The payload contradicts itself, for example closed and open: read the pull request instead. */
   readonly isContradictory: boolean;
   /** Only of `dequeued`: the forge's reason for removing it from the merge queue. */

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { cardWithAgent, openAgentPull, commentAs } from "../support/agents.ts";
 import { commentsOf, writeComment } from "../support/stories/comments.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import type { ForgeAccount } from "../support/forge/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import type { OpenCard } from "../support/stories/open-card.ts";
+import { compareWithForge } from "../support/stories/repairing.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
 
 const KIND = "agent_gave_up";
@@ -170,5 +172,54 @@ describe("a comment with /give-up through the API", () => {
     const recorded = (await board.api.timeline(card.number)).filter(({ kind }) => kind === KIND);
     expect(recorded).toMatchObject([{ actor: { user: { kind: "machine" }, login: null } }]);
     expect(await itemsOf(neighbour.api, KIND)).toEqual([]);
+  });
+});
+
+describe.each([
+  ["closes", true],
+  ["marks as merged at the next push to its target", false],
+])("a pull request that GitHub %s after its branch was reset to the target", (_, closesEmptiedPulls) => {
+  beforeEach(() => void (world.forge.settings.closesEmptiedPulls = closesEmptiedPulls));
+  afterEach(() => void (world.forge.settings.closesEmptiedPulls = true));
+
+  /** Resets a branch to its target, and pushes to the target. */
+  async function empty(branch: string, target: string, by: ForgeAccount): Promise<void> {
+    const clone = await by.clone(board);
+    await clone.checkoutKnown(target);
+    await clone.git("push", "-q", "--force", "origin", `HEAD:${branch}`);
+    await clone.commit("Meanwhile", { "meanwhile.txt": `${Math.random()}\n` });
+    await clone.push();
+    await clone.remove();
+    await allProcessed(world);
+  }
+  const pullOf = async () => (await board.api.readCard(card.number)).repositories[0];
+
+  it("is followed by another one after the next commits, and counts as neither merged nor given up", async () => {
+    await empty(card.branchName, "main", copilot);
+    expect(await pullOf()).toMatchObject({ prNumber: 1, prState: "closed" });
+    await compareWithForge(world);
+    expect(await pullOf()).toMatchObject({ prNumber: 1, prState: "closed" });
+    const reopened = await board.person("ada", "PATCH", `/repos/${board.owner}/web/pulls/1`, {
+      state: "open",
+    });
+    expect(reopened.status).toBe(422);
+    await pushTo(card.branchName, copilot);
+    await eventually(pullOf, (pull) => pull?.prNumber === 2);
+    const kinds = (await board.api.timeline(card.number)).map(({ kind }) => kind);
+    expect(kinds).not.toContain("pull_request_merged");
+    expect(kinds).not.toContain(KIND);
+    expect(await itemsOf(board.api, "pr_merged_outside")).toEqual([]);
+    expect((await board.api.move(card.number, board.stages.Done)).body.promoted).toMatchObject([
+      { prNumber: 2 },
+    ]);
+  });
+
+  it("of an agent is not given up", async () => {
+    const { branch } = await openAgentPull(world, board, copilot, card);
+    await itemWhen(board.api, "proposal_waiting");
+    await empty(branch, card.branchName, copilot);
+    await clearedWhen(board.api, "proposal_waiting");
+    expect(await itemsOf(board.api, KIND)).toEqual([]);
+    expect((await board.api.timeline(card.number)).map(({ kind }) => kind)).not.toContain("proposal_merged");
   });
 });

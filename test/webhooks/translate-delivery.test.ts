@@ -214,6 +214,7 @@ describe("a pull request", () => {
       targetBranch: "main",
       mergeSha: null,
       mergedBy: null,
+      isEmptied: false,
       isContradictory: false,
       reason: null,
     });
@@ -247,6 +248,16 @@ describe("a pull request", () => {
     });
     const retitle = { changes: { title: { from: "x" } } };
     expect(translated("pull_request", pullRequest("edited", {}, retitle))).toEqual(IRRELEVANT);
+  });
+
+  test("without commits is closed, also if GitHub marks it as merged", () => {
+    const emptied = pullRequest("closed", { merged: true, state: "closed", commits: 0 });
+    expect(translated("pull_request", emptied)).toMatchObject({
+      action: "closed",
+      isEmptied: true,
+      isContradictory: false,
+      mergeSha: null,
+    });
   });
 
   test("or a push without a new head is irrelevant", () => {

@@ -115,7 +115,8 @@ async function reopen(
   if (pull.mergedAt !== null) throw cannotReopen("The pull request has been merged.");
   const tip = await readRef(repo, `refs/heads/${pull.headRef}`);
   if (tip === null) throw cannotReopen(`The ${pull.headRef} branch has been deleted.`);
-  if (!(await isAncestor(repo, pull.headSha, tip)))
+  const isEmptied = await isAncestor(repo, pull.headSha, pull.baseSha);
+  if (isEmptied || !(await isAncestor(repo, pull.headSha, tip)))
     throw cannotReopen(`The ${pull.headRef} branch was force-pushed or recreated.`);
   const base = await readRef(repo, `refs/heads/${pull.baseRef}`);
   if (base === null) throw cannotReopen(`The ${pull.baseRef} branch has been deleted.`);

@@ -1,5 +1,6 @@
 import type { ForgeContext } from "../context.ts";
 import type { GitRepository } from "../git/git.ts";
+import { isAncestor } from "../git/history.ts";
 import { branchNameOf, readRef, updateRef } from "../git/refs.ts";
 import type { RefChange } from "../present/push.ts";
 import type { AccountRow, PullRequestRow, RepositoryRow } from "../rows.ts";
@@ -42,6 +43,8 @@ async function synchronize(
   await updateRef(repo, pullHeadRef(pull), after);
   await emitPullRequest(forge, row, "synchronize", by, { before: pull.headSha, after });
   await dismissStaleReviews(forge, repository, row, by);
+  const isEmptied = baseTip !== null && (await isAncestor(repo, after, baseTip));
+  if (isEmptied && forge.settings.closesEmptiedPulls) await closePullRequest(forge, row, by);
 }
 
 /**
@@ -66,7 +69,8 @@ export async function syncPullsIntoBranch(
   const added = await repo.text(["rev-list", after, ...(before === null ? [] : [`^${before}`]), "--"]);
   const addedShas = new Set(added.split("\n"));
   for (const pull of pulls) {
-    if (!addedShas.has(pull.headSha)) continue;
+    const isEmptied = before !== null && (await isAncestor(repo, pull.headSha, before));
+    if (!addedShas.has(pull.headSha) && !isEmptied) continue;
     const sha = await findMergeCommit(repo, pull.headSha, before, after);
     await markMerged(forge, pull, { by, sha, baseSha: before ?? pull.baseSha });
   }

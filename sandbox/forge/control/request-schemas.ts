@@ -130,6 +130,7 @@ export const settingsSchema = z.strictObject({
   writesPerMinute: count.exactOptional(),
   mergeabilityDelay: count.exactOptional(),
   asyncMergeDelayMs: count.exactOptional(),
+  closesEmptiedPulls: z.boolean().exactOptional(),
   hasAsyncMerge: z.boolean().exactOptional(),
   hasPathsById: z.boolean().exactOptional(),
 });

@@ -84,6 +84,7 @@ function eventsOf(known: KnownBranch, pull: InspectedPullRequest, origin: Origin
     targetBranch: pull.targetBranch,
     mergeSha: pull.mergeSha,
     mergedBy: pull.mergedBy,
+    isEmptied: pull.isEmptied ?? false,
     isContradictory: false,
     reason: null,
   });

@@ -8,13 +8,17 @@ import { effectKey } from "../moves/record-effects.ts";
 
 type Work = Omit<Conversation, "prNumber">;
 
-/** Whether an agent has closed its own pull request without merging it. */
+/**
+ * Whether an agent has closed its own pull request without merging it. If it resets its branch to the
+ * target, GitHub closes the pull request.
+ */
 export const closesOwnPullRequest = async (
   db: Db,
   workspaceId: string,
   event: PullRequestEvent,
 ): Promise<boolean> =>
   event.action === "closed" &&
+  !event.isEmptied &&
   event.author !== null &&
   event.author.forgeId === event.sender?.forgeId &&
   (await isAgentOn(db, workspaceId, event.author));

@@ -74,6 +74,7 @@ export const pullRequest = fromRepository.extend({
     merged: z.boolean().nullish(),
     merged_by: accountIfAny,
     merge_commit_sha: z.string().nullish(),
+    commits: z.int().nullish().catch(null),
     created_at: time,
     updated_at: time,
     closed_at: time,

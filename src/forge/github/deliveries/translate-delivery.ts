@@ -104,6 +104,7 @@ function translatePullRequest(payload: unknown): ForgeEvent | null {
     targetBranch: shortName(pull.base.ref),
     mergeSha: action === "merged" ? (pull.merge_commit_sha ?? null) : null,
     mergedBy: pull.merged_by,
+    isEmptied: action === "closed" && pull.commits === 0,
     isContradictory: action === "closed" && (pull.state === "open" || typeof pull.merged !== "boolean"),
     reason: action === "dequeued" ? (delivered.reason ?? null) : null,
   };
@@ -124,7 +125,11 @@ const LANDED: ReadonlySet<string> = new Set(["MERGE", "ALREADY_MERGED"]);
 
 function actionOf(delivered: DeliveredPullRequest): PullRequestEvent["action"] | null {
   const action = delivered.action ?? "";
-  if (action === "closed") return delivered.pull_request.merged === true ? "merged" : "closed";
+  if (action === "closed") {
+    const { merged, commits } = delivered.pull_request;
+    // Its branch was reset to its target: GitHub marks it as merged at the next push there.
+    return merged === true && commits !== 0 ? "merged" : "closed";
+  }
   if (action === "dequeued" && LANDED.has(delivered.reason ?? "")) return null;
   if (action === "edited") return isRetargeted(delivered) ? "retargeted" : null;
   if (action === "synchronize" && delivered.before && delivered.before === delivered.after) return null;

@@ -128,6 +128,9 @@ const PULL_REQUEST = /* GraphQL */ `
     mergeCommit {
       oid
     }
+    commits(first: 1) {
+      totalCount
+    }
     statusCheckRollup {
       contexts(first: 100) {
         ...Contexts
@@ -227,6 +230,7 @@ const pull = z.looseObject({
   author: graphqlAccount,
   mergedBy: graphqlAccount,
   mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
+  commits: z.looseObject({ totalCount: z.number() }).nullish(),
   statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish(),
 });
 

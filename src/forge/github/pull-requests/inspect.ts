@@ -120,17 +120,21 @@ async function toPullRequest(
   const contexts = await checksOf(caller, pull);
   if (contexts === null) return incompleteChecks(pull);
   const reports = newestOfEachSeries(contexts).map(reportOf);
+  const isEmptied = pull.commits?.totalCount === 0 && pull.state !== "open";
+  // GitHub marks one as merged at the next push to its target, but nothing was merged.
+  const state = isEmptied ? "closed" : pull.state;
   return {
     number: pull.number,
     nodeId: pull.id,
-    state: pull.state,
+    state,
+    ...(isEmptied && { isEmptied }),
     isDraft: pull.isDraft,
     targetBranch: pull.baseRefName,
     headSha: pull.headRefOid,
     mergeable: pull.mergeable,
     reviewDecision: pull.reviewDecision ?? null,
     isInMergeQueue: pull.isInMergeQueue ?? false,
-    mergeSha: pull.state === "merged" ? (pull.mergeCommit?.oid ?? null) : null,
+    mergeSha: state === "merged" ? (pull.mergeCommit?.oid ?? null) : null,
     isMergedByPerson: pull.mergedBy?.isBot === false,
     checks: summarizeChecks(reports),
     ...(required && { unmetChecks: unmetChecks(required, reports) }),
