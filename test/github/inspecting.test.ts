@@ -91,6 +91,36 @@ const checksOf = async (...pages: unknown[][]) => {
 };
 
 describe("inspecting branches", () => {
+  test("asks an Enterprise Server once more without the fields that it does not know", async () => {
+    const unknown = {
+      path: ["fragment Pull", "isInMergeQueue"],
+      extensions: { code: "undefinedField", typeName: "PullRequest", fieldName: "isInMergeQueue" },
+      message: "Field 'isInMergeQueue' doesn't exist on type 'PullRequest'",
+    };
+    github.on("POST", "/graphql", 200, { errors: [unknown] });
+    const { isInMergeQueue: _lacking, ...known } = pull();
+    const data = { r0: repository({ pullRequests: { nodes: [known] } }) };
+    answering(data);
+    answering(data);
+    for (let calls = 0; calls < 2; calls++)
+      expect(await github.forge.inspect([web])).toMatchObject([
+        { pullRequests: [{ number: 5, isInMergeQueue: false }] },
+      ]);
+    const queries = github.requests.map(({ body }) => String(Object(body).query));
+    expect(queries.map((query) => query.includes("isInMergeQueue"))).toEqual([true, false, false]);
+    expect(queries[1]).toContain("reviewDecision");
+  });
+
+  test("fails if a server does not know more than that", async () => {
+    const error = {
+      path: ["fragment Pull", "nothing"],
+      extensions: { code: "undefinedField" },
+      message: "No",
+    };
+    for (let calls = 0; calls < 2; calls++) github.on("POST", "/graphql", 200, { errors: [error] });
+    await expect(github.forge.inspect([web])).rejects.toThrow("unexpected shape");
+  });
+
   test("takes one call for all repositories of an installation, with names as variables", async () => {
     answering({
       r0: repository(),

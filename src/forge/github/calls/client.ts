@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import { firstCharacters } from "../../../flow/text.ts";
@@ -28,6 +29,7 @@ import {
 } from "./send-call.ts";
 import { isQueryTooLarge } from "./query-limits.ts";
 import { ResponseTooLarge, TransportFailure } from "./transport.ts";
+import { withoutUnknownFields } from "./unknown-fields.ts";
 import { awaitTurn, type Pacing } from "./turns.ts";
 
 /** The time for all calls of one `Caller`, so that the API responds within 30 s. */
@@ -81,7 +83,14 @@ export type OnUnavailable = (
   retryAfter: number,
 ) => Promise<void>;
 
-export function createClient(deps: ClientDeps): GitHubClient {
+/** Documents that a server refused, without the fields that it lacks. */
+type ReducedDocuments = LRUCache<string, string>;
+const MAX_REDUCED = 200;
+
+export function createClient(
+  deps: ClientDeps,
+  known: ReducedDocuments = new LRUCache({ max: MAX_REDUCED }),
+): GitHubClient {
   return {
     as(account, withinMs = CALL_WITHIN_MS) {
       const deadline = deps.clock.now() + withinMs;
@@ -96,10 +105,17 @@ export function createClient(deps: ClientDeps): GitHubClient {
         const parameters = { query, ...variables };
         return perform(deps, { account, deadline, kind: "graphql", isWrite, method, route, parameters });
       };
-      return { read: rest(false), write: rest(true), query: graphql(false), mutate: graphql(true) };
+      const query = async (document: string, variables: CallParameters): Promise<GitHubResponse> => {
+        const response = await graphql(false)(known.get(document) ?? document, variables);
+        const reduced = withoutUnknownFields(known.get(document) ?? document, response.body);
+        if (reduced === null) return response;
+        known.set(document, reduced);
+        return await graphql(false)(reduced, variables);
+      };
+      return { read: rest(false), write: rest(true), query, mutate: graphql(true) };
     },
-    withWriteGuard: (mayWrite) => createClient({ ...deps, mayWrite }),
-    withReserve: () => createClient({ ...deps, leavesReserve: true }),
+    withWriteGuard: (mayWrite) => createClient({ ...deps, mayWrite }, known),
+    withReserve: () => createClient({ ...deps, leavesReserve: true }, known),
     forgetToken: (installationId) => deps.octokits.forgetToken(installationId),
   };
 }
