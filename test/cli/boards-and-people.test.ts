@@ -1,19 +1,18 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { makeApi } from "../support/api.ts";
 import { settled } from "../support/database/database-content.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let line: CommandLine;
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   line = commandLineOf(world);
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 interface Member {
   readonly id: string;
@@ -235,7 +234,14 @@ describe("monitor create, list, secret and remove", () => {
     });
     const listed = await line.run(["monitor", "list", "--json"]);
     expect(JSON.parse(listed.stdout)).toEqual([
-      { id: made.id, name: "Sentry", projectId: board.projectId, createdAt: expect.any(String) },
+      {
+        id: made.id,
+        name: "Sentry",
+        projectId: board.projectId,
+        createdAt: expect.any(String),
+        createdBy: null,
+        stoppedAt: null,
+      },
     ]);
     const changed = await line.run(["monitor", "secret", made.id], "a-secret-from-elsewhere\n");
     expect(changed.code).toBe(0);

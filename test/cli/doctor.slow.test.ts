@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { buildSchema, introspectionFromSchema, printSchema } from "graphql";
 import { logGraphqlGaps } from "../../src/actions/installations/check-graphql.ts";
 import { RECHECK_BLOCKED } from "../../src/actions/reconcile/recheck-soon.ts";
@@ -13,13 +13,10 @@ import type { AppRow } from "../../sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { headOf } from "../support/stories/event-stream.ts";
-import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import { METRICS_TOKEN } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 const ANOTHER_KEY = generateKeyPairSync("rsa", { modulusLength: 2_048 })
   .privateKey.export({ type: "pkcs8", format: "pem" })

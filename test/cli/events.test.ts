@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
 import { readFeed, type ApiEvent } from "../support/stories/event-stream.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let line: CommandLine;
 let board: TestBoard;
 /** The feed as the API has it. */
 let feed: ApiEvent[];
 beforeAll(async () => {
-  world = await startWorld();
   line = commandLineOf(world);
   board = await world.board();
   await board.api.card({ title: "One" });
@@ -21,7 +21,6 @@ beforeAll(async () => {
     (events) => events.filter(({ kind }) => kind === "card_created").length === 2,
   );
 });
-afterAll(() => world.stop());
 
 const print = async (...words: readonly string[]): Promise<ApiEvent[]> => {
   const { code, stdout, stderr } = await line.run(["events", "--workspace", board.workspaceId, ...words]);

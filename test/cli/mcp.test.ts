@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
 import { connectMcp } from "../support/mcp/client.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let line: CommandLine;
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   line = commandLineOf(world);
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 interface Configuration {
   readonly mcpServers: { readonly trunkline: { readonly url: string; readonly headers: Headers } };

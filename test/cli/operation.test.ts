@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
 import { headOf, readFeed } from "../support/stories/event-stream.ts";
 import { makeRelease, promote, type PromotionResponse } from "../support/stories/releases.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let line: CommandLine;
 beforeAll(async () => {
-  world = await startWorld();
   line = commandLineOf(world);
 });
-afterAll(() => world.stop());
 
 describe("trunkline operation cancel", () => {
   it("cancels a promotion, once", async () => {

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { loseWebhooks, pullOf } from "../support/stories/repairing.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 it("repair makes the running service reconcile immediately", async () => {
   const board = await world.board();

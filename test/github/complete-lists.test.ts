@@ -245,7 +245,8 @@ const LISTS = {
   "branches/landed-history.ts": {
     "history(first: ${PAGE}": "read to the end, or the caller continues",
     "parents(first: 2": "Trunkline uses two parents",
-    "associatedPullRequests(first: ${PULL_REQUESTS}": "the pull requests of one commit",
+    "associatedPullRequests(first: ${PULL_REQUESTS}": "the rest is read where it matters",
+    "associatedPullRequests(first: ${PAGE}": "read to the end",
   },
   "branches/pick-state.ts": {
     "history(first: ${COMMITS}": "a longer rebase is refused",
@@ -263,6 +264,7 @@ const LISTS = {
     "reviews(last: ${NEWEST}": "the comparison compares the newest",
   },
   "pull-requests/inspect-query.ts": {
+    "commits(first: 1": "only their number",
     "commits(first: 100": "without authors, which a gate refuses",
     "authors(first: 20": "without authors, which a gate refuses",
     "rules(first: 100": "refused",
