@@ -5,7 +5,7 @@ export default {
   transform: {},
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
-  reporters: ["default", "<rootDir>/test/support/closing-line.js"],
+  reporters: ["default", "<rootDir>/test/support/jest/closing-line.js"],
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   modulePathIgnorePatterns: ["<rootDir>/dist/"],
   // Those have a script of their own: npm run test:slow.

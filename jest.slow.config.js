@@ -8,7 +8,7 @@ export default {
   globalSetup: "<rootDir>/test/support/slow-setup.ts",
   testMatch: ["<rootDir>/test/**/*.slow.test.ts"],
   testPathIgnorePatterns: [],
-  testSequencer: "<rootDir>/test/support/longest-first.js",
+  testSequencer: "<rootDir>/test/support/jest/longest-first.js",
   // They wait more than the other tests, for processes and timeouts.
   maxWorkers: 4,
 };

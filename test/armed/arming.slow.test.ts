@@ -1,20 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { setGates } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { connectMcp } from "../support/mcp/client.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 import { arm, armedCard, armedOf, expectLanded, passCi, requireCi } from "./support/armed-cards.ts";
 
 // Each test clones, pushes and merges.
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
-beforeAll(async () => {
-  world = await startWorld();
-});
 afterEach(() => leaveConsistent(world, board));
-afterAll(() => world.stop());
 
 describe("a move with whenReady is refused", () => {
   const whenReady = (headShas: object) => ({ whenReady: { headShas } });

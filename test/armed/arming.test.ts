@@ -1,17 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { leaveConsistent } from "../support/invariants.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 import { arm, armed, armedCard, armedOf, expectLanded, passCi, requireCi } from "./support/armed-cards.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
-beforeAll(async () => {
-  world = await startWorld();
-});
 afterEach(() => leaveConsistent(world, board));
-afterAll(() => world.stop());
 
 const HOUR_MS = 3_600_000;
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { inspectAllArmed } from "../../src/actions/moves/inspect-armed.ts";
 import { setMembership } from "../../src/store/tenancy/memberships.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
@@ -10,7 +10,8 @@ import { cardOf, newContributor } from "../support/gates/contributors.ts";
 import { headOf } from "../support/stories/merged-card.ts";
 import { pullOf, push, setPullState } from "../support/stories/repairing.ts";
 import { cardWithCommit, deleteBranch, writeFile } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 import { clientIdOf } from "../audit/support/read-audit.ts";
 import {
   armed,
@@ -25,13 +26,9 @@ import {
 
 // Each test clones, pushes and merges.
 
-let world: TestWorld;
+const world = useWorld({ paceWrites: false });
 let board: TestBoard;
-beforeAll(async () => {
-  world = await startWorld({ paceWrites: false });
-});
 afterEach(() => leaveConsistent(world, board));
-afterAll(() => world.stop());
 
 /** What ends the waiting of a card's move: the reason, and how it is found without a webhook. */
 interface Change {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { eventually, makeApi } from "../support/api.ts";
 import { onForge } from "../support/forge/installations.ts";
@@ -6,15 +6,14 @@ import { connectMcp } from "../support/mcp/client.ts";
 import { writeCalls } from "../support/routes.ts";
 import { clientIdOf, readAudit, rowsOf, withUserAgent } from "./support/read-audit.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const rows = (userAgent: string) => rowsOf(world.service.deps.db, userAgent);
 

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { deleteOldRows } from "../../src/jobs/tasks.ts";
 import { extendChain } from "../../src/store/audit/chain.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
 import { eventually } from "../support/api.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
 import { readAudit } from "./support/read-audit.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let line: CommandLine;
 beforeAll(async () => {
-  world = await startWorld();
   line = commandLineOf(world);
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const log = () => world.service.deps.db("audit_log");
 const verify = () => line.run(["audit", "verify"]);

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
 import { clientIdOf, readAudit, type AuditEntry } from "./support/read-audit.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let agent: Api;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   agent = await board.as({ role: "member" });
   for (const title of ["One", "Two", "Three"]) await board.api.card({ title });
@@ -15,7 +15,6 @@ beforeAll(async () => {
   await agent.post("/v1/cards", { title: "Four" });
   await agent.post("/v1/webhooks", { url: "https://hooks.example.com/" });
 });
-afterAll(() => world.stop());
 
 const read = (query: string): Promise<AuditEntry[]> => readAudit(board.api, `?${query}`);
 const idsOf = (entries: readonly AuditEntry[]): string[] => entries.map(({ id }) => id);

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { commentsOf } from "../support/stories/comments.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
 import { makeForgeAccount } from "../support/forge/forge-account.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let line: CommandLine;
 beforeAll(async () => {
-  world = await startWorld();
   line = commandLineOf(world);
 });
-afterAll(() => world.stop());
 
 const on = (board: TestBoard, login: string): string[] => [
   "--workspace",

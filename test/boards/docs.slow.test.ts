@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import type { Api, ApiResponse } from "../support/api.ts";
 import { create, UNKNOWN_ID } from "../support/stories/resources.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 /** Pages need no repository, and a board without one is created faster. */
 const newBoard = (): Promise<TestBoard> => world.board({ repositories: [] });
 beforeAll(async () => {
-  world = await startWorld();
   board = await newBoard();
 });
-afterAll(() => world.stop());
 
 interface Summary {
   readonly id: string;

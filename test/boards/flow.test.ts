@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { DEFAULT_FLOW } from "../../src/flow/flow.ts";
 import {
   flowPath,
@@ -15,13 +15,10 @@ import { eventually } from "../support/api.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { expectUnknownHere, UNKNOWN_ID } from "../support/stories/resources.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 /** A new stage that merges into a branch. */
 const mergeStage = (name: string, into: string): Stage => ({

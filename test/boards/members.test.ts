@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { setMembership } from "../../src/store/tenancy/memberships.ts";
 import { upsertForgeUser } from "../../src/store/tenancy/users.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 interface Member {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
 import { eventually } from "../support/api.ts";
 import { duringTransaction } from "../support/during.ts";
@@ -15,14 +15,10 @@ import {
   type Repository,
 } from "../support/forge/repositories.ts";
 import { expectUnknownHere, UNKNOWN_ID } from "../support/stories/resources.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => world.forge.control.faults.clear());
-afterAll(() => world.stop());
 
 describe("the repositories of a board", () => {
   it("are those of the installation, by name, for a viewer", async () => {

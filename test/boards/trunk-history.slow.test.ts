@@ -1,5 +1,5 @@
 /** Compares the trunk report of a Git history with what git alone says about it. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { execFileSync } from "node:child_process";
 import { followTrunk, followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import type { Deps } from "../../src/actions/deps.ts";
@@ -9,15 +9,12 @@ import { mergedPull, mergedRevert } from "../support/forge/merged-pull.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { readTrunk, trunkWhenLanded } from "../support/stories/trunk.ts";
 import { landingsByGit, type LandedByGit } from "../support/stories/trunk-by-git.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let clone: Clone;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board();
   clone = await board.clone();

@@ -1,5 +1,5 @@
 /** Branches of cards and releases start at the last known head of the trunk, or at GitHub's. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
@@ -10,17 +10,16 @@ import { headOf, mergedCard } from "../support/stories/merged-card.ts";
 import { freeze, makeRelease, readRelease } from "../support/stories/releases.ts";
 import { loseWebhooks, releaseWebhooks } from "../support/stories/repairing.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   await world.service.deps.forge.identity();
 });
 afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board({ repositories: ["web", "api"] });
   for (const name of ["web", "api"]) await push(name, "first.txt");

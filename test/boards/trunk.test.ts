@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { beforeEach, describe, expect, it } from "@jest/globals";
 import { openCard } from "../support/stories/open-card.ts";
 import { complete, makeRelease } from "../support/stories/releases.ts";
 import { readTrunk, trunkWhenLanded } from "../support/stories/trunk.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board();
 });

@@ -1,19 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { clearedWhen, itemWhen, readInbox, type InboxItem } from "../support/inbox.ts";
 import { branchOf, deleteBranch, loginOf, pushTo, cardWithCommit } from "../support/stories/work-on-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** A card and a branch that the inbox suggests for it. */
 async function suggested(

@@ -1,5 +1,5 @@
 /** Blockers that only the response to a write shows: they are removed when their cause is gone. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
@@ -24,15 +24,12 @@ import {
 } from "../support/stories/repairing.ts";
 import { branchHas } from "../support/stories/two-targets.ts";
 import { writeFile } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const NO_ACCESS = "Resource not accessible by integration";
 

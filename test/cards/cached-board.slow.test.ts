@@ -1,17 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let second: RunningService;
 beforeAll(async () => {
-  world = await startWorld();
   second = await startSecondService(world);
 });
-afterAll(() => world.stop());
 
 /** A repeated change by one caller; returns what must then be true of the board's response. */
 type Change = (api: Api, round: number) => Promise<(text: string) => boolean>;

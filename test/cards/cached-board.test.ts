@@ -1,17 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let second: RunningService;
 beforeAll(async () => {
-  world = await startWorld();
   second = await startSecondService(world);
 });
-afterAll(() => world.stop());
 
 interface Shown {
   readonly columns: readonly {

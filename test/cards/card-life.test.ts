@@ -1,17 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import type { Clone } from "../support/git.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
 import { protect, reportStatus } from "../support/stories/repairing.ts";
 import { settled } from "../support/database/database-content.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** A card in progress with one commit of ada's on its branch and a draft pull request. */
 async function cardWithWork(

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { DEFAULT_FLOW } from "../../src/flow/flow.ts";
 import { insertProject } from "../../src/store/cards/projects.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const create = (fields: unknown, on = board) => on.api.post("/v1/cards", fields);
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import {
   granted,
   kindsOf,
@@ -12,14 +12,10 @@ import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
 import { branchesOf } from "../support/stories/two-targets.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => world.forge.control.faults.clear());
-afterAll(() => world.stop());
 
 describe("the repositories of a card", () => {
   it("are the set that was sent, and each change is in the timeline", async () => {

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/db/connect.ts";
 import { eventually, type ApiResponse } from "../support/api.ts";
 import { whileLocked } from "../support/stories/locks.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const statuses = (responses: readonly { status: number }[]) =>
   responses.map(({ status }) => status).toSorted((a, b) => a - b);

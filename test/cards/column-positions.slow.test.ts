@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
+import { beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { generateNKeysBetween } from "fractional-indexing";
 import type { RunningService } from "../../src/service.ts";
 import { countColumn } from "../../src/store/cards/placing.ts";
 import { rows, type Db, type Trx } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 /** So many that positions are computed from stored counts. */
@@ -13,16 +14,14 @@ const CARDS = 900;
 /** A count waits for older transactions on the server, also those of other tests. */
 const COUNT_WITHIN_MS = 25_000;
 
-let world: TestWorld;
+const world = useWorld();
 let second: RunningService;
 let board: TestBoard;
 /** Each of the two processes. */
 let apis: readonly Api[];
 beforeAll(async () => {
-  world = await startWorld();
   second = await startSecondService(world);
 });
-afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board({ repositories: [] });
   apis = [board.api, makeApi(second.baseUrl, board.api.apiKey)];

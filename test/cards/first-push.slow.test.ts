@@ -1,5 +1,5 @@
 /** The draft pull request that is opened after the first push. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { deliver } from "../support/forge/deliveries.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
@@ -7,16 +7,15 @@ import { leaveConsistent } from "../support/invariants.ts";
 import { headOf } from "../support/stories/merged-card.ts";
 import { releaseWebhooks, eventsOf } from "../support/stories/repairing.ts";
 import { branchOf, loginOf, pushTo } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 beforeAll(async () => {
-  world = await startWorld();
   await world.service.deps.forge.identity();
 });
 afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 async function startedCard(): Promise<{ board: TestBoard; number: number; branch: string }> {
   const board = await world.board();

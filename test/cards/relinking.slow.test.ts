@@ -1,6 +1,6 @@
 /** A card whose repository is unlinked and linked again gets its earlier branch back. */
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
 import { settled } from "../support/database/database-content.ts";
 import { itemWhen, readInbox } from "../support/inbox.ts";
@@ -13,14 +13,11 @@ import { secondBoard } from "../support/stories/second-board.ts";
 import { kindsOf, ofProject, putRepositories } from "../support/forge/repositories.ts";
 import { branchesOf, branchHas, twoTargets } from "../support/stories/two-targets.ts";
 import { deleteBranch, pushTo, cardWithCommit } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const relink = (board: TestBoard, number: number, names: readonly string[], key?: string) =>
   board.api.patch(

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { checksState, type CheckOutcome } from "../../src/flow/checks.ts";
 import { saveCheckReport } from "../../src/store/forge/branches.ts";
 import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const OUTCOMES: readonly CheckOutcome[] = ["passing", "failing", "pending", "skipped"];
 const subsets = OUTCOMES.reduce<CheckOutcome[][]>(

@@ -1,20 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import type { ApiResponse } from "../support/api.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let other: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   other = await world.board();
   // Only maintainers finish a card here.
   await world.service.deps.db("stages").where({ id: board.stages.Done }).update({ min_role: "maintainer" });
 });
-afterAll(() => world.stop());
 
 /** The parts of a call; an omitted part is invalid. Each step of the test corrects one of them. */
 interface Call {

@@ -1,15 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import type { ApiResponse } from "../support/api.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { settled } from "../support/database/database-content.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => world.forge.control.faults.clear());
-afterAll(() => world.stop());
 
 interface Entry {
   readonly repository: string;

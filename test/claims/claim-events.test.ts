@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { beforeEach, describe, expect, it } from "@jest/globals";
 import { recordExpiredClaims } from "../../src/actions/claims/claims.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import type { Api } from "../support/api.ts";
 import { claimed, claimNext, expireIn, release } from "./support/claim-calls.ts";
 import { headOf, readFeed } from "../support/stories/event-stream.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let agent: Api;
 let other: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
   board = await world.board();
   agent = await board.as({ role: "member" });
   other = await board.as({ role: "member" });
 });
-afterAll(() => world.stop());
 
 const newCard = async (): Promise<number> =>
   (await board.api.card({ repositoryIds: [], statusId: board.stages["To do"] })).number;

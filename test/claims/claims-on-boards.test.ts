@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { claimed, expireIn, release, under, type ShownClaim } from "./support/claim-calls.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let second: RunningService;
 beforeAll(async () => {
-  world = await startWorld();
   second = await startSecondService(world);
 });
-afterAll(() => world.stop());
 
 /** A board with a card in its first column, and a reader at the other process. */
 async function boardWithCard(): Promise<{ board: TestBoard; number: number; agent: Api; elsewhere: Api }> {

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import type { Api } from "../support/api.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { claim, claimed, expireIn, release, shownClaim, under } from "./support/claim-calls.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let agent: Api;
 let other: Api;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 async function newCard(): Promise<number> {
   agent = await board.as({ role: "member" });

@@ -1,20 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { beforeEach, describe, expect, it } from "@jest/globals";
 import type { Api } from "../support/api.ts";
 import { claimed, claimNext } from "./support/claim-calls.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let agent: Api;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
   board = await world.board();
   agent = await board.as({ role: "member" });
 });
-afterAll(() => world.stop());
 
 const newCard = async (fields: object = {}): Promise<number> =>
   (await board.api.card({ repositoryIds: [], ...fields })).number;

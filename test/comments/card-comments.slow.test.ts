@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import {
@@ -19,14 +19,11 @@ import { openCard } from "../support/stories/open-card.ts";
 import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
 import { settled } from "../support/database/database-content.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const WRITE = { method: "POST", path: "/repositories/*/issues/*/comments" };
 const EDIT = { method: "PATCH", path: "/repositories/*/issues/comments/*" };

@@ -1,5 +1,5 @@
 /** Comments of people on a card's pull request, in the card's timeline. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import {
   commentOnForge,
@@ -12,17 +12,14 @@ import {
 import { openCard } from "../support/stories/open-card.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { settled } from "../support/database/database-content.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(async () => {
   world.forge.control.webhooks.clear();
   await world.forge.control.webhooks.release();
 });
-afterAll(() => world.stop());
 
 const EVENT = "issue_comment";
 

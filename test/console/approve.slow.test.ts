@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { openToken, tokenKeyOf } from "../../src/actions/sessions/sealed-token.ts";
 import { firstRow, rows } from "../../src/store/db/connect.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithAgent, openAgentPull } from "../support/agents.ts";
 import { clearedWhen, itemWhen } from "../support/inbox.ts";
 import { sessionIdOf, signedIn } from "../support/console/people.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 /** A card in review with a proposal of an agent, and a member. */
 async function proposed({ draft = false } = {}) {

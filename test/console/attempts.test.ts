@@ -1,20 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import type { Attempt } from "../../console/api/schema.d.ts";
 import { readAudit } from "../audit/support/read-audit.ts";
 import { eventually } from "../support/api.ts";
 import { newMember, signedIn, type Person } from "../support/console/people.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let lead: Person;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   lead = await signedIn(world, [board], "maintainer");
 });
-afterAll(() => world.stop());
 
 const list = async (query = "", person = lead): Promise<readonly Attempt[]> => {
   const { status, body } = await person.browser.get(`/console/v1/audit/attempts?order=desc${query}`);

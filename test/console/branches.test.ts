@@ -1,19 +1,18 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, expect, it } from "@jest/globals";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { signedIn, type Person } from "../support/console/people.ts";
 import { deleteBranch, pushTo } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let person: Person;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board({ repositories: ["api", "web"] });
   person = await signedIn(world, [board], "viewer");
 });
 afterEach(() => world.forge.control.reset());
-afterAll(() => world.stop());
 
 const pathOf = (projectId: string, name: string): string =>
   `/console/v1/projects/${projectId}/branches?name=${encodeURIComponent(name)}`;

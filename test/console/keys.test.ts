@@ -1,23 +1,22 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import type { Role } from "../../src/flow/roles.ts";
 import { rows } from "../../src/store/db/connect.ts";
 import { eventually } from "../support/api.ts";
 import type { Page } from "../support/console/browser.ts";
 import { signedIn, type Person } from "../support/console/people.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let there: TestBoard;
 let lead: Person;
 beforeAll(async () => {
-  world = await startWorld();
   [board, there] = [await world.board(), await world.board()];
   lead = await signedIn(world, [board], "maintainer");
 });
-afterAll(() => world.stop());
 
 interface Key {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { registerAgent } from "../../src/actions/installations/forge-accounts.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
@@ -7,13 +7,10 @@ import { Browser, type Page } from "../support/console/browser.ts";
 import { COOKIE, signedIn, type Person } from "../support/console/people.ts";
 import { readInbox } from "../support/inbox.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 interface Member {
   readonly id: string;

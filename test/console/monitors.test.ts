@@ -1,10 +1,11 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { createMonitor } from "../../src/actions/boards/monitors.ts";
 import { signedIn, type Person } from "../support/console/people.ts";
 import { readInbox } from "../support/inbox.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 interface Created {
   readonly id: string;
@@ -14,15 +15,13 @@ interface Created {
   readonly secret: string;
 }
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let lead: Person;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   lead = await signedIn(world, [board], "maintainer");
 });
-afterAll(() => world.stop());
 
 const PATH = "/console/v1/monitors";
 const create = (person: Person, body: object, key = `monitor-${randomUUID()}`) =>

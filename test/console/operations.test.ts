@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { operationsRoutes } from "../../src/http/console/operator-page.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { removeMembersWithLogin } from "../../src/actions/members/members.ts";
@@ -7,25 +7,24 @@ import { eventually } from "../support/api.ts";
 import { Browser } from "../support/console/browser.ts";
 import { COOKIE, newMember, sessionIdOf, signedIn, type Person } from "../support/console/people.ts";
 import { commandLineOf, type CommandLine } from "../support/processes/command-line.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const CANARY = "canary-5e1f";
 const OVERVIEW = "/console/operations/overview";
 
-let world: TestWorld;
+const world = useWorld();
 let line: CommandLine;
 let board: TestBoard;
 let operator: Person;
 let maintainer: Person;
 beforeAll(async () => {
-  world = await startWorld();
   line = commandLineOf(world);
   board = await world.board();
   operator = await signedIn(world, [board], "viewer");
   maintainer = await signedIn(world, [board], "maintainer");
   await line.json("operator", "add", "--login", operator.login);
 });
-afterAll(() => world.stop());
 
 const calls = operationsRoutes(() => Promise.resolve([])).map(({ definition }) => ({
   method: definition.method.toUpperCase(),

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { signedIn, type Person } from "../support/console/people.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 interface Shown {
   readonly id: string;
@@ -10,15 +11,13 @@ interface Shown {
   readonly links: readonly { readonly target: string; readonly slug: string }[];
 }
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let viewer: Person;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   viewer = await signedIn(world, [board], "viewer");
 });
-afterAll(() => world.stop());
 
 const create = async (title: string, body = ""): Promise<Shown> =>
   (await board.api.post<Shown>("/v1/docs", { title, body })).body;

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { signedIn, type Person } from "../support/console/people.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let viewer: Person;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   viewer = await signedIn(world, [board], "viewer");
 });
-afterAll(() => world.stop());
 
 const releasesOf = async (number: number, person = viewer) => {
   const { status, body } = await person.browser.get(`/console/v1/cards/${number}/releases`);

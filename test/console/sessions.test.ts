@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { addMember, registerAgent } from "../../src/actions/installations/forge-accounts.ts";
 import { dropEndedSessions } from "../../src/store/ops/retention.ts";
 import type { RunningService } from "../../src/service.ts";
@@ -9,20 +9,19 @@ import { Browser } from "../support/console/browser.ts";
 import { COOKIE, sessionIdOf, signedIn, type Person } from "../support/console/people.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const IDLE_MS = 3_600_000;
 const KEEP_ALIVE_MS = 300;
 
-let world: TestWorld;
+const world = useWorld({ keepAliveMs: KEEP_ALIVE_MS, console: { idleMs: IDLE_MS } });
 let board: TestBoard;
 let second: RunningService;
 beforeAll(async () => {
-  world = await startWorld({ keepAliveMs: KEEP_ALIVE_MS, console: { idleMs: IDLE_MS } });
   board = await world.board();
   second = await startSecondService(world, undefined, { keepAliveMs: KEEP_ALIVE_MS });
 });
-afterAll(() => world.stop());
 
 /** The same browser at the other process. */
 const elsewhere = ({ browser }: Person): Browser => {

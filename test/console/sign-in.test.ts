@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { registerAgent } from "../../src/actions/installations/forge-accounts.ts";
 import {
@@ -11,15 +11,14 @@ import {
 import { Browser } from "../support/console/browser.ts";
 import { apiOf, COOKIE, newMember, sessionIdOf, signedIn } from "../support/console/people.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const newBrowser = () => new Browser(world.service.baseUrl);
 const stranger = () =>

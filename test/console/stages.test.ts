@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { armedCard } from "../armed/support/armed-cards.ts";
 import { signedIn, type Person } from "../support/console/people.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let person: Person;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   person = await signedIn(world, [board], "viewer");
 });
-afterAll(() => world.stop());
 
 const read = (projectId: string) => person.browser.get(`/console/v1/projects/${projectId}/stages`);
 

@@ -1,22 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { keyLockedBy } from "../support/keys.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { makeApi } from "../support/api.ts";
 import type { RunningService } from "../../src/service.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
 const CARDS = 200;
 const CALLERS = 20;
 
-let world: TestWorld;
+const world = useWorld();
 let other: RunningService;
 beforeAll(async () => {
-  world = await startWorld();
   other = await startSecondService(world);
 });
-afterAll(() => world.stop());
 
 // Fault: E5 200 cards move to the top of one column => positions 0 to 199
 it(`${CARDS} cards moved to the top of a column by ${CALLERS} callers at two processes get all positions`, async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { unlockDeadWorkers } from "../../src/store/ops/instances.ts";
 import { connect, isDatabaseUnavailable, rows, type Db, type Trx } from "../../src/store/db/connect.ts";
 import type { Forge } from "../../src/forge/forge.ts";
@@ -19,14 +19,10 @@ import { startDatabaseProxy, type DatabaseProxy } from "../support/database/data
 import { whileLocked } from "../support/stories/locks.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { freeze, makeRelease } from "../support/stories/releases.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 import { beginTransaction, transaction } from "../../src/store/db/transaction.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 const REFS: CallMatch = { method: "POST", path: "/repositories/*/git/refs" };
 const db = () => world.service.deps.db;

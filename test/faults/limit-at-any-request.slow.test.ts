@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { RateLimit } from "../../sandbox/forge/control/rate-limit.ts";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
 import type { RunningService } from "../../src/service.ts";
@@ -18,16 +18,16 @@ import {
   type PromotionResponse,
 } from "../support/stories/releases.ts";
 import { resumeMovesAfter } from "../support/stories/repairing.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let other: RunningService;
 let board: TestBoard;
 /** One credential at each of the two processes. */
 let apis: readonly [Api, Api];
 let installationId: number;
 beforeAll(async () => {
-  world = await startWorld();
   other = await startSecondService(world);
   board = await world.board();
   apis = await apisOf(world, other, board);
@@ -35,7 +35,6 @@ beforeAll(async () => {
   installationId = control.installations().find(({ account }) => account === board.owner)?.id ?? 0;
 });
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** Whether it is REST or GraphQL depends on the request that is limited. */
 const FORMS: readonly RateLimit[] = [

@@ -1,17 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, expect, it } from "@jest/globals";
 import { expectConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(async () => {
   const board = world.boards.at(-1);
   if (board) await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
 });
-afterAll(() => world.stop());
 
 const branchesOf = async (board: TestBoard): Promise<string[]> => {
   const { body } = await board.person("ada", "GET", `/repos/${board.owner}/web/branches`);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { transferRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { repositoryNodeId } from "../../sandbox/forge/present/repository.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
@@ -12,13 +12,10 @@ import { openCard } from "../support/stories/open-card.ts";
 import { untilRechecked } from "../support/stories/rechecked.ts";
 import { freeze, makeRelease, pick, readRelease, unfreeze } from "../support/stories/releases.ts";
 import { kindsOf, linksOf, ofProject } from "../support/forge/repositories.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 /** Runs `act` after the forge has merged a pull request and before its response. */
 function onceMerged(act: () => Promise<unknown>): void {

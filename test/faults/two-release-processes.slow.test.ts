@@ -1,6 +1,6 @@
 /** A slow process is considered dead and continues after another has finished its work on a release. */
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, expect, it } from "@jest/globals";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { RunningService } from "../../src/service.ts";
 import { eventually, type Api, type ApiResponse } from "../support/api.ts";
@@ -10,16 +10,15 @@ import { complete, freeze, makeRelease, pick, readRelease, unfreeze } from "../s
 import { startSecondService } from "../support/processes/second-service.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { apisOf, expireHeartbeat } from "../support/processes/two-processes.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let other: RunningService;
 beforeAll(async () => {
-  world = await startWorld();
   other = await startSecondService(world);
 });
 afterEach(() => world.forge.control.reset());
-afterAll(() => world.stop());
 
 interface Story {
   /** The last call of the first process before its pause; it has had its effect. */

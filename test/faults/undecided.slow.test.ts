@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, expect, it } from "@jest/globals";
 import { markMerged } from "../../sandbox/forge/actions/close-pull-request.ts";
 import { readRef, updateRef } from "../../sandbox/forge/git/refs.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
@@ -7,14 +7,10 @@ import { onForge, repositoryOf } from "../support/forge/installations.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => world.forge.control.reset());
-afterAll(() => world.stop());
 
 // Fault: C8
 // Fault: C9 Mergeability is never computed => the merge call decides

@@ -1,13 +1,10 @@
 /** A reader that applies the events to what it knows has the cards in the order of the board. */
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { headOf, readFeed, type ApiEvent } from "../support/stories/event-stream.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 type Columns = ReadonlyMap<string, readonly number[]>;
 

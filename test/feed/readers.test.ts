@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { expect, it, jest } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { eventually, type Api } from "../support/api.ts";
 import { headOf, openStream } from "../support/stories/event-stream.ts";
-import { METRICS_TOKEN, startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import { METRICS_TOKEN, type TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld({ keepAliveMs: 300 });
-});
-afterAll(() => world.stop());
+const world = useWorld({ keepAliveMs: 300 });
 
 /** Deletes all events and skips numbers, as nobody but an operator does while processes run. */
 async function skipNumbers({ db, workspaceId }: TestBoard): Promise<void> {

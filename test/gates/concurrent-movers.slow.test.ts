@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { makeApi, type Api } from "../support/api.ts";
@@ -6,19 +6,18 @@ import { setGates } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { branchesOf } from "../support/stories/two-targets.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const LIMITS = { ...DEFAULT_LIMITS, callsPerSecond: 1_000_000 };
 const MOVERS = 20;
 
-let world: TestWorld;
+const world = useWorld({ limits: LIMITS });
 let second: RunningService;
 beforeAll(async () => {
-  world = await startWorld({ limits: LIMITS });
   second = await startSecondService(world, LIMITS);
 });
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** The most cards that the events put into a stage at the same time. */
 async function mostCards({ db, workspaceId }: TestBoard, stageId: string): Promise<number> {

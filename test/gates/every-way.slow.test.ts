@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { columnsOf } from "../../src/store/db/connect.ts";
 import { tools } from "../../src/http/mcp/tools.ts";
 import type { Api } from "../support/api.ts";
@@ -10,14 +10,11 @@ import { callSample, sampleOf } from "../support/samples.ts";
 import { cardOf, newContributor } from "../support/gates/contributors.ts";
 import { makeRelease } from "../support/stories/releases.ts";
 import { armed, expectDisarmed, passCi, requireCi, waitsFor } from "../armed/support/armed-cards.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** Tries to put a card into a stage, and returns its refusal. Creates the card if it has no number. */
 type Way = (

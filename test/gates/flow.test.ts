@@ -1,14 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { leaveConsistent } from "../support/invariants.ts";
 import { newStage, putFlow, readColumns, readFlow, withStage, type Stage } from "../support/flows.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const gatesOf = async (board: TestBoard, name: string) =>
   (await readFlow(board)).stages.find((stage) => stage.name === name)?.gates;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
@@ -7,14 +7,11 @@ import { setGates } from "../support/flows.ts";
 import { moveAsHuman } from "../support/gates/human-mover.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { connectMcp } from "../support/mcp/client.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const MESSAGE =
   "Only a person who is signed in to Trunkline may move cards into Done. An API key may not, whoever owns it.";

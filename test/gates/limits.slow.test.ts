@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -7,14 +7,11 @@ import { setGates } from "../support/flows.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { reportStatus } from "../support/stories/repairing.ts";
 import { makeRelease } from "../support/stories/releases.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** A board whose stage `To do` has this limit and as many cards. */
 async function fullBoard(limit = 1): Promise<{ board: TestBoard; inside: number[] }> {

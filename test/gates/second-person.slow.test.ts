@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { registerAgent } from "../../src/actions/installations/forge-accounts.ts";
 import { eventually, type Api } from "../support/api.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
@@ -7,14 +7,11 @@ import { putFlow, readFlow, setGates, withStage } from "../support/flows.ts";
 import { cardOf, newContributor, pushWork, type Contributor } from "../support/gates/contributors.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
-import { startWorld, type BoardOptions, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { BoardOptions, TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 interface Team {
   readonly board: TestBoard;

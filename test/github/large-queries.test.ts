@@ -1,17 +1,15 @@
 /** GitHub limits the size of one GraphQL query, by no published number. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld({}, expectAllConsistent);
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board({ repositories: ["web", "api", "docs"] });
 });
 afterEach(() => world.forge.control.faults.clear());
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
 
 /** A card with a branch in each of the repositories. */
 async function cardInAll(): Promise<number> {

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { allCalls, writeCalls } from "../support/routes.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const clientIdOf = (api: Api): string => api.apiKey.split("_")[1] ?? "";
 const revoke = (api: Api) => revokeCredential(world.service.deps.db, clientIdOf(api));

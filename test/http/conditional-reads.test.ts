@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   await board.api.card();
 });
-afterAll(() => world.stop());
 
 describe("a GET response", () => {
   it.each([

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { ROLES, type Role } from "../../src/flow/roles.ts";
 import type { Api } from "../support/api.ts";
 import { databaseContent, settled } from "../support/database/database-content.ts";
 import { writeCalls } from "../support/routes.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 /** A credential of each role. */
 const as = new Map<string, Api>();
 /** A valid call of each route. Refused calls do not use it up. */
 const calls = new Map<string, Sample>();
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   for (const role of ROLES) as.set(role, await board.as({ role }));
   for (const { name } of writeCalls) calls.set(name, await sampleOf(name, board));
@@ -22,7 +22,6 @@ beforeAll(async () => {
   await settled(world);
 });
 afterEach(() => forgetArmed());
-afterAll(() => world.stop());
 
 /** After a change of the flow, a job inspects armed moves while other calls are compared. */
 const forgetArmed = (): Promise<unknown> => board.db("armed_moves").delete();

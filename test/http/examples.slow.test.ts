@@ -1,21 +1,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { recordExamples } from "../support/stories/api-examples.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
 const FILE = join(import.meta.dirname, "../../src/http/examples.json");
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld({
-    webhooks: {
-      allowedAddresses: ["127.0.0.0/8"],
-      resolveHost: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
-    },
-  });
+const world = useWorld({
+  webhooks: {
+    allowedAddresses: ["127.0.0.0/8"],
+    resolveHost: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
+  },
 });
-afterAll(() => world.stop());
 
 it("the examples of the API reference are calls and responses of the service", async () => {
   const recorded = await recordExamples(world);

@@ -1,15 +1,11 @@
 import { readFileSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { allCalls } from "../support/routes.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 const get = (path: string, init?: RequestInit): Promise<Response> =>
   fetch(`${world.service.baseUrl}${path}`, init);

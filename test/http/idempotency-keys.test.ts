@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import type { Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
@@ -8,16 +8,15 @@ import { startDatabaseProxy, type DatabaseProxy } from "../support/database/data
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { keyLockedBy } from "../support/keys.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const newKey = (): string => `key-${randomUUID()}`;
 const isReplay = ({ headers }: ApiResponse): boolean => headers.get("idempotent-replay") === "true";

@@ -1,20 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Trx } from "../../src/store/db/connect.ts";
 import { eventually, type ApiResponse } from "../support/api.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { writeCalls } from "../support/routes.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const newKey = (): string => `key-${randomUUID()}`;
 const titles = async (on: TestBoard): Promise<string[]> =>

@@ -1,20 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { routes } from "../../src/http/v1/routes.ts";
 import { recordEvents } from "../../src/store/events/timeline.ts";
 import { makeApi, type Api, type ApiResponse } from "../support/api.ts";
 import { sendRaw } from "../support/raw-http.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 import { transaction } from "../../src/store/db/transaction.ts";
 
-let world: TestWorld;
+const world = useWorld();
 /** A board with five items in each list; its credential reaches three boards. */
 let board: TestBoard;
 let api: Api;
 /** Another board, with three projects and three members. */
 let apiOfProjects: Api;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   const boards = [board, await world.board(), await world.board()];
   const wide = await board.as({ boards });
@@ -33,7 +33,6 @@ beforeAll(async () => {
     await busy.as({ role: "member" });
   }
 });
-afterAll(() => world.stop());
 
 interface Item {
   readonly id: string;

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { deliver } from "../support/forge/deliveries.ts";
 import { callTool } from "../support/mcp/client.ts";
-import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import { METRICS_TOKEN } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 const ask = (authorization?: string): Promise<Response> =>
   fetch(`${world.service.baseUrl}/metrics`, { headers: authorization ? { authorization } : {} });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import { REFUSAL_REASONS, type RefusalReason } from "../../src/flow/refusal.ts";
 import { routes } from "../../src/http/v1/routes.ts";
@@ -10,15 +10,14 @@ import { makeApi } from "../support/api.ts";
 import { documentedResponse, checkDocumented } from "../support/documented.ts";
 import { allCalls, sampleCalls } from "../support/routes.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 interface Operation {
   readonly operationId: string;

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { routes } from "../../src/http/v1/routes.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const methodsOf = new Map<string, Set<string>>([

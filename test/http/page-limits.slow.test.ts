@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { recordEvents } from "../../src/store/events/timeline.ts";
 import { transaction } from "../../src/store/db/transaction.ts";
 import { routes } from "../../src/http/v1/routes.ts";
 import type { Api } from "../support/api.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const PAGE_ITEMS = 1_000;
 const PAGE_BYTES = 256 * 1024;
@@ -11,11 +12,7 @@ const PAGE_BYTES = 256 * 1024;
 const LONGEST = "😀".repeat(20_000);
 const LONG_ITEMS = 18;
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 interface Item {
   readonly id: string;

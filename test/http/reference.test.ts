@@ -1,22 +1,20 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { openApiDocument } from "../../src/http/openapi.ts";
 import type { ApiDocument, Schema } from "../../src/http/reference/document.ts";
 import { referencePage } from "../../src/http/reference/page.ts";
 import { routes } from "../../src/http/v1/routes.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let response: Response;
 let page: string;
 beforeAll(async () => {
-  world = await startWorld();
   response = await fetch(`${world.service.baseUrl}/docs`);
   page = await response.text();
 });
-afterAll(() => world.stop());
 
 const document = JSON.parse(JSON.stringify(openApiDocument(routes))) as ApiDocument;
 const calls = Object.entries(document.paths).flatMap(([path, methods]) =>

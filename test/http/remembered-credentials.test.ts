@@ -1,25 +1,24 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { rotateCredential } from "../../src/actions/credentials/credentials.ts";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { makeApi, type Api } from "../support/api.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 import { transaction } from "../../src/store/db/transaction.ts";
 
-let world: TestWorld;
+const world = useWorld();
 /** Runs one call of a credential at a time; a call that is restarted must not count twice. */
 let second: RunningService;
 let board: TestBoard;
 let other: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   second = await startSecondService(world, { ...DEFAULT_LIMITS, callsAtOnce: 1 });
   board = await world.board();
   other = await world.board();
 });
-afterAll(() => world.stop());
 
 const clientIdOf = (api: Api): string => api.apiKey.split("_")[1] ?? "";
 const db = () => world.service.deps.db;

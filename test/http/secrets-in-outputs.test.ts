@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { createMonitor } from "../../src/actions/boards/monitors.ts";
 import { rows } from "../../src/store/db/connect.ts";
 import { deliver } from "../support/forge/deliveries.ts";
-import { METRICS_TOKEN, startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import { METRICS_TOKEN } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 /** Every row of every table as text, by table. The tables of the job queue are among them. */
 async function dumped(): Promise<Map<string, string>> {

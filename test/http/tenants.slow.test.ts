@@ -1,24 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { databaseContent, settled } from "../support/database/database-content.ts";
 import { idFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
 import { boardCalls, writeCalls } from "../support/routes.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const UNKNOWN_NUMBER = 4711;
 /** The number of a card that only the other board has. */
 const THEIR_NUMBER = 90_000;
 const HEADER = "header.X-Service-Workspace";
 
-let world: TestWorld;
+const world = useWorld();
 let ours: TestBoard;
 let theirs: TestBoard;
 /** Refused calls do not use a sample up, so one for each route is enough. */
 const ourCalls = new Map<string, Sample>();
 const theirCalls = new Map<string, Sample>();
 beforeAll(async () => {
-  world = await startWorld();
   ours = await world.board();
   theirs = await world.board();
   for (const board of [ours, theirs]) await cardNumbered(1, board);
@@ -33,7 +33,6 @@ beforeAll(async () => {
   }
   await settled(world);
 });
-afterAll(() => world.stop());
 
 async function cardNumbered(wanted: number, { api }: TestBoard): Promise<void> {
   const { number } = await api.card();

@@ -1,16 +1,12 @@
 /** What a caller learns about a GitHub that does not respond. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import type { Fault } from "../../sandbox/forge/control/faults.ts";
 import { eventually } from "../support/api.ts";
 import { brokenIn, brokenWhen } from "../support/forge/installations.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => world.forge.control.faults.clear());
-afterAll(() => world.stop());
 
 type Unavailable = { readonly reason: string; readonly until: string } | null;
 

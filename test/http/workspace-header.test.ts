@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { boardCalls } from "../support/routes.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let one: TestBoard;
 let two: TestBoard;
 let foreign: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   one = await world.board();
   two = await world.board();
   foreign = await world.board();
 });
-afterAll(() => world.stop());
 
 const on = (workspaceId: string) => ({ headers: { "x-service-workspace": workspaceId } });
 describe("the workspace header", () => {

@@ -1,14 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { clearedWhen, itemWhen, readInbox } from "../support/inbox.ts";
 import { deleteBranch, loginOf, pushTo } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 afterEach(() => world.forge.control.reset());
 
 const webhooks = () => world.forge.control.webhooks;

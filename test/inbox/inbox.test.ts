@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { upsertInboxItem } from "../../src/store/inbox/stored-items.ts";
 import type { ApiResponse } from "../support/api.ts";
 import {
@@ -12,13 +12,10 @@ import {
 } from "../support/inbox.ts";
 import { makeProject } from "../support/forge/repositories.ts";
 import { statementsOf } from "../support/database/statements.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 /** A card whose move into review was refused because it has no commits. */
 async function blockedCard(board: TestBoard, title = "Say hello"): Promise<number> {

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld({}, expectAllConsistent);
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
 
 it("names the permission that a refused move lacks", async () => {
   const { permissions } = world.forge.context.state.apps.all()[0] ?? { permissions: {} };

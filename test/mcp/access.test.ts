@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { mayCall } from "../../src/http/mcp/tool.ts";
 import { tools } from "../../src/http/mcp/tools.ts";
@@ -6,15 +6,14 @@ import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import type { Api } from "../support/api.ts";
 import { connectMcp } from "../support/mcp/client.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const clientIdOf = ({ apiKey }: Api): string => apiKey.split("_")[1] ?? "";
 

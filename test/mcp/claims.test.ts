@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { connectMcp, type Mcp } from "../support/mcp/client.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let mcp: Mcp;
 let other: Mcp;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   mcp = await connectMcp(await board.as({ role: "member" }));
   other = await connectMcp(await board.as({ role: "member" }));
 });
-afterAll(() => world.stop());
 
 const newCard = async (): Promise<number> =>
   (await board.api.card({ repositoryIds: [], statusId: board.stages["To do"] })).number;

@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { cleaned } from "../../src/http/mcp/data.ts";
 import { connectMcp, type Mcp, type ToolResult } from "../support/mcp/client.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 /** Text in tag characters, which no font shows. */
 const hidden = (text: string): string =>
@@ -32,18 +33,16 @@ const invisibleIn = (text: string): string[] =>
     return INVISIBLE.some(([from, to]) => point >= from && point <= to);
   });
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let mcp: Mcp;
 let listed: string;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   mcp = await connectMcp(board.api, { query: "?toolsets=releases" });
   listed = JSON.stringify([await mcp.client.listTools(), mcp.client.getInstructions()]);
 });
 afterEach(() => world.forge.control.reset());
-afterAll(() => world.stop());
 
 /** The result, whose hostile text is in the data only, and visible only. */
 function expectInert(result: ToolResult): ToolResult {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NOT_FOR_AGENTS, tools } from "../../src/http/mcp/tools.ts";
@@ -6,15 +6,14 @@ import { routeNamed } from "../../src/http/mcp/tool.ts";
 import { connectMcp } from "../support/mcp/client.ts";
 import { sampleCalls, writeCalls } from "../support/routes.ts";
 import { samples } from "../support/samples.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 /** The bytes of `tools/list` as they were sent. */
 async function listedOnTheWire(role: "viewer" | "member" | "maintainer", query = ""): Promise<string> {

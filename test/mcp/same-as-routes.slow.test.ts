@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { callTool } from "../support/mcp/client.ts";
 import { settled } from "../support/database/database-content.ts";
 import type { ApiResponse } from "../support/api.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const OPERATIONS = 500;
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 type Stage = keyof TestBoard["stages"];
 

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { setGates } from "../support/flows.ts";
 import { connectMcp, type Mcp } from "../support/mcp/client.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let mcp: Mcp;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   mcp = await connectMcp(await board.as({ role: "member" }));
 });
-afterAll(() => world.stop());
 
 describe("the tools of an agent", () => {
   it("read the board with the ids that cards refer to", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { itemsOf } from "../support/inbox.ts";
 import { expectConsistent } from "../support/invariants.ts";
@@ -8,16 +8,13 @@ import { merge, resumeMovesAfter } from "../support/stories/repairing.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { eventually } from "../support/api.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const REVIEW_REQUIRED = "At least 1 approving review is required by reviewers with write access.";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => world.forge.control.reset());
-afterAll(() => world.stop());
 
 /** A card with commits in two repositories; `api` is merged first. */
 async function cardInTwoRepositories(): Promise<{ board: TestBoard; number: number }> {

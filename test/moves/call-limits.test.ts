@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
 import { DEFAULT_LIMITS, type CallLimits } from "../../src/http/call-limiter.ts";
 import { eventually, makeApi, type Api, type ApiResponse } from "../support/api.ts";
 import { openStream } from "../support/stories/event-stream.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const LIMIT = 2;
 const LIMITS: CallLimits = {
@@ -14,13 +15,11 @@ const LIMITS: CallLimits = {
   callsPerSecond: LIMIT,
   failedKeysPerMinute: 5,
 };
-let world: TestWorld;
+const world = useWorld({ limits: LIMITS });
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld({ limits: LIMITS });
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 function expectTooMany({ status, body, headers }: ApiResponse, message: RegExp): void {
   expect([status, body]).toEqual([

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import { acceptPermissions } from "../../sandbox/forge/actions/change-installation.ts";
@@ -18,15 +18,12 @@ import { openCard } from "../support/stories/open-card.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { branchHas } from "../support/stories/two-targets.ts";
 import { branchOf, cardWithCommit, loginOf, pushTo } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 import { transaction } from "../../src/store/db/transaction.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const web = (board: TestBoard): string => `${board.owner}/web`;
 const pullOf = (board: TestBoard, number = 1) => {

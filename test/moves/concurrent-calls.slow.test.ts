@@ -1,27 +1,26 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { makeApi, type Api, type ApiResponse } from "../support/api.ts";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 /** A fast machine makes more than 500 calls per second here. */
 const LIMITS = { ...DEFAULT_LIMITS, callsPerSecond: 1_000_000 };
 
-let world: TestWorld;
+const world = useWorld({ limits: LIMITS });
 let second: RunningService;
 let board: TestBoard;
 let apis: readonly [Api, Api];
 beforeAll(async () => {
-  world = await startWorld({ limits: LIMITS });
   board = await world.board();
   second = await startSecondService(world, LIMITS);
   apis = [board.api, makeApi(second.baseUrl, board.api.apiKey)];
 });
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const rounds = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 

@@ -1,17 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
 import { leaveConsistent } from "../support/invariants.ts";
 import { resumeMovesAfter } from "../support/stories/repairing.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
 import { settled } from "../support/database/database-content.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** A card with one commit and a draft pull request in each of these repositories. */
 async function cardIn(

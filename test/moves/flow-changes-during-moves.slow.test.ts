@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import type { Db, Trx } from "../../src/store/db/connect.ts";
 import { duringTransaction } from "../support/during.ts";
 import {
@@ -13,15 +13,12 @@ import {
 } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** Deletes a stage, as the replacement of a flow does. */
 const removing = (board: TestBoard, name: keyof TestBoard["stages"]) => async (trx: Trx) => {

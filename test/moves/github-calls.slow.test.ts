@@ -1,6 +1,6 @@
 /** The most calls to GitHub that each action may make in one, two and, for tags, three repositories. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
 import { deliver } from "../support/forge/deliveries.ts";
@@ -9,14 +9,13 @@ import { sampleCalls } from "../support/routes.ts";
 import { callSample, sampleOf } from "../support/samples.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
 import { headOf } from "../support/stories/merged-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 beforeAll(async () => {
-  world = await startWorld();
   await world.service.deps.forge.identity();
 });
-afterAll(() => world.stop());
 
 type Act = () => Promise<unknown>;
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import {
   commentsOf,
   mirrorsOf,
@@ -10,14 +10,10 @@ import {
 import { openCard } from "../support/stories/open-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { settled } from "../support/database/database-content.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 describe.each([
   [100, 1],

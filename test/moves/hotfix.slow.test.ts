@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { BACK_MERGE, backMergeCard, sweepBackMerges } from "../../src/actions/releases/back-merge.ts";
 import { recordIntent } from "../../src/store/ops/intents.ts";
 import { eventually } from "../support/api.ts";
@@ -8,14 +8,11 @@ import { kindsOf, work } from "../support/forge/repositories.ts";
 import { branchesOf, branchHas, twoTargets } from "../support/stories/two-targets.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** A hotfix with a commit and an open pull request. */
 async function hotfix(board: TestBoard): Promise<{ number: number; branchName: string; id: string }> {

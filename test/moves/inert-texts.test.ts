@@ -1,17 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { ACTIVE_TOKENS } from "../support/forge/active-tokens.ts";
 import { putFlow, readFlow } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { mirrorsOf, writeComment } from "../support/stories/comments.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const TITLE = "@acme/everyone Closes #1, fixes acme/api#2 [skip ci] @dependabot merge GH-3 Card #14";
 const DESCRIPTION = [

@@ -1,10 +1,11 @@
 /** A pull request whose checks, reviews and comments fill more than one page. */
-import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
+import { beforeEach, expect, it } from "@jest/globals";
 import { commentsOf } from "../support/stories/comments.ts";
 import { openCard, type OpenCard } from "../support/stories/open-card.ts";
 import { compareWithForge, review, commentOnPull } from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const RUNS = 1_200;
 const FAILING_RUNS = 30;
@@ -15,14 +16,9 @@ const COMMENTS = 1_000;
 /** How many of the newest comments a comparison reads. */
 const COMPARED = 20;
 
-let world: TestWorld;
+const world = useWorld({}, expectAllConsistent);
 let board: TestBoard;
 let card: OpenCard;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
 beforeEach(async () => {
   board = await world.board({ repositories: ["web", "api"] });
   card = await openCard(world, board, ["web", "api"]);

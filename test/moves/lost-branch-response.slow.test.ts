@@ -1,19 +1,16 @@
 /** A branch belongs to its card even if the response to its creation was lost. */
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, expect, it } from "@jest/globals";
 import { listRefs } from "../../sandbox/forge/git/refs.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { compareWithForge } from "../support/stories/repairing.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => world.forge.control.faults.clear());
-afterAll(() => world.stop());
 
 /** GitHub creates the next branch, but its response and the reads of it fail. */
 function loseCreation(): void {

@@ -1,19 +1,16 @@
 /** A pull request that is closed before Trunkline knows it: the response was lost, or reads lag. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
 import { eventually, type ApiCard } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
 import { compareWithForge, setPullState, merge, eventsOf } from "../support/stories/repairing.ts";
 import { branchOf, pushTo } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => world.forge.control.reset());
-afterAll(() => world.stop());
 
 const PULLS = "/repositories/*/pulls";
 

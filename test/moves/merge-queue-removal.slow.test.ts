@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { RESUME_QUEUED_MOVE } from "../../src/actions/moves/resume-move.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
@@ -14,14 +14,12 @@ import {
 } from "../support/stories/repairing.ts";
 import { webAndApi, work } from "../support/forge/repositories.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let number: number;
-beforeAll(async () => {
-  world = await startWorld();
-});
 beforeEach(async () => {
   board = await world.board();
   world.forge.webUi.setMergeQueue(`${board.owner}/web`, "main", true);
@@ -33,7 +31,6 @@ afterEach(async () => {
   await allProcessed(world);
   await expectConsistent({ forge: world.forge, db: world.service.deps.db }, board);
 });
-afterAll(() => world.stop());
 
 const dequeue = (reason: "CI_FAILURE" | "MERGE_CONFLICT" | "MANUAL", repository = "web") =>
   world.forge.webUi.dequeue(`${board.owner}/${repository}`, 1, reason);

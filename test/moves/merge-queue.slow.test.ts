@@ -1,19 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { loseWebhooks, reportStatus, resumeMovesAfter } from "../support/stories/repairing.ts";
 import { webAndApi, work } from "../support/forge/repositories.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let number: number;
-beforeAll(async () => {
-  world = await startWorld();
-});
 afterEach(() => expectConsistent({ forge: world.forge, db: world.service.deps.db }, board));
-afterAll(() => world.stop());
 
 beforeEach(async () => {
   board = await world.board();

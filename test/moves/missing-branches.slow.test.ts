@@ -1,5 +1,5 @@
 /** Cards that were refused because a branch they start from or merge into was missing. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
@@ -12,15 +12,12 @@ import { untilRechecked } from "../support/stories/rechecked.ts";
 import { loseWebhooks, releaseWebhooks, reportStatus } from "../support/stories/repairing.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
 import { branchOf, deleteBranch, pushTo } from "../support/stories/work-on-card.ts";
-import { startWorld, type BoardOptions, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { BoardOptions, TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** A board whose cards start from, and merge into, a branch that does not exist. */
 async function boardWithoutTarget(options: BoardOptions = {}): Promise<TestBoard> {

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { ApiCard } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 /** The cards in the column, from the top. */
 let present: ApiCard[];
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   const { api, stages } = board;
   present = [await api.card(), await api.card()];
@@ -18,7 +18,6 @@ beforeAll(async () => {
 });
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world, board));
-afterAll(() => world.stop());
 
 describe("a move whose Git work is done", () => {
   it.each([

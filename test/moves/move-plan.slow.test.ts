@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { databaseContent } from "../support/database/database-content.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -7,14 +7,11 @@ import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { protect, reportStatus } from "../support/stories/repairing.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 interface Plan {
   readonly wouldMove: boolean;

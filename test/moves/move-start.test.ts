@@ -1,23 +1,22 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import type { Api, ApiCard } from "../support/api.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { keyLockedBy } from "../support/keys.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let other: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   [board, other] = [await world.board(), await world.board()];
 });
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** A move that must be refused before it starts. */
 interface RefusedMove {

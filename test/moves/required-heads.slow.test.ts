@@ -1,23 +1,22 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
 import { eventually, type ApiResponse, type MoveResponse } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { cardInReview, headOf } from "../support/stories/merged-card.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let web: string;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
   web = `${board.owner}/web`;
 });
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world, board));
-afterAll(() => world.stop());
 
 const MERGES = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { putFlow, readFlow, without } from "../support/flows.ts";
@@ -6,14 +6,11 @@ import { leaveConsistent } from "../support/invariants.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { branchesOf, twoTargets } from "../support/stories/two-targets.ts";
 import { pushTo } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const CREATE_BRANCH = { method: "POST", path: "/repositories/*/git/refs" } as const;
 

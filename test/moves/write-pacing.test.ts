@@ -1,14 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { createForgeLimits } from "../../src/store/forge/forge-limits.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld({ paceWrites: true });
-});
+const world = useWorld({ paceWrites: true });
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 describe("a service that paces its writes to GitHub", () => {
   // Fault: C5

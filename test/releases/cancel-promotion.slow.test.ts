@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { eventually, type ApiResponse } from "../support/api.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -6,16 +6,13 @@ import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { cardInReview } from "../support/stories/merged-card.ts";
 import { headOf, readFeed } from "../support/stories/event-stream.ts";
 import { freeze, makeRelease, promote, type PromotionResponse } from "../support/stories/releases.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
-beforeAll(async () => {
-  world = await startWorld();
-});
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const MERGES = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
 type Response = ApiResponse<PromotionResponse & { readonly message: string }>;

@@ -1,16 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, expect, it } from "@jest/globals";
 import { sweepPickBranches } from "../../src/actions/releases/pick-card.ts";
 import { headsOf, mergedCard } from "../support/stories/merged-card.ts";
 import { frozenRelease, pick } from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const temporaryBranches = async (board: TestBoard, name = "web"): Promise<unknown> =>
   (await board.person("ada", "GET", `/repos/${board.owner}/${name}/git/matching-refs/heads/trunkline/`)).body;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
@@ -6,14 +6,11 @@ import { cardInReview, headOf } from "../support/stories/merged-card.ts";
 import { frozenRelease, pick } from "../support/stories/releases.ts";
 import { pullPath } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** A card that ada merged into `side`, picked into a frozen release. */
 async function pickedFromSide(): Promise<{ board: TestBoard; number: number; releaseId: string }> {

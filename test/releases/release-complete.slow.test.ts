@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { holdCalls } from "../support/forge/held-calls.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
@@ -22,16 +22,15 @@ import { leaveConsistent } from "../support/invariants.ts";
 import { trunkWhenLanded } from "../support/stories/trunk.ts";
 import { twoTargets } from "../support/stories/two-targets.ts";
 import { branchOf, pullPath, writeFile } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board({ repositories: ["web", "api"] });
 });
 afterEach(() => leaveConsistent(world, board));
-afterAll(() => world.stop());
 
 async function published(own: TestBoard, repository: string, tagName: string) {
   const path = `/repos/${own.owner}/${repository}/releases/tags/${tagName}`;

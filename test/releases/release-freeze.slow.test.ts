@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { freeze, makeRelease, readRelease, setCards, unfreeze } from "../support/stories/releases.ts";
@@ -6,16 +6,15 @@ import { flowPath, readFlow } from "../support/flows.ts";
 import { pushTo } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { headOf, headsOf } from "../support/stories/merged-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board({ repositories: ["web", "api"] });
 });
 afterEach(() => leaveConsistent(world, board));
-afterAll(() => world.stop());
 
 const messageOf = ({ body }: { body: unknown }): string => (body as { message: string }).message;
 

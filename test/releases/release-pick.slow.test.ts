@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { settled } from "../support/database/database-content.ts";
 import { aheadOfMain, cardInReview, fileOn, headsOf, mergedCard } from "../support/stories/merged-card.ts";
@@ -12,16 +12,15 @@ import {
 } from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { protect } from "../support/stories/repairing.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board({ repositories: ["web", "api"] });
 });
 afterEach(() => leaveConsistent(world, board));
-afterAll(() => world.stop());
 
 const countTemporaryBranches = async (own: TestBoard): Promise<number> => {
   const path = `/repos/${own.owner}/web/git/matching-refs/heads/trunkline/tmp/`;

@@ -1,16 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { makeRelease, promote, type PromotionResponse } from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
+const world = useWorld({ paceWrites: true });
 beforeAll(async () => {
-  world = await startWorld({ paceWrites: true });
   world.forge.settings.writesPerMinute = 80;
 });
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 const CARDS = 200;
 

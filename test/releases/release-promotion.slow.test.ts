@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import {
@@ -10,16 +10,15 @@ import {
 } from "../support/stories/releases.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
 afterEach(() => leaveConsistent(world, board));
-afterAll(() => world.stop());
 
 const movesOf = async (number: number): Promise<unknown[]> =>
   (await board.api.timeline(number))

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { flowPath, readFlow } from "../support/flows.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { makeRelease, readRelease, setCards, type ReleaseResponse } from "../support/stories/releases.ts";
 import { cardInReview, mergedCard } from "../support/stories/merged-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const numbersOf = ({ cards }: ReleaseResponse): number[] => cards.map(({ number }) => number);
 const list = async (query = ""): Promise<ReleaseResponse[]> =>

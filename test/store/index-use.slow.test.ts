@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { seedHistory } from "../../bench/seed-history.ts";
 import type { BenchBoard } from "../../bench/seed.ts";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
@@ -7,7 +7,7 @@ import { connect, rows } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
 /** Cards of the board under test, and of each other board in the same tables. */
 const CARDS = 240;
@@ -53,10 +53,9 @@ const CREATED_ROWS = [
    select s.id, 'a0', 1, cast(cast(n as text) as xid8) from stages s, generate_series(1, 100) n`,
 ];
 
-let world: TestWorld;
+const world = useWorld();
 let board: BenchBoard;
 beforeAll(async () => {
-  world = await startWorld();
   await world.board();
   const seeding = connect({ connectionString: urlFor("seeding"), onError: () => undefined });
   board = await seedHistory(seeding, CARDS);
@@ -67,7 +66,6 @@ beforeAll(async () => {
   await seeding.destroy();
   await untilDisconnected("seeding");
 });
-afterAll(() => world.stop());
 
 /** The database URL for connections with this application name. */
 function urlFor(name: string): string {

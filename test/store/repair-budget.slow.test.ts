@@ -1,12 +1,13 @@
 /** The calls that the repair jobs need in an hour without any fault. */
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import type { JobHelpers } from "graphile-worker";
 import { TIMETABLE, createTasks } from "../../src/jobs/tasks.ts";
 import { updateRefs } from "../../sandbox/forge/git/refs.ts";
 import { settled } from "../support/database/database-content.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { pullOf } from "../support/stories/repairing.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const OPEN = 200;
 /** The number in the goal. Only reconciliation grows with it, by one call for 25 pull requests. */
@@ -14,11 +15,7 @@ const OPEN_IN_GOAL = 1_000;
 /** GitHub's limit for an installation. */
 const CALLS_PER_HOUR = 5_000;
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 /** Copies a card with an open pull request, in the database and on the forge. */
 async function copyCards(board: TestBoard): Promise<void> {

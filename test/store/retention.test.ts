@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { v7 as uuidv7 } from "uuid";
 import { createMonitor } from "../../src/actions/boards/monitors.ts";
 import { deleteOldRows } from "../../src/jobs/tasks.ts";
 import { dropOldCheckReports, dropOldDeliveries, dropOldReports } from "../../src/store/ops/retention.ts";
 import { cardWithStatuses, deliver, storedDeliveryWhen } from "../support/forge/deliveries.ts";
 import { makeRelease, promote } from "../support/stories/releases.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 const drop = (): Promise<void> =>
   deleteOldRows(world.service.deps, { deliveryDays: 30, historyDays: 90, auditDays: 400 });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { startWorker } from "../../src/jobs/start-worker.ts";
 import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
 import { INSPECT_ARMED } from "../../src/actions/reconcile/inspect-soon.ts";
@@ -9,17 +9,13 @@ import { addLaneJobs } from "../../src/store/forge/lanes.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
 import { eventually } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
 /** How many jobs of the timetable a process runs at a time. */
 const REPAIRS_AT_ONCE = 2;
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 it("jobs that end while their worker stops are stored as ended", async () => {
   const database = await createTestDatabase();

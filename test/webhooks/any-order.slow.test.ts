@@ -1,6 +1,6 @@
 /** Deliveries about a pull request give the same card in any order, even if some are repeated. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { processLane } from "../../src/webhooks/process-lane.ts";
@@ -16,7 +16,8 @@ import {
 } from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { forgetTimelines } from "../support/stories/duplicate-events.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const ORDERS = 500;
 const RECORDED_KINDS = [
@@ -29,12 +30,7 @@ const RECORDED_KINDS = [
   "review_submitted",
 ];
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
+const world = useWorld({}, expectAllConsistent);
 
 interface Delivered {
   readonly event: string;

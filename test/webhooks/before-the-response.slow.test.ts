@@ -1,11 +1,11 @@
 /** GitHub sends the webhooks of a write before its response. */
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { commentsOf, editComment, writeComment } from "../support/stories/comments.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { readInbox } from "../support/inbox.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { push } from "../support/stories/repairing.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
 /** The delay of each response, longer than the processing of a webhook. */
 const DELAY_MS = 2_000;
@@ -16,12 +16,7 @@ const WRITES = [
   { operation: "MarkReady" },
 ] as const;
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
+const world = useWorld({}, expectAllConsistent);
 
 // Fault: B5 A webhook arrives before the response to its call => attributed to the caller, once
 it("webhooks that arrive before the response are recorded once, as Trunkline's", async () => {

@@ -1,11 +1,11 @@
 /** More deliveries than two processes can handle as they arrive. */
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import type { RunningService } from "../../src/service.ts";
 import { eventually } from "../support/api.ts";
 import { cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
 const REPOSITORIES = 10;
 const PER_REPOSITORY = 500;
@@ -19,14 +19,11 @@ const STATES = ["pending", "failure", "success"] as const;
 const stateOf = (turn: number) => STATES[turn % STATES.length] ?? "pending";
 const OTHER_SHA = "5".repeat(40);
 
-let world: TestWorld;
+const world = useWorld({}, expectAllConsistent);
 let second: RunningService;
 beforeAll(async () => {
-  world = await startWorld();
   second = await startSecondService(world);
 });
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
 
 // Fault: B1
 // Fault: B10 5,000 deliveries arrive together => processed in order per repository

@@ -1,5 +1,5 @@
 /** A reconciliation that fails because of a refused account is repeated when access returns. */
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, beforeAll, expect, it } from "@jest/globals";
 import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { scheduleRepairs } from "../../src/jobs/tasks.ts";
 import { FOLLOW_ALL_TRUNKS, followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
@@ -16,11 +16,11 @@ import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
 import { loseWebhooks, push, releaseWebhooks, eventsOf } from "../support/stories/repairing.ts";
 import { readTrunk } from "../support/stories/trunk.ts";
 import { pushTo } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld({}, expectAllConsistent);
 beforeAll(async () => {
-  world = await startWorld();
   // The first read of GitHub's log finds no earlier one and schedules a reconciliation in a minute.
   await scheduleRepairs(world.service.deps.db);
   await scheduled(RECONCILE, 1);
@@ -29,8 +29,6 @@ beforeAll(async () => {
 });
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => releaseWebhooks(world));
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
 
 /** A card with a push and check results whose webhooks were lost. */
 async function missedPush(board: TestBoard): Promise<{ number: number; sha: string }> {

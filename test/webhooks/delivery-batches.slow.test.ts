@@ -1,6 +1,6 @@
 /** A lane processes several deliveries together with the same result as one by one. */
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
+import { afterEach, expect, it } from "@jest/globals";
 import { connect, rows } from "../../src/store/db/connect.ts";
 import { insertDeliveries, nextDeliveries } from "../../src/store/forge/deliveries.ts";
 import { addLaneJobs } from "../../src/store/forge/lanes.ts";
@@ -12,18 +12,13 @@ import {
 } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
 import { holdWebhooks, push, commentOnPull } from "../support/stories/repairing.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
 const MOST_OCTETS = 1_000_000;
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld({}, expectAllConsistent);
 // Lanes that no worker processes.
 afterEach(() => db()("deliveries").where({ event: "ping" }).delete());
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
 
 const db = () => world.service.deps.db;
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
 import {
@@ -9,14 +9,9 @@ import {
   storedDeliveryWhen,
 } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
+const world = useWorld({}, expectAllConsistent);
 
 const db = () => world.service.deps.db;
 

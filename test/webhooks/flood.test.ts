@@ -1,22 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { createMonitor } from "../../src/actions/boards/monitors.ts";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { eventually } from "../support/api.ts";
 import { deliver } from "../support/forge/deliveries.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const MIB = 1024 * 1024;
 const SIGNATURE = `X-Hub-Signature-256: sha256=${"0".repeat(64)}`;
 const EVENT = "X-GitHub-Event: push";
 const DELIVERY = `X-GitHub-Delivery: ${randomUUID()}`;
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 interface Sender {
   readonly socket: Socket;

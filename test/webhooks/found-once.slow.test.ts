@@ -1,5 +1,5 @@
 /** Changes found by reconciliation are recorded once, even if their webhooks arrive later. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { commentsOf } from "../support/stories/comments.ts";
@@ -19,15 +19,11 @@ import {
 } from "../support/stories/repairing.ts";
 import { loginOf } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => releaseWebhooks(world));
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 // Fault: B13 A webhook and a comparison report the same change => recorded once
 describe("a change found by reconciliation", () => {

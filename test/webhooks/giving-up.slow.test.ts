@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
 import { cardWithAgent, openAgentPull, commentAs } from "../support/agents.ts";
 import { commentsOf, writeComment } from "../support/stories/comments.ts";
@@ -7,18 +7,15 @@ import type { ForgeAccount } from "../support/forge/forge-account.ts";
 import { clearedWhen, itemsOf, itemWhen } from "../support/inbox.ts";
 import type { OpenCard } from "../support/stories/open-card.ts";
 import { compareWithForge } from "../support/stories/repairing.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const KIND = "agent_gave_up";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let card: OpenCard;
 let copilot: ForgeAccount;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
 beforeEach(async () => {
   ({ board, card, copilot } = await cardWithAgent(world));
 });

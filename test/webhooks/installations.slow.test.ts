@@ -1,5 +1,5 @@
 /** Installations and their repositories: installed, suspended, renamed, transferred. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import {
   storeInstallation,
   syncInstallation,
@@ -18,18 +18,14 @@ import { brokenIn, brokenWhen, callsByBot, healthOf, onForge } from "../support/
 import { granted, kindsOf } from "../support/forge/repositories.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld({}, expectAllConsistent);
 afterEach(() => {
   world.forge.control.webhooks.clear();
   world.forge.control.faults.clear();
 });
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
 
 describe("a suspended installation", () => {
   // Contract: Inbox: `connection_broken`: the installation is suspended or GitHub refuses it

@@ -1,5 +1,5 @@
 /** Boards recover automatically after any webhook failure. */
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { simulateHour } from "../support/simulate-hour.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { commentsOf, forgeComments } from "../support/stories/comments.ts";
@@ -15,14 +15,10 @@ import {
   eventsOf,
 } from "../support/stories/repairing.ts";
 import { expectAllConsistent, expectConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
+const world = useWorld({}, expectAllConsistent);
 
 /** The comments of a pull request, in a fixed order. */
 async function saidOnForge(board: TestBoard, pull: number): Promise<string[]> {

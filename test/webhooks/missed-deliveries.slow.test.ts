@@ -1,21 +1,19 @@
 /** Deliveries that never arrived are found in GitHub's delivery log. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { saveJobProgress } from "../../src/store/ops/job-progress.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
 import { recoverMissedDeliveries } from "../../src/webhooks/recover-missed-deliveries.ts";
 import { allProcessed, cardWithStatuses, deliver, storedDeliveryWhen } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
 const LIST = "GET /app/hook/deliveries";
 const READ = "GET /app/hook/deliveries/{delivery_id}";
 const ONE = "/app/hook/deliveries/{delivery_id}";
 const UNREACHABLE = "http://127.0.0.1:9/nothing";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld({}, (tested) => expectAllConsistent(tested, forgetful));
 // As after a read of the log.
 beforeEach(() => repaired());
 afterEach(() => {
@@ -25,8 +23,6 @@ afterEach(() => {
 });
 /** Boards of tests that delete recorded rows. */
 const forgetful: TestBoard[] = [];
-afterAll(() => expectAllConsistent(world, forgetful));
-afterAll(() => world.stop());
 
 /** Reads the log and waits until its deliveries are processed. */
 async function repaired(atOnce?: number): Promise<void> {

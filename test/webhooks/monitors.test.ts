@@ -1,19 +1,16 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { createMonitor } from "../../src/actions/boards/monitors.ts";
 import { dropOldReports } from "../../src/store/ops/retention.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { readInbox, type InboxItem } from "../support/inbox.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 let monitor: { readonly id: string; readonly secret: string };
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
 
 /** A new board with a monitor. */
 async function boardWithMonitor(): Promise<void> {

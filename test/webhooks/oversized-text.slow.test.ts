@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { randomBytes } from "node:crypto";
 import { commentsOf } from "../support/stories/comments.ts";
 import {
@@ -8,15 +8,14 @@ import {
   storedDeliveryWhen,
 } from "../support/forge/deliveries.ts";
 import { openCard } from "../support/stories/open-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
+const world = useWorld();
 let board: TestBoard;
 beforeAll(async () => {
-  world = await startWorld();
   board = await world.board();
 });
-afterAll(() => world.stop());
 
 const ada = { id: 1, login: "ada", type: "User" };
 const repository = () => {

@@ -1,5 +1,5 @@
 /** A GitHub without `/repositories/{id}`, which its documentation lacks. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { callsByBot, onForge, repositoryOf } from "../support/forge/installations.ts";
@@ -7,18 +7,14 @@ import { leaveConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { loseWebhooks } from "../support/stories/repairing.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 beforeEach(() => {
   world.forge.requests.reset();
   world.forge.settings.hasPathsById = false;
 });
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** The paths by name of the service's successful writes. */
 const writtenByName = (): string[] =>

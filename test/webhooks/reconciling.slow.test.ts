@@ -1,5 +1,5 @@
 /** Changes without a webhook and without an entry in GitHub's log are found by reconciliation. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { reconcile } from "../../src/actions/reconcile/reconcile.ts";
 import { allProcessed, cardWithStatuses, deliver } from "../support/forge/deliveries.ts";
 import { commentsOf, editComment, forgeComments, writeComment } from "../support/stories/comments.ts";
@@ -16,17 +16,13 @@ import {
   eventsOf,
 } from "../support/stories/repairing.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld({}, (tested) => expectAllConsistent(tested, impossible));
 afterEach(() => releaseWebhooks(world));
 /** Boards of tests whose forge shows impossible states. */
 const impossible: TestBoard[] = [];
-afterAll(() => expectAllConsistent(world, impossible));
-afterAll(() => world.stop());
 
 // Fault: B3
 describe("a change without a webhook", () => {

@@ -3,7 +3,7 @@
  * `npm outdated @octokit/webhooks-examples` shows whether GitHub has published newer ones.
  */
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { isTranslated } from "../../src/forge/github/deliveries/translate-delivery.ts";
 import { allProcessed, deliver } from "../support/forge/deliveries.ts";
@@ -11,7 +11,7 @@ import { withEmptyLists, withLongTexts, withNulls } from "../support/forge/paylo
 import { withRandomChange } from "../support/stories/random-change.ts";
 import { duplicateEvents } from "../support/stories/duplicate-events.ts";
 import type { TimelineEvent } from "../support/api.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
 type Payload = Readonly<Record<string, unknown>> & { readonly repository?: { readonly id: number } };
 interface Recorded {
@@ -30,11 +30,7 @@ const payloads = recorded.flatMap(({ name, examples }) => examples.map((payload)
 const HELLO_WORLD = { forge_id: 186_853_002, full_name: "Codertocat/Hello-World", default_branch: "master" };
 const BRANCH = "changes";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.stop());
+const world = useWorld();
 
 /** Delivers payloads about a card's branch, and returns the card's timeline. */
 async function timelineAfter(

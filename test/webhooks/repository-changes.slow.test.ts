@@ -1,5 +1,5 @@
 /** Repositories that are granted, revoked, renamed, archived, deleted or transferred. */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { setGranted } from "../../sandbox/forge/actions/change-installation.ts";
 import { changeRepository, deleteRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { eventually } from "../support/api.ts";
@@ -10,14 +10,9 @@ import { openCard } from "../support/stories/open-card.ts";
 import { loseWebhooks } from "../support/stories/repairing.ts";
 import { granted, kindsOf, linksOf, ofProject, putRepositories } from "../support/forge/repositories.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
+const world = useWorld({}, expectAllConsistent);
 
 describe("a repository", () => {
   it("that is no longer granted is in the inbox, refuses moves and can return", async () => {

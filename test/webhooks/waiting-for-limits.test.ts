@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { createForgeLimits } from "../../src/store/forge/forge-limits.ts";
 import { eventually } from "../support/api.ts";
@@ -6,14 +6,11 @@ import { leaveConsistent } from "../support/invariants.ts";
 import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
 import { resumeMovesAfter } from "../support/stories/repairing.ts";
 import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
-import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
+import type { TestBoard } from "../support/world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = useWorld();
 afterEach(() => leaveConsistent(world));
-afterAll(() => world.stop());
 
 /** GitHub limits the board's installation for an hour. */
 async function limit({ db, owner }: TestBoard): Promise<void> {

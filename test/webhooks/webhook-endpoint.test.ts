@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { randomBytes, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { createApp, WEBHOOK_PATH } from "../../src/app.ts";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import type { Trx } from "../../src/store/db/connect.ts";
@@ -19,14 +19,9 @@ import { whileLocked } from "../support/stories/locks.ts";
 import { createIntake } from "../../src/webhooks/intake.ts";
 import { statementsOf } from "../support/database/statements.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
-import { startWorld, type TestWorld } from "../support/world.ts";
+import { useWorld } from "../support/use-world.ts";
 
-let world: TestWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => expectAllConsistent(world));
-afterAll(() => world.stop());
+const world = useWorld({}, expectAllConsistent);
 
 const deliveriesTable = (trx: Trx) => trx.raw("lock table deliveries in access exclusive mode");
 const ping = { zen: "Keep it logically awesome.", hook_id: 1 };

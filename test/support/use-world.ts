@@ -1,0 +1,44 @@
+import { afterAll, beforeAll } from "@jest/globals";
+import { startWorld, type TestWorld, type WorldOptions } from "./world.ts";
+
+/**
+ * The world of a test file: starts before its tests, stops after them, and can be used in between. `check` runs after
+ * the tests, before the stop.
+ */
+export function useWorld(
+  options: WorldOptions = {},
+  check: (world: TestWorld) => Promise<unknown> = () => Promise.resolve(),
+): TestWorld {
+  let started: TestWorld | undefined;
+  beforeAll(async () => {
+    started = await startWorld(options);
+  });
+  afterAll(async () => {
+    const ending = world();
+    // The modules of a test file stay in memory.
+    const stop = (): Promise<void> => ending.stop().finally(() => (started = undefined));
+    await check(ending).finally(stop);
+  });
+  const world = (): TestWorld => {
+    if (!started) throw new Error("The world runs from beforeAll to afterAll.");
+    return started;
+  };
+  return {
+    get forge() {
+      return world().forge;
+    },
+    get service() {
+      return world().service;
+    },
+    get databaseUrl() {
+      return world().databaseUrl;
+    },
+    get boards() {
+      return world().boards;
+    },
+    logged: () => world().logged(),
+    board: (boardOptions) => world().board(boardOptions),
+    stopLater: (other) => world().stopLater(other),
+    stop: () => world().stop(),
+  };
+}
