@@ -7,6 +7,8 @@ import { addLaneJobs } from "../../src/store/forge/lanes.ts";
 import {
   allProcessed,
   cardWithStatuses,
+  POISON,
+  refusePoison,
   storedDelivery,
   storedDeliveryWhen,
 } from "../support/forge/deliveries.ts";
@@ -109,8 +111,8 @@ it("a failing delivery does not affect earlier ones, and later ones wait", async
     event: "status",
     payload: JSON.stringify(status("success", context)),
   });
-  // PostgreSQL cannot store the third one: text has no NUL.
-  const guids = await keep(lane, ["one", "two", "ci\0", "three"].map(recorded));
+  await refusePoison(db());
+  const guids = await keep(lane, ["one", "two", POISON, "three"].map(recorded));
   const poison = guids[2] ?? "";
   await addLaneJobs(db(), [lane]);
   await storedDeliveryWhen(world, poison, ({ attempts }) => attempts === 1);

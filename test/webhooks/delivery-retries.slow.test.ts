@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
 import {
   cardWithStatuses,
   deliver,
+  POISON,
+  refusePoison,
   storedDelivery,
   storedDeliveryWhen,
 } from "../support/forge/deliveries.ts";
@@ -15,8 +17,7 @@ const world = useWorld({}, expectAllConsistent);
 
 const db = () => world.service.deps.db;
 
-/** PostgreSQL cannot store this status: text has no NUL. */
-const POISON = "ci\0";
+beforeAll(() => refusePoison(db()));
 
 /** Makes recording of checks fail meanwhile. */
 async function whileChecksCannotBeStored(act: () => Promise<void>): Promise<void> {

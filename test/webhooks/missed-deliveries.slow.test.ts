@@ -5,6 +5,7 @@ import { retryParked } from "../../src/store/forge/lanes.ts";
 import { recoverMissedDeliveries } from "../../src/webhooks/recover-missed-deliveries.ts";
 import { allProcessed, cardWithStatuses, deliver, storedDeliveryWhen } from "../support/forge/deliveries.ts";
 import { expectAllConsistent } from "../support/invariants.ts";
+import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
 
@@ -33,9 +34,11 @@ async function repaired(atOnce?: number): Promise<void> {
 
 const calls = (route: string): number => world.forge.requests.count((request) => request.route === route);
 
-/** A card in progress, and a function that reports a check on its branch. */
+/** A card with a commit of its own, and a function that reports a check on it. */
 async function cardWithChecks(board: TestBoard) {
-  const { number, sha, fullName } = await cardWithStatuses(world, board);
+  const { number, sha } = await cardWithCommit(board, "In progress");
+  const fullName = `${board.owner}/web`;
+  await allProcessed(world);
   const report = async (context: string, state = "failure"): Promise<void> => {
     const { status } = await board.person("ada", "POST", `/repos/${fullName}/statuses/${sha}`, {
       context,
@@ -161,7 +164,7 @@ describe("GitHub's log", () => {
     const { db } = world.service.deps;
     const forget = () => db("deliveries").whereLike("payload", '%"context":"accepted"%').delete();
     expect(await forget()).toBe(1);
-    await db("check_reports").delete();
+    await db("check_reports").where({ name: "accepted" }).delete();
     await db("job_progress").delete();
     await repaired();
     expect(await reported()).toEqual([]);
@@ -177,14 +180,14 @@ it("parked deliveries are processed when an operator retries them", async () => 
   const { db } = world.service.deps;
   const board = await world.board();
   forgetful.push(board);
-  const { status } = await cardWithStatuses(world, board);
+  const { status, sha } = await cardWithStatuses(world, board);
   const { guid } = await deliver(world, "status", status("failure"));
   await storedDeliveryWhen(world, guid, ({ state }) => state === "done");
-  await db("check_reports").delete();
+  await db("check_reports").where({ sha }).delete();
   await db("deliveries").where({ guid }).update({ state: "parked", attempts: 8 });
   expect(await retryParked(db, "another")).toBe(0);
   expect(await retryParked(db, guid)).toBe(1);
   await storedDeliveryWhen(world, guid, ({ state }) => state === "done");
-  expect(await db("check_reports")).toHaveLength(1);
+  expect(await db("check_reports").where({ sha })).toHaveLength(1);
   expect(await retryParked(db, null)).toBe(0);
 });

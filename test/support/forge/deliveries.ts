@@ -93,6 +93,14 @@ export async function cardWithStatuses(world: Pick<TestWorld, "forge">, board: T
   return { number, branchName, sha, lane: `repository:${repositoryId}`, repositoryId, fullName, status };
 }
 
+/** The name of a check that `refusePoison` lets PostgreSQL refuse. */
+export const POISON = "poison";
+
+/** Lets each delivery of a status with the name `POISON` fail. */
+export async function refusePoison(db: Db): Promise<void> {
+  await db.raw(`alter table check_reports add constraint no_poison check (name <> '${POISON}')`);
+}
+
 /** Waits until the forge has sent all webhooks and they are processed. */
 export const allProcessed = ({ forge, service: { deps } }: TestWorld): Promise<void> =>
   allProcessedIn({ forge, db: deps.db });
