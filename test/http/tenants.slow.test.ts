@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { databaseContent, settled } from "../support/database/database-content.ts";
-import { idFieldsOf, valueAt, withValueAt } from "../support/input-fields.ts";
+import { idFieldsOf, OTHER_NAMES, valueAt, withValueAt } from "../support/input-fields.ts";
 import { boardCalls, writeCalls } from "../support/routes.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { callSample, sampleOf, type Sample } from "../support/samples.ts";
@@ -11,8 +11,6 @@ const UNKNOWN_NUMBER = 4711;
 /** The number of a card that only the other board has. */
 const THEIR_NUMBER = 90_000;
 const HEADER = "header.X-Service-Workspace";
-/** Other names of fields; a call has one of the two. */
-const OTHER_NAMES: Readonly<Record<string, string>> = { "body.assignee": "body.assigneeId" };
 
 const world = useWorld();
 let ours: TestBoard;

@@ -55,6 +55,9 @@ function schemasOf(name: string): [Field, Schema][] {
 /** All fields of a route in the document. */
 export const inputFieldsOf = (name: string): Field[] => [...new Set(schemasOf(name).map(([field]) => field))];
 
+/** Other names of fields; a call has one of the two. */
+export const OTHER_NAMES: Readonly<Record<Field, Field>> = { "body.assignee": "body.assigneeId" };
+
 /** The fields of a route with an id or a card's number. */
 export const idFieldsOf = (name: string): Field[] =>
   schemasOf(name).flatMap(([field, schema]) => (isId(schema, field) ? [field] : []));

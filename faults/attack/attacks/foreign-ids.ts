@@ -1,4 +1,4 @@
-import { idFieldsOf, valueAt, withValueAt } from "../../../test/support/input-fields.ts";
+import { idFieldsOf, OTHER_NAMES, valueAt, withValueAt } from "../../../test/support/input-fields.ts";
 import { boardCalls } from "../../../test/support/routes.ts";
 import { callSample, sampleOf, type Sample } from "../../../test/support/samples.ts";
 import type { TestBoard } from "../../../test/support/world.ts";
@@ -24,8 +24,11 @@ export async function foreignIds(scene: Scene): Promise<void> {
     const { name, field } = targets[turn % targets.length] ?? { name: "", field: "" };
     const caller = random.pick(callers) ?? ours.api;
     const isHeader = field.startsWith("header.");
-    const value = isHeader ? theirs.workspaceId : valueAt(foreign.get(name) ?? {}, field);
-    const sample = await sampleOf(name, ours);
+    const otherName = OTHER_NAMES[field];
+    const foreignSample = foreign.get(name) ?? {};
+    const value = isHeader ? theirs.workspaceId : valueAt(foreignSample, otherName ?? field);
+    const own = await sampleOf(name, ours);
+    const sample = otherName === undefined ? own : withValueAt(own, otherName, undefined);
     const { status, text } = isHeader
       ? await callSample(name, sample, caller, { headers: { "x-service-workspace": String(value) } })
       : await callSample(name, withValueAt(sample, field, value), caller);
