@@ -14,10 +14,13 @@ export function useWorld(
     started = await startWorld(options);
   });
   afterAll(async () => {
-    const ending = world();
-    // The modules of a test file stay in memory.
-    const stop = (): Promise<void> => ending.stop().finally(() => (started = undefined));
-    await check(ending).finally(stop);
+    try {
+      await check(world());
+    } finally {
+      await started?.stop();
+      // The modules of a test file stay in memory.
+      started = undefined;
+    }
   });
   const world = (): TestWorld => {
     if (!started) throw new Error("The world runs from beforeAll to afterAll.");
