@@ -12,7 +12,7 @@ const BUSY = 4;
 /** Deliveries of each busy repository: together, some seconds of work. */
 const BACKLOG = 6_000;
 const PER_STATEMENT = 250;
-/** Without other load, a delivery takes a fifth of a second. */
+/** A delivery beside the busy repositories may take this long, or ten times as long as without them. */
 const MAX_MS = 1_500;
 const DRAINED_MS = 120_000;
 
@@ -23,6 +23,12 @@ export async function busyRepositories(scene: Scene): Promise<void> {
   const board = world.boards.at(1);
   if (!board) throw new Error("the attack needs two boards");
   const other = world.forge.repository(`${board.owner}/web`).id;
+  const deliver = async (): Promise<number> => {
+    await storeStatuses(db, other, 1);
+    await addLaneJobs(db, [laneOfRepository(other)]);
+    return millisecondsUntil(() => isDrained(db, [other]));
+  };
+  const limit = Math.max(MAX_MS, 10 * (await deliver()));
   while (!scene.isOver()) {
     const busy = Array.from({ length: BUSY }, () => random.between(1_000_000_000, 2_000_000_000));
     for (const id of busy)
@@ -30,14 +36,12 @@ export async function busyRepositories(scene: Scene): Promise<void> {
         await storeStatuses(db, id, PER_STATEMENT);
     await addLaneJobs(db, busy.map(laneOfRepository));
     await sleep(300);
-    await storeStatuses(db, other, 1);
-    await addLaneJobs(db, [laneOfRepository(other)]);
-    const processed = await millisecondsUntil(() => isDrained(db, [other]));
-    if (processed > MAX_MS) scene.found(`a delivery of another board took ${Math.round(processed)} ms`);
+    const processed = await deliver();
+    if (processed > limit) scene.found(`a delivery of another board took ${Math.round(processed)} ms`);
     const key = `attack-${randomUUID()}`;
     await addJob(db, INSPECT_ARMED, { cardId: randomUUID() }, { key });
     const inspected = await millisecondsUntil(async () => (await jobsWith(db, key)).length === 0);
-    if (inspected > MAX_MS) scene.found(`an armed move was inspected after ${Math.round(inspected)} ms`);
+    if (inspected > limit) scene.found(`an armed move was inspected after ${Math.round(inspected)} ms`);
     scene.tried();
     await eventually(() => isDrained(db, busy), Boolean, DRAINED_MS);
   }

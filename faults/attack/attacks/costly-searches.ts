@@ -2,7 +2,7 @@ import type { Scene } from "../scene.ts";
 
 const PAGES = 50;
 const LONGEST = 199_000;
-/** What one search may take, also while other attacks run. */
+/** A search for many words may take this long, or 32 times as long as one for a single word. */
 const MAX_MS = 3_000;
 const QUERIES = [
   Array.from({ length: 160 }, (_, at) => `w${at % 40}`)
@@ -22,14 +22,18 @@ export async function costlySearches(scene: Scene): Promise<void> {
   );
   for (let at = 0; at < PAGES; at++) await board.api.post("/v1/docs", { title: `Long ${at}`, body });
   const viewer = await board.as({ role: "viewer" });
+  const search = async (query: string): Promise<number> => {
+    const began = performance.now();
+    const { status, text } = await viewer.get(`/v1/search?limit=50&q=${encodeURIComponent(query)}`);
+    if (status >= 500) scene.found(`a search was answered ${status}: ${text}`);
+    return Math.round(performance.now() - began);
+  };
+  const limit = Math.max(MAX_MS, 32 * (await search("w1")));
   while (!scene.isOver()) {
     for (const query of QUERIES) {
-      const began = performance.now();
-      const { status, text } = await viewer.get(`/v1/search?limit=50&q=${encodeURIComponent(query)}`);
-      const ms = Math.round(performance.now() - began);
+      const ms = await search(query);
       scene.tried();
-      if (status >= 500) scene.found(`a search was answered ${status}: ${text}`);
-      if (ms > MAX_MS) scene.found(`a search took ${ms} ms`);
+      if (ms > limit) scene.found(`a search took ${ms} ms`);
     }
   }
 }
