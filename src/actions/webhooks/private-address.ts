@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { hostOf } from "../../flow/host.ts";
 
 /**
  * Ranges that are not for hosts on the Internet
@@ -50,6 +51,6 @@ const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|test|invalid|home\.arpa)
 
 /** Whether the host of a URL, by its name or address, is this machine or in a private network. */
 export function isPrivateUrl(url: string): boolean {
-  const host = new URL(url).hostname.replace(/^\[|\]$|\.$/g, "").toLowerCase();
+  const host = hostOf(new URL(url));
   return isIP(host) === 0 ? LOCAL_NAME.test(host) : !isPublicAddress(host);
 }

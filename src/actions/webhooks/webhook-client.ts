@@ -5,6 +5,7 @@ import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } fro
 import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 import { RequestFilteringHttpsAgent } from "request-filtering-agent";
 import { storableText } from "../../flow/text.ts";
+import { hostOf } from "../../flow/host.ts";
 import { isPrivateUrl, isPublicAddress } from "./private-address.ts";
 
 /** A finished request. */
@@ -123,8 +124,6 @@ function blockListOf(ranges: readonly string[]): BlockList {
   }
   return list;
 }
-
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 
 /** A lookup for sockets that returns these addresses for any name. */
 const lookupOf =

@@ -1,3 +1,4 @@
+import { hostOf } from "../../flow/host.ts";
 import { userJsonSql, type User } from "../tenancy/users.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
@@ -70,7 +71,7 @@ export async function insertWebhook(trx: Trx, webhook: NewWebhook): Promise<void
   );
 }
 
-const receiverOf = (url: string): string => new URL(url).hostname;
+const receiverOf = (url: string): string => hostOf(new URL(url));
 
 interface WebhookChanges {
   readonly url?: string | undefined;
