@@ -135,7 +135,7 @@ function consoleOf(
 /** Connects, migrates, starts the job worker and listens. `stop` ends all of them. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { databaseUrl, github, log } = options;
-  const disk = new DiskSpace(() => log.error("PostgreSQL has no room on its disk: no write succeeds"));
+  const disk = new DiskSpace(() => log.error("PostgreSQL has no room on its disk"));
   const db = connect({
     connectionString: databaseUrl,
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
@@ -198,7 +198,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       host,
       port,
       limits,
-      isKnown: (response) => (response as Response).locals.clientId !== undefined,
+      isAuthenticated: (response) => (response as Response).locals.clientId !== undefined,
       onFull: () => metrics.limits.inc({ limit: "connections" }),
     }).catch(async (error: unknown) => {
       await worker.stop();

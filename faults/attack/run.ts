@@ -63,6 +63,7 @@ const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
 const chosenOf = (attacks: Readonly<Record<string, Attack>>) =>
   Object.entries(attacks).filter(([name]) => new RegExp(values.only ?? "").test(name));
 const [alone, together] = [chosenOf(ALONE), chosenOf(TOGETHER)];
+if (alone.length + together.length === 0) throw new Error(`No attack matches ${values.only}.`);
 /** Those that run together count as one. */
 const shareMs = (seconds * 1_000) / (alone.length + Math.min(together.length, 1));
 

@@ -44,8 +44,8 @@ export interface Forge extends ReleaseForge {
    */
   withWriteGuard(mayWrite: () => Promise<boolean>): Forge;
   /**
-   * The same forge for reads that nothing depends on, such as those of GET routes. They leave a part of
-   * the forge's limits to moves, and throw `ForgeLimited` when only that part is left.
+   * The same forge for optional reads, such as those of GET routes. They leave a reserve of the
+   * forge's limits to moves, and throw `ForgeLimited` when only the reserve is left.
    */
   withReserve(): Forge;
   /** Cached after the first response. */

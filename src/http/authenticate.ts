@@ -131,8 +131,8 @@ export class FailedKeys {
   }
 
   /** Counts a refused key, null for a malformed one; throws `too_many` above the limit. */
-  count(address: string, key: Pick<KeyParts, "clientId"> | null): void {
-    const names = [`address ${networkOf(address)}`, ...(key ? [`client ${key.clientId}`] : [])];
+  count(network: string, key: Pick<KeyParts, "clientId"> | null): void {
+    const names = [`address ${network}`, ...(key ? [`client ${key.clientId}`] : [])];
     const waits = names.map((name) => this.#failures.take(name)).filter((wait) => wait !== null);
     if (waits.length === 0) return;
     throw tooMany(

@@ -179,11 +179,14 @@ export class CallLimiter {
     const { streamsAtOnce, boardStreamsAtOnce } = this.#limits;
     const { credentialId, counted } = admitted;
     if (this.#streams.of(credentialId) >= streamsAtOnce) {
-      throw tooMany(`You have ${streamsAtOnce} open event streams. Close one of them.`, 5);
+      throw tooMany(`You have ${streamsAtOnce} open event streams and waiting polls. End one of them.`, 5);
     }
     if (this.#streams.of(workspaceId) >= boardStreamsAtOnce) {
       this.#onLimit("board_streams");
-      throw tooMany(`This board has ${boardStreamsAtOnce} open event streams. Close some of them.`, 5);
+      throw tooMany(
+        `This board has ${boardStreamsAtOnce} open event streams and waiting polls. End some of them.`,
+        5,
+      );
     }
     admitted.isStream = true;
     for (const end of counted.splice(0)) end();

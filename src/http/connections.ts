@@ -10,14 +10,15 @@ interface Call {
 interface Options {
   readonly most: number;
   /** Whether the caller of a request is authenticated. */
-  readonly isKnown: (response: ServerResponse) => boolean;
+  readonly isAuthenticated: (response: ServerResponse) => boolean;
   /** Called when a connection is closed because there are too many. */
   readonly onFull: () => void;
 }
 
 /**
- * The open connections of a server. If there are too many, one that serves nobody is closed, of the
- * network with the most connections, the oldest; of an authenticated caller last. So a sender of many connections loses its own.
+ * The open connections of a server. If there are too many, the oldest one without a running request
+ * is closed, of the network with the most connections. Those of authenticated callers come last. So
+ * a sender with many connections loses its own.
  */
 export class Connections {
   readonly #options: Options;
@@ -65,11 +66,12 @@ export class Connections {
   #idle(newest: Socket): { network: string; socket: Socket } | undefined {
     const bySize = [...this.#networks].toSorted(([, one], [, other]) => other.size - one.size);
     // A kept-alive connection of an authenticated caller may be about to carry the next call.
-    for (const mayBeKnown of [false, true]) {
+    for (const mayBeAuthenticated of [false, true]) {
       for (const [network, sockets] of bySize) {
         for (const [socket, call] of sockets) {
           if (socket === newest || this.#isServed(call)) continue;
-          if (mayBeKnown || !call || !this.#options.isKnown(call.response)) return { network, socket };
+          if (mayBeAuthenticated || !call || !this.#options.isAuthenticated(call.response))
+            return { network, socket };
         }
       }
     }
@@ -80,6 +82,6 @@ export class Connections {
   #isServed(call: Call | undefined): boolean {
     if (!call || call.response.writableFinished) return false;
     const { request, response } = call;
-    return this.#options.isKnown(response) || (request.complete && !response.headersSent);
+    return this.#options.isAuthenticated(response) || (request.complete && !response.headersSent);
   }
 }

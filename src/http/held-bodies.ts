@@ -14,7 +14,7 @@ export interface BodyLimits {
   readonly bytes: number;
   /** Bytes of one holder's bodies; by default without a limit of their own. */
   readonly holderBytes?: number;
-  /** How long a body may take to arrive, in milliseconds; by default as long as any request. */
+  /** The longest time for a body to arrive, in milliseconds. Without it, only the limit of all requests applies. */
   readonly arrivalMs?: number;
   /** Called when a body is ended. */
   readonly onEnd: () => void;
@@ -35,9 +35,9 @@ interface Body {
 }
 
 /**
- * Limits the bytes of request bodies that a process holds. If a chunk does not fit, a body that still
- * arrives is ended: a large one before small ones, of the holder with the most bytes, the oldest. So
- * a sender of many slow bodies delays only itself.
+ * Limits the bytes of request bodies that a process holds. If a chunk exceeds the limit, the oldest
+ * body that is still arriving is ended, of the holder with the most bytes; bodies above `SMALL_BYTES`
+ * first. So a sender of many slow bodies delays only itself.
  */
 export class HeldBodies {
   readonly #limits: BodyLimits;

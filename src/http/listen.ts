@@ -40,7 +40,7 @@ export interface ConnectionLimits {
    * default; a service that closes first sends nothing to their next request.
    */
   readonly keepAliveMs: number;
-  /** Above it, one that serves nobody is closed for each new one. */
+  /** Above it, each new connection closes one without a running request. */
   readonly maxConnections: number;
 }
 
@@ -63,7 +63,7 @@ interface ListenOptions {
   readonly port: number;
   readonly limits: ConnectionLimits;
   /** Whether the caller of a request is authenticated. */
-  readonly isKnown: (response: ServerResponse) => boolean;
+  readonly isAuthenticated: (response: ServerResponse) => boolean;
   /** Called when a connection is closed because there are too many. */
   readonly onFull: () => void;
 }
@@ -71,7 +71,7 @@ interface ListenOptions {
 /** Serves an app at an address. Throws if the address is not available. */
 export async function listen(
   listener: RequestListener,
-  { host, port, limits, isKnown, onFull }: ListenOptions,
+  { host, port, limits, isAuthenticated, onFull }: ListenOptions,
 ): Promise<Listening> {
   const server = createServer(
     {
@@ -85,7 +85,7 @@ export async function listen(
   server.timeout = limits.silenceMs;
   server.keepAliveTimeout = limits.keepAliveMs;
   server.on("clientError", refuseUnreadable);
-  const connections = new Connections(server, { most: limits.maxConnections, isKnown, onFull });
+  const connections = new Connections(server, { most: limits.maxConnections, isAuthenticated, onFull });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);

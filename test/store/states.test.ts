@@ -1,4 +1,4 @@
-/** Every state that something can be in, a request that leaves it, and the test that proves this. */
+/** Every state that something can be in, a request that leaves it, and the name of the test that proves this. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
@@ -14,6 +14,7 @@ const COMPLETE = "test/releases/release-complete.slow.test.ts";
 const FREEZE = "test/releases/release-freeze.slow.test.ts";
 const CANCEL = "test/releases/cancel-promotion.slow.test.ts";
 const RETRIES = "test/webhooks/delivery-retries.slow.test.ts";
+const MEMBERS = "test/console/members.test.ts";
 const PAUSES = "test/feed/webhook-failures.slow.test.ts";
 
 const card: States = {
@@ -75,14 +76,15 @@ const delivery: States = {
 };
 
 const webhook: States = {
-  maintainer: ["PATCH { paused: false }", "test/feed/webhooks.slow.test.ts", "is pinged while it is paused"],
+  maintainer: ["PATCH { paused: false }", PAUSES, "nothing is sent until it is resumed"],
   failing: ["PATCH { paused: false }", PAUSES, "when deliveries have failed for five days"],
   gone: ["PATCH { paused: false }", PAUSES, "when the receiver returns 410, until it is resumed"],
-  left: ["a new secret", "test/browser/webhooks.browser.ts", "Paused: somebody left"],
+  left: ["PATCH { paused: false }", MEMBERS, "leaves no webhook running and no monitor"],
 };
 
 const monitor: States = {
   created: ["DELETE", "test/console/monitors.test.ts", "accepts no reports after it is removed"],
+  stopped: ["POST …/rotate", MEMBERS, "leaves no webhook running and no monitor"],
   removed: null,
 };
 
@@ -94,7 +96,7 @@ describe("every state", () => {
       way === null ? [] : [[subject, state, ...way] as const],
     ),
   );
-  it.each(left)("%s %s can be left: %s", (_, __, ___, file, title) => {
+  it.each(left)("%s %s names a way out: %s", (_, __, ___, file, title) => {
     expect(textOf(file)).toContain(title);
   });
 

@@ -10,7 +10,7 @@ export const CLOSE_PULL_REQUESTS = "close-pull-requests";
 export const closePullRequestsSoon = (db: Db, cardId: string): Promise<void> =>
   addJob(db, CLOSE_PULL_REQUESTS, { cardId }, { key: `${CLOSE_PULL_REQUESTS}:${cardId}` });
 
-/** Closes the pull requests of a card that are not known to be closed. Throws `ForgeUnavailable`. */
+/** Closes the open pull requests of a card. Throws `ForgeUnavailable`. */
 export async function closePullRequests(deps: Deps, cardId: string): Promise<void> {
   for (const { repository, pullRequests } of await listLinks(deps.db, cardId)) {
     const { id: repositoryId, forgeRef, fullName } = repository;

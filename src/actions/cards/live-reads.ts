@@ -8,16 +8,16 @@ const FRESH_MS = 3_000;
 const FAILED_MS = 1_000;
 
 interface Answer {
-  /** Of the card, before GitHub was asked. */
+  /** The card's stamp, read before GitHub was asked. */
   readonly stamp: string;
   readonly result: Promise<unknown>;
-  /** Infinity while GitHub is asked. */
+  /** Infinity until GitHub responds. */
   freshUntil: number;
 }
 
-/** What GitHub said lately to GET routes, by card and question, in one process. */
+/** Recent responses of GitHub to GET routes, by card and question, in one process. */
 export interface LiveReads {
-  /** Asks GitHub, unless it is asked the same now or has answered it since the last change of the card. */
+  /** Reuses a pending or fresh response if the card has the same stamp. Otherwise calls `ask`. */
   ask<T>(key: string, stamp: string, ask: () => Promise<T>): Promise<T>;
 }
 
