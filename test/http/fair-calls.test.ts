@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
 import { connect, type Db } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type ApiResponse } from "../support/api.ts";
+import { settled } from "../support/database/database-content.ts";
 import { startSecondService } from "../support/processes/second-service.ts";
 import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { startWorld, type TestBoard, type TestWorld } from "../support/world.ts";
@@ -118,6 +119,31 @@ it("a move that waits for GitHub lets other calls of its board run", async () =>
     expect((await rename({ ...board, api }, 2)).status).toBe(200);
     control.reset();
     expect((await moved).status).toBe(200);
+  } finally {
+    control.reset();
+    await service.stop();
+  }
+});
+
+it("calls that share a response of GitHub let other calls of their board run", async () => {
+  const board = await boardWithCards(2);
+  expect((await board.api.move(1, board.stages["In progress"])).status).toBe(200);
+  const service = await startSecondService(world, { ...DEFAULT_LIMITS, boardCallsAtOnce: 1 });
+  const { control } = world.forge;
+  await settled(world);
+  try {
+    const api = makeApi(service.baseUrl, board.api.apiKey);
+    control.faults.add({ fault: { kind: "hold" } });
+    control.calls.reset();
+    const plan = `/v1/cards/1/move-plan?statusId=${board.stages["In review"]}`;
+    const reads = Array.from({ length: 3 }, () => api.get(plan));
+    await eventually(
+      () => Promise.resolve(control.calls.read()),
+      ({ total }) => total > 0,
+    );
+    expect((await api.get("/v1/cards/2")).status).toBe(200);
+    control.reset();
+    expect((await Promise.all(reads)).map(({ status }) => status)).toEqual([200, 200, 200]);
   } finally {
     control.reset();
     await service.stop();

@@ -57,10 +57,20 @@ export async function forgeAbout(
   const stamp = await readCardStamp(db, cardId);
   const once = <T>(name: string, asked: unknown, ask: () => Promise<T>): Promise<T> =>
     liveReads.ask(`${cardId} ${name} ${JSON.stringify(asked)}`, stamp, ask);
+  // Each call takes the method first, which frees its place (http/call-scheduler.ts): who waits for
+  // the response to another call also waits for GitHub.
   return {
-    inspect: (questions, options) =>
-      once("inspect", [questions, options], () => forge.inspect(questions, options)),
-    checks: (questions) => once("checks", questions, () => forge.checks(questions)),
-    reviews: (questions) => once("reviews", questions, () => forge.reviews(questions)),
+    inspect: (questions, options) => {
+      const { inspect } = forge;
+      return once("inspect", [questions, options], () => inspect(questions, options));
+    },
+    checks: (questions) => {
+      const { checks } = forge;
+      return once("checks", questions, () => checks(questions));
+    },
+    reviews: (questions) => {
+      const { reviews } = forge;
+      return once("reviews", questions, () => reviews(questions));
+    },
   };
 }
