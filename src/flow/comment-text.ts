@@ -19,7 +19,7 @@ const MAX_READ = 16_000;
 
 /** Whether the start of a comment asks a question, outside code and quotes. Takes linear time. */
 export const isQuestion = (markdown: string): boolean =>
-  ownProseOf(markdown.slice(0, MAX_READ)).some(({ shown }) => QUESTION.test(shown));
+  ownProseOf(firstCharacters(markdown, MAX_READ)).some(({ shown }) => QUESTION.test(shown));
 
 /** In characters; a longer reason is cut. */
 const MAX_REASON = 500;
@@ -30,7 +30,7 @@ const COMMAND = /^[ \t]*\/give-up(?=[ \t]|$)/i;
  * without the command. Takes linear time.
  */
 export function giveUpReason(markdown: string): string | null {
-  const read = markdown.slice(0, MAX_READ);
+  const read = firstCharacters(markdown, MAX_READ);
   if (!/\/give-up/i.test(read)) return null;
   for (const { text, shown } of ownProseOf(read)) {
     const at = shown.split("\n").findIndex((line) => COMMAND.test(line));

@@ -1,6 +1,9 @@
 /** In characters. The parser takes up to 3 microseconds for each. */
 const MAX_PIECE = 8_000;
 
+/** In characters; longer wiki links may be cut. */
+const MAX_LINK = 500;
+
 const FENCE = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/;
 const ONLY_FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*$/;
 
@@ -28,13 +31,23 @@ export function piecesOf(markdown: string): string[] {
     if (fence === "" && wasBlank && /^\S/.test(line)) paragraph = at;
     if (next - start > MAX_PIECE && paragraph > start) cutAt(paragraph, "");
     if (next - start > MAX_PIECE && at > start) cutAt(at, fence);
-    for (let cut = start + MAX_PIECE; cut < next; cut += MAX_PIECE) cutAt(cut, fence);
+    for (let rest = next - start; rest > MAX_PIECE; rest = next - start)
+      cutAt(inLongLine(markdown, start), fence);
     fence = fenceAfter(line, fence);
     wasBlank = line === "";
     at = next;
   }
   cutAt(markdown.length, "");
   return pieces;
+}
+
+/** Where to cut a line that is too long: before the last wiki link or word, if there is one. */
+function inLongLine(markdown: string, start: number): number {
+  const piece = markdown.slice(start, start + MAX_PIECE);
+  const link = piece.lastIndexOf("[[");
+  const isOpen = link > 0 && piece.indexOf("]]", link) < 0 && MAX_PIECE - link < MAX_LINK;
+  const end = isOpen ? link : piece.lastIndexOf(" ") + 1;
+  return start + (end > MAX_PIECE / 2 ? end : MAX_PIECE);
 }
 
 function endOfLine(markdown: string, at: number): number {

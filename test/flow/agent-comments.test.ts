@@ -17,6 +17,7 @@ describe("/give-up", () => {
     ["```\n/give-up in code\n```\n/give-up for real", "for real"],
     ["> /give-up quoted\n\n/give-up not quoted", "not quoted"],
     [`/give-up ${"é".repeat(600)}`, "é".repeat(500)],
+    [`${"😀".repeat(15_980)}\n\n/give-up ${"😀".repeat(20)}`, "😀".repeat(9)],
   ])("is found in %j", (comment, reason) => {
     expect(giveUpReason(comment)).toBe(reason);
   });

@@ -197,6 +197,12 @@ describe("a long text", () => {
     const text = `[[A]]\n\n${lines(line, 50_000)}\n\n[[B]]\n\n${code}${lines(line, 50_000)}\n\n[[C]]`;
     expect(wikiLinksOf(text)).toEqual(["a", "b", "c"]);
   });
+
+  it("in one line keeps a link and a word at the limit of a piece", () => {
+    const text = `${"x".repeat(MAX_PIECE - 5)}[[Some title]] ${"word ".repeat(2_000)}`;
+    expect(wikiLinksOf(text)).toEqual(["some-title"]);
+    expect(piecesOf(text).filter((piece) => /^ord|\bwor$/.test(piece))).toEqual([]);
+  });
 });
 
 describe("wikiLinksOf", () => {
