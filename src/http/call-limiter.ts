@@ -60,10 +60,10 @@ const MAX_ATTEMPTS = 5;
 export class CallLimiter {
   readonly schedule: CallScheduler;
   /**
-   * Reads on behalf of callers who are not known yet, one at a time. Networks take turns; nobody is
-   * refused, because a caller with a valid key may be among them.
+   * Reads on behalf of callers who are not known yet, two at a time. Networks take turns; nobody who
+   * still waits is refused, because a caller with a valid key may be among them.
    */
-  readonly lookups = new CallScheduler({ running: 1, boardRunning: 1, boardWaiting: Infinity });
+  readonly lookups = new CallScheduler({ running: 2, boardRunning: 2, boardWaiting: Infinity });
   readonly #limits: CallLimits;
   readonly #authentication = new Authentication();
   readonly #lastUses = new LastUses();
@@ -145,7 +145,8 @@ export class CallLimiter {
     try {
       const find = (clientId: string) => findCredential(db, clientId);
       // A credential that is read again was valid a moment ago.
-      const lookUp = (clientId: string) => this.lookups.run(senderOf(request), () => find(clientId));
+      const isGone = (): boolean => request.socket.destroyed;
+      const lookUp = (clientId: string) => this.lookups.run(senderOf(request), () => find(clientId), isGone);
       return await this.#authentication.authenticate(isReread ? find : lookUp, authMethod, key, { isReread });
     } catch (error) {
       const isRefused = error instanceof Problem && error.kind === "unauthenticated";

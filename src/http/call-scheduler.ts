@@ -1,4 +1,4 @@
-import { tooMany } from "../errors.ts";
+import { Problem, tooMany } from "../errors.ts";
 
 /** The limits of one process. */
 export interface ScheduleLimits {
@@ -13,7 +13,14 @@ export interface ScheduleLimits {
 /** The calls of one board. */
 interface BoardCalls {
   running: number;
-  readonly waiting: (() => void)[];
+  readonly waiting: WaitingCall[];
+}
+
+interface WaitingCall {
+  readonly start: () => void;
+  /** Whether nobody waits for its response any more. */
+  readonly isGone: () => boolean;
+  readonly drop: () => void;
 }
 
 /**
@@ -33,10 +40,10 @@ export class CallScheduler {
 
   /**
    * Resolves when the call may run; at once if it runs already. Throws `too_many` if too many
-   * calls wait. `board` is the key of the shared limit: the id of a board or of a credential, or a
-   * network.
+   * calls wait, and `Problem` if `isGone` when its turn comes. `board` is the key of the shared limit:
+   * the id of a board or of a credential, or a network.
    */
-  async enter(call: object, board: string): Promise<void> {
+  async enter(call: object, board: string, isGone = (): boolean => false): Promise<void> {
     if (this.#places.has(call)) return;
     const calls = this.#boards.get(board) ?? { running: 0, waiting: [] };
     this.#boards.set(board, calls);
@@ -45,19 +52,21 @@ export class CallScheduler {
       if (calls.waiting.length >= boardWaiting) {
         throw tooMany(`${boardWaiting} calls are waiting already. Wait for their responses.`, 1);
       }
-      await new Promise<void>((resolve) => {
-        calls.waiting.push(() => {
+      await new Promise<void>((resolve, reject) => {
+        const start = (): void => {
           this.#start(call, board, calls);
           resolve();
-        });
+        };
+        const drop = (): void => reject(new Problem("unavailable", "The connection was closed."));
+        calls.waiting.push({ start, isGone, drop });
       });
     } else this.#start(call, board, calls);
   }
 
-  /** Runs `work` as a call. */
-  async run<T>(board: string, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` as a call, unless `isGone` when its turn comes. */
+  async run<T>(board: string, work: () => Promise<T>, isGone?: () => boolean): Promise<T> {
     const call = {};
-    await this.enter(call, board);
+    await this.enter(call, board, isGone);
     try {
       return await work();
     } finally {
@@ -104,12 +113,22 @@ export class CallScheduler {
   #startNext(): void {
     for (const [board, calls] of this.#boards) {
       if (!this.#mayRun(calls)) continue;
-      const start = calls.waiting.shift();
-      if (!start) continue;
+      const next = firstPresent(calls);
+      if (!next && calls.running > 0) continue;
       this.#boards.delete(board);
+      if (!next) continue;
       this.#boards.set(board, calls);
-      start();
+      next.start();
       return;
     }
   }
+}
+
+/** Takes the oldest waiting call, and drops those that are gone. */
+function firstPresent({ waiting }: BoardCalls): WaitingCall | undefined {
+  for (let call = waiting.shift(); call; call = waiting.shift()) {
+    if (!call.isGone()) return call;
+    call.drop();
+  }
+  return undefined;
 }

@@ -45,7 +45,8 @@ async function requireReportHeaders(
   const signature = request.get("sentry-hook-signature") ?? "";
   const isSigned = /^[0-9a-f]{64}$/.test(signature);
   const { lookups } = response.locals.limiter;
-  const find = () => lookups.run(senderOf(request), () => findMonitor(db, monitorId));
+  const isGone = (): boolean => request.socket.destroyed;
+  const find = () => lookups.run(senderOf(request), () => findMonitor(db, monitorId), isGone);
   const monitor = isSigned && isUuid(monitorId) ? await find() : null;
   if (monitor) return { monitor, signature };
   response.set("Connection", "close");

@@ -33,7 +33,8 @@ export function serveSignIn(app: Express, deps: Deps, console: Console, authMeth
   app.get("/console/first-sign-in/:token", async (request, response) => {
     const { token } = request.params;
     const { lookups } = response.locals.limiter;
-    await lookups.run(senderOf(request), () => start(deps, console, response, "/", token));
+    const isGone = (): boolean => request.socket.destroyed;
+    await lookups.run(senderOf(request), () => start(deps, console, response, "/", token), isGone);
   });
   app.get(CALLBACK_PATH, async (request, response) => {
     const { state, installation_id: installation, setup_action: setup } = request.query;
