@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
+import { CallScheduler } from "../../src/http/call-scheduler.ts";
 import { connect, type Db } from "../../src/store/db/connect.ts";
 import { eventually, makeApi, type ApiResponse } from "../support/api.ts";
 import { settled } from "../support/database/database-content.ts";
@@ -148,4 +149,22 @@ it("calls that share a response of GitHub let other calls of their board run", a
     control.reset();
     await service.stop();
   }
+});
+
+it("a call whose caller is gone does not run when its turn comes, and the next one does", async () => {
+  const scheduler = new CallScheduler({ running: 1, boardRunning: 1, boardWaiting: Infinity });
+  const ran: string[] = [];
+  const call = (name: string, isGone?: () => boolean) =>
+    scheduler.run(name, async () => void ran.push(name), isGone);
+  let finish = (): void => undefined;
+  const held = new Promise<void>((resolve) => (finish = resolve));
+  const first = scheduler.run("busy", () => held);
+  const gone = call("gone", () => true);
+  const next = call("next");
+  finish();
+  await first;
+  await expect(gone).rejects.toThrow("The connection was closed.");
+  await next;
+  await call("gone");
+  expect(ran).toEqual(["next", "gone"]);
 });
