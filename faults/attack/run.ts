@@ -64,8 +64,9 @@ const chosenOf = (attacks: Readonly<Record<string, Attack>>) =>
   Object.entries(attacks).filter(([name]) => new RegExp(values.only ?? "").test(name));
 const [alone, together] = [chosenOf(ALONE), chosenOf(TOGETHER)];
 if (alone.length + together.length === 0) throw new Error(`No attack matches ${values.only}.`);
-/** Those that run together count as one. */
-const shareMs = (seconds * 1_000) / (alone.length + Math.min(together.length, 1));
+/** Those that run together have half of the time. */
+const togetherMs = (seconds * 1_000) / (alone.length > 0 ? 2 : 1);
+const aloneMs = (seconds * 1_000 - (together.length > 0 ? togetherMs : 0)) / alone.length;
 
 const shipped = await shipService();
 const folder = await mkdtemp(join(tmpdir(), "trunkline-attack-"));
@@ -73,8 +74,8 @@ const world = await startSoakWorld({ folder, root: shipped.dir, boards: 4, leak:
 const findings = new Map<string, Set<string>>();
 const names = [...alone, ...together].map(([name]) => name);
 console.log(`seed ${seed}: ${seconds} s of ${names.join(", ")}`);
-for (const [name, attack] of alone) await run(name, attack);
-await Promise.all(together.map(([name, attack]) => run(name, attack)));
+for (const [name, attack] of alone) await run(name, attack, aloneMs);
+await Promise.all(together.map(([name, attack]) => run(name, attack, togetherMs)));
 for (const line of await failuresInLog()) report("service log", line);
 await world.stop();
 await shipped.remove();
@@ -83,9 +84,9 @@ console.log(count === 0 ? "no finding" : `${count} findings; the service's log: 
 if (count === 0) await rm(folder, { recursive: true, force: true });
 process.exit(count === 0 ? 0 : 1);
 
-async function run(name: string, attack: Attack): Promise<void> {
+async function run(name: string, attack: Attack, ms: number): Promise<void> {
   let attempts = 0;
-  const end = performance.now() + shareMs;
+  const end = performance.now() + ms;
   const scene: Scene = {
     world,
     random: createRandom(seed).for(name),
