@@ -90,7 +90,8 @@ async function run(name: string, attack: Attack, ms: number): Promise<void> {
   const scene: Scene = {
     world,
     random: createRandom(seed).for(name),
-    isOver: () => performance.now() > end,
+    // Each attack makes at least one attempt.
+    isOver: () => attempts > 0 && performance.now() > end,
     tried: () => void attempts++,
     found: (finding) => report(name, finding),
   };
