@@ -44,7 +44,7 @@ async function ordered(names: readonly string[]) {
 
 describe("a feature", () => {
   it("is created by a member, gray and without a description by default", async () => {
-    const api = await board.as({ role: "member" });
+    const api = await (await world.board()).as({ role: "member" });
     const created = await api.post("/v1/features", { name: " Search " });
     expect(created).toMatchObject({ status: 201, body: { name: "Search", description: "", color: "gray" } });
     const body = { name: "Search", description: "*Find* it", color: "teal" };

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeEach, describe, expect, it } from "@jest/globals";
 import { registerAgent } from "../../src/actions/installations/forge-accounts.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
@@ -433,7 +433,7 @@ describe("a member who is removed", () => {
 describe("the agents of a board", () => {
   let board: TestBoard;
   let lead: Person;
-  beforeAll(async () => {
+  beforeEach(async () => {
     ({ board, lead } = await led());
   });
   const agents = async () =>

@@ -150,13 +150,19 @@ describe("the stored responses of a credential's writes", () => {
 
 describe("invalid API keys", () => {
   it("get 401 a few times, then 429, while a valid key from the same address works", async () => {
-    const valid = await board.as({});
-    const guess = () => makeApi(valid.baseUrl, makeCredentialKey().text).get("/v1/me");
-    expect((await guess()).status).toBe(401);
-    expectTooMany(await until(429, guess), /invalid API key or session/);
-    expect((await valid.get("/v1/me")).status).toBe(200);
-    expectTooMany(await makeApi(valid.baseUrl, "not a key").get("/v1/me"), /invalid API key or session/);
-    await until(200, () => valid.get("/v1/me"));
+    const service = await startSecondService(world, LIMITS);
+    const { baseUrl } = service;
+    try {
+      const valid = makeApi(baseUrl, (await board.as({})).apiKey);
+      const guess = () => makeApi(baseUrl, makeCredentialKey().text).get("/v1/me");
+      expect((await guess()).status).toBe(401);
+      expectTooMany(await until(429, guess), /invalid API key or session/);
+      expect((await valid.get("/v1/me")).status).toBe(200);
+      expectTooMany(await makeApi(baseUrl, "not a key").get("/v1/me"), /invalid API key or session/);
+      await until(200, () => valid.get("/v1/me"));
+    } finally {
+      await service.stop();
+    }
   });
 
   it("are counted by each process separately, and a valid key works at both", async () => {

@@ -30,7 +30,7 @@ it("processed deliveries are deleted after their time, waiting and parked ones a
     row("aside", "parked", 400),
   ]);
   await drop();
-  const left = (await db("deliveries").orderBy("guid").pluck("guid")) as string[];
+  const left = await db("deliveries").where({ lane: "nobody-works-this" }).orderBy("guid").pluck("guid");
   expect(left).toEqual(["aside", "waits", "young"]);
   // A delivery that is sent again after its deletion is new.
   await deliver(world, "ping", { zen: "Again." }, { guid: "old" });
@@ -122,6 +122,7 @@ it("old moves are deleted, except the last successful one of each card", async (
 it("claimed keys, new processes and new failures are not deleted", async () => {
   const { db, instanceId } = world.service.deps;
   const board = await world.board();
+  await board.api.card();
   const found = await db<{ credential_id: string }>("idempotency_keys").first("credential_id");
   const key = (name: string, state: string, holder: string | null = null) => ({
     credential_id: found?.credential_id,
