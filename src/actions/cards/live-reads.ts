@@ -61,15 +61,15 @@ export async function forgeAbout(
   // the response to another call also waits for GitHub.
   return {
     inspect: (questions, options) => {
-      const { inspect } = forge;
+      const inspect = forge.inspect.bind(forge);
       return once("inspect", [questions, options], () => inspect(questions, options));
     },
     checks: (questions) => {
-      const { checks } = forge;
+      const checks = forge.checks.bind(forge);
       return once("checks", questions, () => checks(questions));
     },
     reviews: (questions) => {
-      const { reviews } = forge;
+      const reviews = forge.reviews.bind(forge);
       return once("reviews", questions, () => reviews(questions));
     },
   };
