@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { setGates } from "../support/flows.ts";
+import { allProcessed } from "../support/forge/deliveries.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { connectMcp } from "../support/mcp/client.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
@@ -91,6 +92,7 @@ it("the plan of a move says what it would wait for", async () => {
   const waitingFor = [{ reason: "checks_pending", details: { pending: ["ci"] } }];
   expect(await plan()).toMatchObject({ whenReady: { wouldArm: true, certainty: "likely", waitingFor } });
   await passCi(board, sha);
+  await allProcessed(world);
   expect(await plan()).toMatchObject({
     wouldMove: true,
     whenReady: { wouldArm: false, certainty: "certain", waitingFor: [] },

@@ -11,6 +11,7 @@ import { RECOVER_MISSED_DELIVERIES } from "../../src/webhooks/recover-missed-del
 import { githubSchema } from "../../sandbox/forge/graphql/serve-graphql.ts";
 import type { AppRow } from "../../sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
+import { settled } from "../support/database/database-content.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { headOf } from "../support/stories/event-stream.ts";
 import { useWorld } from "../support/use-world.ts";
@@ -126,6 +127,7 @@ describe("trunkline doctor", () => {
 
   it("sends nothing for the App while GitHub limits its calls", async () => {
     await world.board();
+    await settled(world);
     const limit = {
       account: "app",
       limited_until: new Date(Date.now() + 60_000),
