@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import nock from "nock";
+import { pino } from "pino";
+import { createLimits } from "../../src/forge/github/calls/limits.ts";
 import { limitIn } from "../../src/forge/github/calls/reported-limits.ts";
 import { CompleteResponse } from "../../src/forge/github/calls/transport.ts";
 import { ForgeUnavailable } from "../../src/forge/values.ts";
@@ -76,6 +78,40 @@ describe("a rate limit of GitHub", () => {
     expect(await head()).toBe(SHA);
     github.clock.pass(400);
     expect(await optional.branchHead(WEB, "main")).toBe(SHA);
+  });
+
+  // People are accounts, too, and each of their tokens is another one.
+  test("is remembered for the 10,000 accounts that were called last", async () => {
+    const limits = createLimits(github.clock, null, pino({ level: "silent" }));
+    const response = (status: number, headers: Record<string, string>) => async () =>
+      new CompleteResponse(status, new Headers(headers), Buffer.from("{}"));
+    const used = { "x-ratelimit-limit": "5000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9e9" };
+    const call = (account: string, status = 200, headers = {}) =>
+      limits.guard({ account, kind: "read", url: API }, response(status, headers));
+    const isReserved = (account: string): boolean => {
+      try {
+        limits.takeOptional(account, "rest");
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    const isLimited = async (account: string) => (await failure(limits.check(account))) !== undefined;
+    const known = async () => [isReserved("reserved"), isReserved("burst"), await isLimited("limited")];
+    await call("reserved", 200, { ...used, "x-ratelimit-resource": "core" });
+    for (let nth = 0; nth < 200; nth++) limits.takeOptional("burst", "rest");
+    await failure(call("limited", 429, { "retry-after": "3600" }));
+    expect(await known()).toEqual([true, true, true]);
+    const others = async (count: number, name: string) => {
+      for (let nth = 0; nth < count; nth++) {
+        limits.takeOptional(`${name} ${nth}`, "rest");
+        await failure(call(`${name} ${nth}`, 429, { "retry-after": "3600" }));
+      }
+    };
+    await others(9_000, "some");
+    expect(await known()).toEqual([true, true, true]);
+    await others(10_000, "more");
+    expect(await known()).toEqual([false, false, false]);
   });
 
   // Fault: E12

@@ -1,8 +1,9 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { ForgeLimited } from "../../values.ts";
 import { checkBeforeSending } from "./failures.ts";
 import { type HttpResponse, limitIn, type ReportedLimit } from "./reported-limits.ts";
-import { createReserve } from "./reserve.ts";
+import { createReserve, MAX_ACCOUNTS } from "./reserve.ts";
 
 /**
  * The first wait in seconds when GitHub states none
@@ -52,7 +53,7 @@ export const limitedFor = (seconds: number, now: number): ForgeLimited =>
 /** `clock` is monotonic, in milliseconds; `shared` is null for a process without a database. */
 export function createLimits(clock: { now(): number }, shared: SharedLimits | null, log: Logger): Limits {
   /** Limits that are not stored or not stored yet, by account. */
-  const limitedUntil = new Map<string, number>();
+  const limitedUntil = new LRUCache<string, number>({ max: MAX_ACCOUNTS });
   const reserve = createReserve(clock);
 
   const limited = (seconds: number): ForgeLimited => limitedFor(seconds, clock.now());

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { allowanceIn, type HttpResponse } from "./reported-limits.ts";
 
 /** The part of GitHub's hourly limits that reads of GET routes leave to moves. */
@@ -8,14 +9,26 @@ const RESERVED = 0.2;
  */
 const BURST = 200;
 const PER_SECOND = 5;
+/** People are accounts too, and each new token of theirs is another one. */
+export const MAX_ACCOUNTS = 10_000;
 
-interface Known {
+interface KnownAllowance {
   readonly remaining: number;
   readonly limit: number;
   readonly resetsAt: number;
 }
 
-/** Keeps optional reads from using up the limits of an account. Each process counts its own. */
+interface KnownAccount {
+  readonly core?: KnownAllowance;
+  readonly graphql?: KnownAllowance;
+  /** When the burst is complete again. */
+  readonly recoveredAt?: number;
+}
+
+/**
+ * Keeps optional reads from using up the limits of an account. Each process counts its own, for
+ * the 10,000 accounts that it called last.
+ */
 export interface Reserve {
   /** Remembers what a response says about the limits. */
   record(account: string, response: Pick<HttpResponse, "headers">): void;
@@ -25,33 +38,36 @@ export interface Reserve {
 
 /** `clock` is monotonic, in milliseconds. */
 export function createReserve(clock: { now(): number }): Reserve {
-  const known = new Map<string, Known>();
-  /** When the burst of an account is complete again. */
-  const recoveredAt = new Map<string, number>();
+  const accounts = new LRUCache<string, KnownAccount>({ max: MAX_ACCOUNTS });
 
   /** The seconds until GitHub counts anew, if only the reserve is left. */
-  function reservedFor(account: string, resource: string): number {
-    const { remaining, limit, resetsAt } = known.get(`${account} ${resource}`) ?? NOTHING_KNOWN;
+  function reservedFor({ remaining, limit, resetsAt }: KnownAllowance): number {
     return remaining < limit * RESERVED ? Math.max(0, (resetsAt - clock.now()) / 1_000) : 0;
   }
 
   return {
     record(account, response) {
       const allowance = allowanceIn(response, clock.now());
-      if (allowance === null) return;
+      if (allowance === null || !isCounted(allowance.resource)) return;
       const { resource, remaining, limit, resetsIn } = allowance;
-      known.set(`${account} ${resource}`, { remaining, limit, resetsAt: clock.now() + resetsIn * 1_000 });
+      const resetsAt = clock.now() + resetsIn * 1_000;
+      accounts.set(account, { ...accounts.get(account), [resource]: { remaining, limit, resetsAt } });
     },
     take(account, kind) {
-      const reserved = reservedFor(account, kind === "rest" ? "core" : "graphql");
+      const known = accounts.get(account) ?? {};
+      const reserved = reservedFor(known[kind === "rest" ? "core" : "graphql"] ?? NOTHING_KNOWN);
       if (reserved > 0) return reserved;
-      const recovered = Math.max(clock.now(), recoveredAt.get(account) ?? 0) + 1_000 / PER_SECOND;
-      const wait = recovered - clock.now() - (BURST * 1_000) / PER_SECOND;
+      const recoveredAt = Math.max(clock.now(), known.recoveredAt ?? 0) + 1_000 / PER_SECOND;
+      const wait = recoveredAt - clock.now() - (BURST * 1_000) / PER_SECOND;
       if (wait > 0) return wait / 1_000;
-      recoveredAt.set(account, recovered);
+      accounts.set(account, { ...known, recoveredAt });
       return 0;
     },
   };
 }
 
-const NOTHING_KNOWN: Known = { remaining: 1, limit: 1, resetsAt: 0 };
+/** GitHub has further limits, such as `search`, which optional reads do not use up. */
+const isCounted = (resource: string): resource is "core" | "graphql" =>
+  resource === "core" || resource === "graphql";
+
+const NOTHING_KNOWN: KnownAllowance = { remaining: 1, limit: 1, resetsAt: 0 };
