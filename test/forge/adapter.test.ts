@@ -16,17 +16,21 @@ let repository: RepositoryRef;
 let trunk: string;
 let named = 0;
 
-beforeAll(async () => {
-  world = await startTestForge({ seed: false });
-  recording = recordForge(world.forge);
-  installationId = world.forge.installApp("acme", "all").id;
-  forge = createGitHubForge({
+/** The adapter of a process that has no token yet. */
+const connected = (): Forge =>
+  createGitHubForge({
     appId: world.forge.app.id,
     privateKey: world.forge.app.privateKey,
     webhookSecret: world.forge.app.webhookSecret,
     baseUrl: world.forge.apiUrl,
     log: pino({ level: "silent" }),
   });
+
+beforeAll(async () => {
+  world = await startTestForge({ seed: false });
+  recording = recordForge(world.forge);
+  installationId = world.forge.installApp("acme", "all").id;
+  forge = connected();
 });
 afterAll(() => world.stop());
 
@@ -274,4 +278,14 @@ describe("a lost response", () => {
 test("every request body matches GitHub's description", () => {
   expect(recording.operations.size).toBeGreaterThan(10);
   expect(recording.mismatches.filter((mismatch) => mismatch.startsWith("request "))).toEqual([]);
+});
+
+// The webhook about the change may reach another process.
+test("a permission that is granted after a token was created is used at once", async () => {
+  const { permissions } = world.forge.context.state.installations.need(installationId);
+  world.forge.webUi.acceptPermissions("acme", { ...permissions, contents: "read" });
+  const other = connected();
+  expect(await other.branchHead(repository, "main")).toBe(trunk);
+  world.forge.webUi.acceptPermissions("acme", permissions);
+  expect(await other.createBranch(repository, BRANCH, trunk)).toEqual({ ok: true, value: { created: true } });
 });

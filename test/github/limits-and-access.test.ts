@@ -274,18 +274,29 @@ describe("a missing permission", () => {
 describe("a token that lacks a permission", () => {
   const forbidden = { message: "Resource not accessible by integration" };
 
-  test("is replaced once, because the permission may have been granted since", async () => {
+  const INSTALLATION = "/app/installations/7";
+  const isAsked = () => github.sent("GET", INSTALLATION).length;
+  const refused = { ok: false, refusal: { reason: "not_permitted" } };
+  /** What an owner grants; a token keeps what was granted when it was created. */
+  let granted: Record<string, string>;
+  beforeEach(async () => {
+    github.done();
+    granted = { contents: "read", metadata: "read" };
+    github = openGitHubDouble({ permissions: granted });
     github.on("GET", REF, 200, ref);
     await head();
-    github.clock.pass(20_000);
+    github.clock.pass(60_000);
+  });
+  const asksInstallation = () => github.on("GET", INSTALLATION, 200, () => ({ permissions: granted }));
+
+  test("is replaced once, because the permission may have been granted since", async () => {
+    granted["contents"] = "write";
     github.on("POST", REFS, 403, forbidden);
+    asksInstallation();
     github.on("POST", REFS, 201, ref);
     expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject({ ok: true });
     github.on("POST", REFS, 403, forbidden);
-    expect(await github.forge.createBranch(WEB, "y", SHA)).toMatchObject({
-      ok: false,
-      refusal: { reason: "not_permitted" },
-    });
+    expect(await github.forge.createBranch(WEB, "y", SHA)).toMatchObject(refused);
     expect(github.sent("POST", "/refs").map(({ headers }) => headers["authorization"])).toEqual([
       "token ghs_test.1",
       "token ghs_test.2",
@@ -293,23 +304,105 @@ describe("a token that lacks a permission", () => {
     ]);
   });
 
-  test("is replaced for GraphQL, too", async () => {
-    github.on("GET", REF, 200, ref);
-    await head();
-    github.clock.pass(20_000);
-    github.on("POST", "/graphql", 200, {
-      data: { markPullRequestReadyForReview: null },
-      errors: [{ type: "FORBIDDEN", path: ["markPullRequestReadyForReview"], ...forbidden }],
+  test("is replaced once for concurrent calls", async () => {
+    granted["contents"] = "write";
+    for (let calls = 0; calls < 2; calls++) github.on("POST", REFS, 403, forbidden);
+    asksInstallation();
+    for (let calls = 0; calls < 2; calls++) github.on("POST", REFS, 201, ref);
+    const names = ["x", "y"];
+    const created = await Promise.all(names.map((name) => github.forge.createBranch(WEB, name, SHA)));
+    expect([created.map(({ ok }) => ok), github.minted]).toEqual([[true, true], 2]);
+  });
+
+  test("is not replaced while the permission is not granted, and GitHub is asked once a minute", async () => {
+    for (let minutes = 0; minutes < 120; minutes++) {
+      asksInstallation();
+      for (let calls = 0; calls < 3; calls++) {
+        github.on("POST", REFS, 403, forbidden);
+        expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject(refused);
+        github.clock.pass(20_000);
+      }
+    }
+    expect([github.minted, isAsked()]).toEqual([1, 120]);
+    granted["contents"] = "write";
+    github.on("POST", REFS, 403, forbidden);
+    asksInstallation();
+    github.on("POST", REFS, 201, ref);
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject({ ok: true });
+  });
+
+  test("is replaced once if the new one seems to lack it as well", async () => {
+    // Octokit caches it as `read`.
+    granted["organization_projects"] = "admin";
+    for (let calls = 0; calls < 5; calls++) {
+      asksInstallation();
+      for (let sent = calls === 0 ? 0 : 1; sent < 2; sent++) github.on("POST", REFS, 403, forbidden);
+      expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject(refused);
+      github.clock.pass(600_000);
+    }
+    expect([github.minted, isAsked()]).toEqual([2, 5]);
+  });
+
+  test("stays if GitHub cannot be asked what is granted", async () => {
+    granted["contents"] = "write";
+    github.on("POST", REFS, 403, forbidden);
+    for (let repeats = 0; repeats < 3; repeats++) github.on("GET", INSTALLATION, 502);
+    expect(await github.forge.createBranch(WEB, "x", SHA)).toMatchObject(refused);
+    expect(github.minted).toBe(1);
+  });
+
+  describe("for a mutation", () => {
+    const error = (...path: string[]) => ({ type: "FORBIDDEN", path, ...forbidden });
+    const conflict = { type: "UNPROCESSABLE", path: ["t1"], message: "Reference already exists" };
+    const tags = ["v1", "v2"].map((tagName) => ({
+      repository: { ...WEB, nodeId: "R_1" },
+      tagName,
+      sha: SHA,
+    }));
+    const created = { ref: { target: { oid: SHA } } };
+    beforeEach(() => {
+      granted["contents"] = "write";
     });
-    const pullRequest = { isDraft: false };
-    github.on("POST", "/graphql", 200, { data: { markPullRequestReadyForReview: { pullRequest } } });
-    expect(await github.forge.markReady(WEB, "PR_1")).toMatchObject({ ok: true });
-    expect(github.minted).toBe(2);
+
+    test.each([
+      { data: { t0: null, t1: null }, errors: [error("t0"), error("t1")] },
+      { data: null, errors: [error("t0"), error("t1")] },
+      { errors: [{ type: "FORBIDDEN", ...forbidden }] },
+    ])("is replaced, and the mutation is sent again if it changed nothing: %j", async (body) => {
+      github.on("POST", "/graphql", 200, body);
+      asksInstallation();
+      github.on("POST", "/graphql", 200, { data: { t0: created, t1: created } });
+      expect(await github.forge.createTags(tags)).toEqual([true, true]);
+      expect(github.minted).toBe(2);
+    });
+
+    test.each([
+      [[true, false], { data: { t0: created, t1: null }, errors: [error("t1")] }],
+      [[false, false], { data: { t0: null, t1: null }, errors: [error("t0", "ref"), error("t1")] }],
+      [[false, false], { data: { t0: null, t1: null }, errors: [error("t0"), conflict] }],
+      [[false, false], { data: { t0: null, t1: null }, errors: [error("t0")] }],
+      [[false, false], { data: null, errors: [error("t1")] }],
+    ])("is not sent again if it may have changed something: %j %j", async (expected, body) => {
+      github.on("POST", "/graphql", 200, body);
+      expect(await github.forge.createTags(tags)).toEqual(expected);
+      expect([github.sent("POST", "/graphql").length, isAsked(), github.minted]).toEqual([1, 0, 1]);
+    });
+  });
+
+  test("is replaced for a part of a query, too", async () => {
+    granted["contents"] = "write";
+    const question = { repository: WEB, branchName: null, targetBranch: null };
+    const target = { name: "main", target: { oid: SHA } };
+    const found = { databaseId: 42, nameWithOwner: "acme/web", defaultBranchRef: null, target };
+    const errors = [{ type: "FORBIDDEN", path: ["r0", "defaultBranchRef"], ...forbidden }];
+    github.on("POST", "/graphql", 200, { data: { r0: found }, errors });
+    asksInstallation();
+    const all = { ...found, defaultBranchRef: { name: "main" } };
+    github.on("POST", "/graphql", 200, { data: { r0: all } });
+    expect(await github.forge.inspect([question])).toMatchObject([{ target: { sha: SHA } }]);
   });
 
   test("is not used after its installation has changed", async () => {
-    github.on("GET", REF, 200, ref);
-    await head();
     await github.forge.forgetToken(7);
     await github.forge.forgetToken(8);
     for (let calls = 0; calls < 2; calls++) {

@@ -42,6 +42,10 @@ export function lackedPermissions(headers: Headers, ofToken: Permissions): reado
   return lacked.toSorted((a, b) => a.length - b.length)[0]?.map((name) => name.replace("=", ": ")) ?? [];
 }
 
+/** Whether an installation grants something that its token, which may be older, lacks. */
+export const hasMorePermissions = (granted: Permissions, ofToken: Permissions): boolean =>
+  Object.entries(granted).some(([name, level]) => !isGranted(`${name}=${level}`, ofToken));
+
 function isGranted(accepted: string, granted: Permissions): boolean {
   const [name = "", level = ""] = accepted.split("=");
   return LEVELS.indexOf(granted[name] ?? "") >= LEVELS.indexOf(level);

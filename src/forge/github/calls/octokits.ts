@@ -2,12 +2,11 @@ import { LRUCache } from "lru-cache";
 import { Probot, ProbotOctokit } from "probot";
 import type { Logger } from "pino";
 import type { Permissions } from "./accepted-permissions.ts";
+import { renewalOfForbidden, type Token } from "./forbidden.ts";
 import type { CompleteResponse, MonotonicClock, Transport } from "./transport.ts";
 
 /** The shortest time between two tokens if GitHub accepts neither. */
 const REMINT_EVERY_MS = 60_000;
-/** A token of this age has the permissions that were granted when a call was refused. */
-const CURRENT_FOR_MS = 15_000;
 const MINT_WITHIN_MS = 20_000;
 /** The size of the cache of installations. */
 const MAX_INSTALLATIONS = 500;
@@ -27,9 +26,9 @@ export interface InstallationOctokits {
   renewToken(refusedAuthorization: string | null): Promise<string | null>;
   recordAccepted(authorization: string | null): void;
   /** The permissions of the token; empty if GitHub did not name them. */
-  permissions(): Promise<Permissions>;
-  /** A newer token if the refused one may lack permissions that were granted later, else null. */
-  renewForbiddenToken(refusedAuthorization: string | null): Promise<string | null>;
+  readonly permissions: () => Promise<Permissions>;
+  /** A newer token if the refused one lacks permissions that were granted later, else null. */
+  readonly renewForbiddenToken: (refusedAuthorization: string | null) => Promise<string | null>;
   /** Lets the next call use a new token. */
   forgetToken(): void;
   /** The new token after `forgetToken`, else null. */
@@ -111,7 +110,12 @@ async function connect(
     return new octokit.constructor({ ...octokitOptions, auth });
   };
   const octokit = (await app.auth({ type: "installation", installationId, factory })) as ProbotOctokit;
-  return { octokit, ...tokenRenewal(octokit, clock) };
+  const granted = async (): Promise<Permissions> => {
+    const parameters = { installation_id: installationId };
+    const { data } = await app.request("GET /app/installations/{installation_id}", parameters);
+    return Object(data.permissions) as Permissions;
+  };
+  return { octokit, ...tokenRenewal(octokit, granted, clock) };
 }
 
 /** A token that replaced a refused one. */
@@ -125,9 +129,12 @@ interface Renewed {
 }
 
 /** Probot caches tokens for 59 minutes and does not renew one that GitHub refuses earlier. */
-function tokenRenewal(octokit: ProbotOctokit, clock: MonotonicClock): Omit<InstallationOctokits, "octokit"> {
+function tokenRenewal(
+  octokit: ProbotOctokit,
+  granted: () => Promise<Permissions>,
+  clock: MonotonicClock,
+): Omit<InstallationOctokits, "octokit"> {
   let last: Renewed | undefined;
-  const connectedAt = clock.now();
   let isForgotten = false;
 
   function renewed(): Promise<string> {
@@ -146,6 +153,13 @@ function tokenRenewal(octokit: ProbotOctokit, clock: MonotonicClock): Omit<Insta
     return token;
   }
 
+  async function current(): Promise<Token> {
+    const { token, permissions }: { token?: unknown; permissions?: unknown } = Object(
+      await octokit.auth({ type: "installation" }),
+    );
+    return { token: String(token), permissions: Object(permissions) as Permissions };
+  }
+
   return {
     async renewToken(refusedAuthorization) {
       const known = last;
@@ -156,19 +170,8 @@ function tokenRenewal(octokit: ProbotOctokit, clock: MonotonicClock): Omit<Insta
       // The first of concurrent calls renews it, the others use the result.
       return await (last === known || last === undefined ? renewed() : last.token);
     },
-    async renewForbiddenToken(refusedAuthorization) {
-      const known = last;
-      if (known !== undefined) {
-        const token = await known.token;
-        if (refusedAuthorization !== `token ${token}`) return token;
-      }
-      if (clock.now() - (known?.at ?? connectedAt) < CURRENT_FOR_MS) return null;
-      return await (last === known || last === undefined ? renewed() : last.token);
-    },
-    async permissions() {
-      const current: unknown = await octokit.auth({ type: "installation" });
-      return Object(Object(current).permissions) as Permissions;
-    },
+    renewForbiddenToken: renewalOfForbidden({ current, renew: renewed, granted }, clock),
+    permissions: async () => (await current()).permissions,
     forgetToken() {
       isForgotten = true;
     },

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
-import { lackedPermissions } from "./accepted-permissions.ts";
 import { isUnavailable, NotSent } from "./failures.ts";
+import { isForbidden } from "./forbidden.ts";
 import type { InstallationOctokits, Octokits } from "./octokits.ts";
 import { type CompleteResponse, type MonotonicClock, type Transport, TransportFailure } from "./transport.ts";
 
@@ -132,22 +132,10 @@ function trackedFetch(
     const refused = new Headers(token === null ? init.headers : { authorization: `token ${token}` });
     const response = await send(token);
     if (response.status === 401) return await withNewToken(deps.clock, installation, refused, send);
-    if (!(await isForbidden(response, installation))) return response;
+    if (!(await isForbidden(call, response, installation.permissions))) return response;
     const newer = await installation.renewForbiddenToken(refused.get("authorization"));
     return newer === null ? response : await send(newer);
   };
-}
-
-/** Whether GitHub refuses for lack of a permission, in REST or GraphQL. Nothing has happened then. */
-async function isForbidden(response: CompleteResponse, installation: InstallationOctokits): Promise<boolean> {
-  const { status } = response;
-  if (status === 403) return /not accessible by integration/i.test(await response.text());
-  if (status === 404) {
-    const headers = Object.fromEntries(response.headers);
-    return lackedPermissions(headers, await installation.permissions()).length > 0;
-  }
-  // Users' texts have escaped quotation marks.
-  return status === 200 && /"type"\s*:\s*"FORBIDDEN"/.test(await response.text());
 }
 
 /** Replaces a refused token once. Octokit must not see the 401, or it would repeat the call. */
