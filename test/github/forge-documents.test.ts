@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { buildSchema, introspectionFromSchema, parse, printSchema, validate } from "graphql";
+import { buildSchema, introspectionFromSchema, isObjectType, parse, printSchema, validate } from "graphql";
 import { DOCUMENTS } from "../../src/forge/github/graphql-documents.ts";
 import { inspection } from "../../src/forge/github/pull-requests/inspect-query.ts";
 import { documentOf } from "../../src/forge/github/repository-questions.ts";
+import { OPTIONAL_FIELDS, withoutOptionalFields } from "../../src/forge/github/calls/unknown-fields.ts";
 import { githubSchema } from "../../sandbox/forge/graphql/serve-graphql.ts";
 import { type GitHubDouble, openGitHubDouble } from "../support/forge/github-double.ts";
 
@@ -13,6 +14,55 @@ const ADAPTER = join(import.meta.dirname, "../../src/forge/github");
 
 test.each(Object.entries(DOCUMENTS))("the document for %s fits GitHub's schema", (_, document) => {
   expect(validate(schema, parse(document)).map(({ message }) => message)).toEqual([]);
+});
+
+describe("without the fields that a server may lack", () => {
+  const text = OPTIONAL_FIELDS.reduce(
+    (text, field) => text.replace(new RegExp(`^ +${field.split(".")[1]}:.*$`, "m"), ""),
+    printSchema(schema),
+  );
+  const older = buildSchema(text);
+  const fits = (document: string) => validate(older, parse(document)).map(({ message }) => message);
+
+  test.each(OPTIONAL_FIELDS)("%s is a field of no other type", (field) => {
+    const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+    const [, name = ""] = field.split(".");
+    const having = types.filter((type) => name in type.getFields());
+    expect(having.map((type) => `${type.name}.${name}`)).toEqual([field]);
+  });
+
+  test.each(Object.entries(DOCUMENTS))("the document for %s fits an older schema", (_, document) => {
+    expect(fits(withoutOptionalFields(document, OPTIONAL_FIELDS) ?? document)).toEqual([]);
+  });
+
+  test.each([
+    [
+      "a variable",
+      "query A($id: ID!, $b: Boolean!) { node(id: $id) { id ...P } } fragment P on PullRequest { id isInMergeQueue @include(if: $b) }",
+    ],
+    [
+      "a fragment",
+      "query A($id: ID!) { node(id: $id) { id ...P } } fragment P on PullRequest { isInMergeQueue }",
+    ],
+    [
+      "an inline fragment",
+      "query A($id: ID!) { node(id: $id) { id ... on PullRequest { isInMergeQueue } } }",
+    ],
+    [
+      "a fragment of a fragment",
+      "query A($id: ID!) { node(id: $id) { id ...P } } fragment P on PullRequest { ...Q } fragment Q on PullRequest { isInMergeQueue }",
+    ],
+    [
+      "a field",
+      "query A($id: ID!, $b: ID!) { node(id: $id) { id } other: node(id: $b) { ... on PullRequest { isInMergeQueue } } }",
+    ],
+  ])("a document has no unused part: %s", (_, document) => {
+    expect(fits(document)).not.toEqual([]);
+    const reduced = withoutOptionalFields(document, OPTIONAL_FIELDS) ?? "";
+    expect(fits(reduced)).toEqual([]);
+    expect(reduced).toContain("node(id: $id)");
+    expect(reduced).not.toMatch(/\$b|isInMergeQueue|\.\.\.Q|other/);
+  });
 });
 
 test("the documents are all that the adapter has", () => {

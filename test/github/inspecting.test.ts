@@ -91,34 +91,62 @@ const checksOf = async (...pages: unknown[][]) => {
 };
 
 describe("inspecting branches", () => {
-  test("asks an Enterprise Server once more without the fields that it does not know", async () => {
-    const unknown = {
-      path: ["fragment Pull", "isInMergeQueue"],
-      extensions: { code: "undefinedField", typeName: "PullRequest", fieldName: "isInMergeQueue" },
-      message: "Field 'isInMergeQueue' doesn't exist on type 'PullRequest'",
-    };
-    github.on("POST", "/graphql", 200, { errors: [unknown] });
+  const unknown = (typeName: string, fieldName: string) => ({
+    path: ["fragment Pull", fieldName],
+    extensions: { code: "undefinedField", typeName, fieldName },
+    message: `Field '${fieldName}' doesn't exist on type '${typeName}'`,
+  });
+  const isInMergeQueue = unknown("PullRequest", "isInMergeQueue");
+  const asksForQueue = () =>
+    github.requests.map(({ body }) => String(Object(body).query).includes("isInMergeQueue"));
+
+  test("asks an Enterprise Server once more without the queue if it knows none, and tries again after an hour", async () => {
     const { isInMergeQueue: _lacking, ...known } = pull();
     const data = { r0: repository({ pullRequests: { nodes: [known] } }) };
+    const found = [{ pullRequests: [{ number: 5, isInMergeQueue: false }] }];
+    github.on("POST", "/graphql", 200, { errors: [isInMergeQueue] });
     answering(data);
+    expect(await github.forge.inspect([web])).toMatchObject(found);
+    github.clock.pass(3_599_000);
     answering(data);
-    for (let calls = 0; calls < 2; calls++)
-      expect(await github.forge.inspect([web])).toMatchObject([
-        { pullRequests: [{ number: 5, isInMergeQueue: false }] },
-      ]);
-    const queries = github.requests.map(({ body }) => String(Object(body).query));
-    expect(queries.map((query) => query.includes("isInMergeQueue"))).toEqual([true, false, false]);
-    expect(queries[1]).toContain("reviewDecision");
+    expect(await github.forge.inspect([web])).toMatchObject(found);
+    expect(asksForQueue()).toEqual([true, false, false]);
+    expect(Object(github.requests[2]?.body).query).toContain("reviewDecision");
+    github.clock.pass(1_000);
+    const queued = { ...known, isInMergeQueue: true };
+    answering({ r0: repository({ pullRequests: { nodes: [queued] } }) });
+    expect(await github.forge.inspect([web])).toMatchObject([{ pullRequests: [{ isInMergeQueue: true }] }]);
+    expect(asksForQueue()).toEqual([true, false, false, true]);
   });
 
-  test("fails if a server does not know more than that", async () => {
-    const error = {
-      path: ["fragment Pull", "nothing"],
-      extensions: { code: "undefinedField" },
-      message: "No",
-    };
-    for (let calls = 0; calls < 2; calls++) github.on("POST", "/graphql", 200, { errors: [error] });
-    await expect(github.forge.inspect([web])).rejects.toThrow("unexpected shape");
+  test.each([
+    ["PullRequest", "reviewDecision"],
+    ["PullRequest", "mergeable"],
+    ["PullRequest", "isDraft"],
+    ["PullRequest", "statusCheckRollup"],
+    ["CheckRun", "conclusion"],
+    ["Ref", "rules"],
+    ["Ref", "refUpdateRule"],
+    ["Repository", "isArchived"],
+    ["Issue", "isInMergeQueue"],
+  ])("fails if a server lacks %s.%s, on which a decision may depend", async (type, field) => {
+    const message = `The GitHub server is too old: its GraphQL API lacks ${type}.${field}`;
+    const failure = { name: "ForgeUnavailable", reason: "unusable_response", retryAfter: 60 };
+    github.on("POST", "/graphql", 200, { errors: [unknown(type, field)] });
+    await expect(github.forge.inspect([web])).rejects.toMatchObject({ ...failure, message });
+    // Also next to a field that it may lack, and after the document without that one.
+    github.on("POST", "/graphql", 200, { errors: [unknown(type, field), isInMergeQueue] });
+    await expect(github.forge.inspect([web])).rejects.toThrow(`${type}.${field} and PullRequest.isInMerge`);
+    github.on("POST", "/graphql", 200, { errors: [isInMergeQueue] });
+    github.on("POST", "/graphql", 200, { errors: [unknown(type, field)] });
+    await expect(github.forge.inspect([web])).rejects.toMatchObject({ ...failure, message });
+    expect(asksForQueue()).toEqual([true, true, true, false]);
+    expect(github.logged.join()).toContain(`"fields":["${type}.${field}"]`);
+  });
+
+  test("fails if a server refuses the document without the field because of the same field", async () => {
+    for (let calls = 0; calls < 2; calls++) github.on("POST", "/graphql", 200, { errors: [isInMergeQueue] });
+    await expect(github.forge.inspect([web])).rejects.toThrow("lacks PullRequest.isInMergeQueue");
   });
 
   test("takes one call for all repositories of an installation, with names as variables", async () => {

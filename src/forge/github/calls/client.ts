@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import { firstCharacters } from "../../../flow/text.ts";
@@ -29,7 +28,12 @@ import {
 } from "./send-call.ts";
 import { isQueryTooLarge } from "./query-limits.ts";
 import { ResponseTooLarge, TransportFailure } from "./transport.ts";
-import { withoutUnknownFields } from "./unknown-fields.ts";
+import {
+  createReducedDocuments,
+  type ReducedDocuments,
+  unknownFields,
+  withoutOptionalFields,
+} from "./unknown-fields.ts";
 import { awaitTurn, type Pacing } from "./turns.ts";
 
 /** The time for all calls of one `Caller`, so that the API responds within 30 s. */
@@ -46,7 +50,7 @@ export interface GitHubCaller {
   /** `route` is a template such as `GET /repositories/{repository_id}`; octokit escapes values. */
   read(route: string, parameters?: CallParameters): Promise<GitHubResponse>;
   write(route: string, parameters: CallParameters): Promise<GitHubResponse>;
-  /** The response's body is `{ data, errors }`. */
+  /** The response's body is `{ data, errors }`. Throws if the server lacks a field that is needed. */
   query(document: string, variables: CallParameters): Promise<GitHubResponse>;
   mutate(document: string, variables: CallParameters): Promise<GitHubResponse>;
 }
@@ -83,13 +87,9 @@ export type OnUnavailable = (
   retryAfter: number,
 ) => Promise<void>;
 
-/** Documents that a server refused, without the fields that it lacks. */
-type ReducedDocuments = LRUCache<string, string>;
-const MAX_REDUCED = 200;
-
 export function createClient(
   deps: ClientDeps,
-  known: ReducedDocuments = new LRUCache({ max: MAX_REDUCED }),
+  known: ReducedDocuments = createReducedDocuments(deps.clock),
 ): GitHubClient {
   return {
     as(account, withinMs = CALL_WITHIN_MS) {
@@ -106,11 +106,15 @@ export function createClient(
         return perform(deps, { account, deadline, kind: "graphql", isWrite, method, route, parameters });
       };
       const query = async (document: string, variables: CallParameters): Promise<GitHubResponse> => {
-        const response = await graphql(false)(known.get(document) ?? document, variables);
-        const reduced = withoutUnknownFields(known.get(document) ?? document, response.body);
-        if (reduced === null) return response;
-        known.set(document, reduced);
-        return await graphql(false)(reduced, variables);
+        for (let sent = known.get(document); ;) {
+          const response = await graphql(false)(sent, variables);
+          const unknown = unknownFields(response.body);
+          if (unknown.length === 0) return response;
+          const reduced = withoutOptionalFields(sent, unknown);
+          if (reduced === null) throw serverTooOld(deps, response, unknown);
+          known.set(document, reduced);
+          sent = reduced;
+        }
       };
       return { read: rest(false), write: rest(true), query, mutate: graphql(true) };
     },
@@ -203,6 +207,17 @@ function queryTooLarge({ log }: ClientDeps, call: GitHubCall, raw: RawResponse):
   const cause = new CallFailure("is too large for GitHub", factsOf(call, raw));
   log.warn({ ...cause.facts, account: String(call.account) }, "a query is too large for GitHub");
   return new QuestionTooLarge("GitHub cannot read this much at once", { reason: "unusable_response", cause });
+}
+
+function serverTooOld(
+  { log }: ClientDeps,
+  { facts }: GitHubResponse,
+  fields: readonly string[],
+): ForgeUnavailable {
+  const message = `The GitHub server is too old: its GraphQL API lacks ${fields.join(" and ")}`;
+  log.error({ ...facts, fields }, "the GitHub server is too old");
+  const cause = new CallFailure("needs fields that GitHub does not know", facts);
+  return new ForgeUnavailable(message, { retryAfter: 60, reason: "unusable_response", cause });
 }
 
 /** Throws for refused credentials. */

@@ -1,52 +1,97 @@
 /**
  * A GitHub Enterprise Server may lack fields that GitHub.com has. It refuses the whole query and
- * names them, with paths such as `["fragment Pull", "isInMergeQueue"]`.
+ * names them.
  */
-import { Kind, parse, print, visit, type ASTNode } from "graphql";
+import { type ASTNode, type DocumentNode, Kind, parse, print, visit } from "graphql";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
+
+/**
+ * The only fields that a server may lack, because it has no such feature then. Every other field
+ * may change a decision, such as whether to merge. No other type has a field of the same name.
+ */
+export const OPTIONAL_FIELDS: readonly string[] = ["PullRequest.isInMergeQueue"];
 
 const bodyShape = z.looseObject({
   errors: z.array(
     z.looseObject({
       path: z.array(z.union([z.string(), z.number()])).catch([]),
-      extensions: z.looseObject({ code: z.string() }).nullish().catch(null),
+      extensions: z
+        .looseObject({ code: z.string(), typeName: z.string().nullish(), fieldName: z.string().nullish() })
+        .nullish()
+        .catch(null),
     }),
   ),
 });
 
-/** The document without the fields that the server does not know; null if it named none. */
-export function withoutUnknownFields(document: string, body: unknown): string | null {
+/** The fields that the server does not know, such as `PullRequest.isInMergeQueue`. */
+export function unknownFields(body: unknown): string[] {
   const { data } = bodyShape.safeParse(body);
-  const unknown = (data?.errors ?? []).filter(({ extensions }) => extensions?.code === "undefinedField");
-  const paths = new Set(unknown.map(({ path }) => path.join("/")));
-  if (paths.size === 0) return null;
-  const reduced = print(
-    visit(parse(document), {
-      Field: {
-        enter(node, _key, _parent, _path, ancestors) {
-          // Lists of nodes are ancestors, too.
-          const nodes = ancestors.filter((each): each is ASTNode => "kind" in each);
-          const names = [...nodes, node].flatMap(nameIn);
-          return paths.has(names.join("/")) ? null : undefined;
-        },
-      },
-    }),
-  );
-  return reduced;
+  const names = (data?.errors ?? []).flatMap(({ path, extensions }) => {
+    if (extensions?.code !== "undefinedField") return [];
+    const { typeName, fieldName } = extensions;
+    return typeName && fieldName ? `${typeName}.${fieldName}` : path.join(".");
+  });
+  return [...new Set(names)];
 }
 
-/** The part of a path that a node is. */
-function nameIn(node: ASTNode): string[] {
-  switch (node.kind) {
-    case Kind.OPERATION_DEFINITION:
-      return [[node.operation, node.name?.value].filter(Boolean).join(" ")];
-    case Kind.FRAGMENT_DEFINITION:
-      return [`fragment ${node.name.value}`];
-    case Kind.INLINE_FRAGMENT:
-      return [node.typeCondition ? `... on ${node.typeCondition.name.value}` : "..."];
-    case Kind.FIELD:
-      return [node.alias?.value ?? node.name.value];
-    default:
-      return [];
-  }
+/** The document without the fields; null if it needs one of them, or has none of them. */
+export function withoutOptionalFields(document: string, fields: readonly string[]): string | null {
+  if (!fields.every((field) => OPTIONAL_FIELDS.includes(field))) return null;
+  const names = new Set(fields.map((field) => field.split(".")[1]));
+  const whole = parse(document);
+  const reduced = without(whole, (node) => node.kind === Kind.FIELD && names.has(node.name.value));
+  return reduced === whole ? null : print(withoutUnused(reduced));
+}
+
+/** Without these nodes, and without those that have no selection any more. */
+const without = (document: DocumentNode, isRemoved: (node: ASTNode) => boolean): DocumentNode =>
+  visit(document, {
+    enter: (node) => (isRemoved(node) ? null : undefined),
+    leave: (node) =>
+      "selectionSet" in node && node.selectionSet?.selections.length === 0 ? null : undefined,
+  });
+
+/** GitHub refuses a document with an unused fragment or variable, or with an unknown fragment. */
+function withoutUnused(document: DocumentNode): DocumentNode {
+  const defined = new Set<string>();
+  const used = new Set<string>();
+  visit(document, {
+    FragmentDefinition: ({ name }) => void defined.add(name.value),
+    FragmentSpread: ({ name }) => void used.add(name.value),
+    Variable: ({ name }) => void used.add(`$${name.value}`),
+    // Contains its variable.
+    VariableDefinition: () => false,
+  });
+  const reduced = without(document, (node) => {
+    if (node.kind === Kind.FRAGMENT_SPREAD) return !defined.has(node.name.value);
+    if (node.kind === Kind.FRAGMENT_DEFINITION) return !used.has(node.name.value);
+    return node.kind === Kind.VARIABLE_DEFINITION && !used.has(`$${node.variable.name.value}`);
+  });
+  return reduced === document ? document : withoutUnused(reduced);
+}
+
+/** The server may be upgraded. */
+const REMEMBERED_MS = 3_600_000;
+const MAX_REMEMBERED = 200;
+
+/** Documents that a server refused, without the fields that it lacks. */
+export interface ReducedDocuments {
+  /** The document itself if nothing is known of it. */
+  get(document: string): string;
+  set(document: string, reduced: string): void;
+}
+
+/** Remembers them for an hour. */
+export function createReducedDocuments(clock: { now(): number }): ReducedDocuments {
+  const known = new LRUCache<string, { readonly reduced: string; readonly at: number }>({
+    max: MAX_REMEMBERED,
+  });
+  return {
+    get(document) {
+      const found = known.get(document);
+      return found !== undefined && clock.now() - found.at < REMEMBERED_MS ? found.reduced : document;
+    },
+    set: (document, reduced) => void known.set(document, { reduced, at: clock.now() }),
+  };
 }
