@@ -34,12 +34,15 @@ export function entryRefusals({ name, gates }: Stage, facts: EntryFacts): Refusa
     const message = `${name} has room for ${cardsOf(gates.wipLimit)}, and ${cardsOf(facts.otherCards)} ${facts.otherCards === 1 ? "is" : "are"} in it or being moved there. Wait until one leaves it, then move the card again.`;
     refusals.push({ reason: "wip_limit", message, details });
   }
-  if (gates.secondPerson && facts.personId === null) {
-    const message = `${name} needs a second person, and this credential belongs to no person. Use one that was issued with trunkline credential issue --owner.`;
-    refusals.push({ reason: "needs_second_person", message, details: { cause: "no_owner" } });
-  }
+  if (gates.secondPerson && facts.personId === null) refusals.push(noOwner(name));
   return refusals;
 }
+
+const noOwner = (stageName: string): Refusal => ({
+  reason: "needs_second_person",
+  message: `${stageName} needs a second person, and this credential belongs to no person. Use one that was issued with trunkline credential issue --owner.`,
+  details: { cause: "no_owner" },
+});
 
 const cardsOf = (count: number): string => (count === 1 ? "1 card" : `${count} cards`);
 
@@ -69,6 +72,8 @@ export function secondPersonRefusal(
   personId: string | null,
   { branchName, headSha, authors, pushers }: BranchWork,
 ): Refusal | null {
+  // The credential may have lost its owner since the move began.
+  if (personId === null) return noOwner(name);
   const refusal = (cause: SecondPersonCause, why: string): Refusal => ({
     reason: "needs_second_person",
     message: `${name} needs a second person: ${why}`,

@@ -42,17 +42,17 @@ export interface RepositoryState {
   /** `facts` lack a pull request that a webhook has reported. */
   readonly isForgeLagging?: boolean;
   /**
-   * Whether all commits of the card's branch are on the target that it was created from: the card
-   * added none. Set only if the branch has no pull request and the stage merges into a later target.
-   * That target may lack commits of the first one, which `aheadBy` counts, too.
+   * The same about the target that branches start from, if the stage merges into another one and the
+   * branch may have no pull request. The stage's target may lack commits of that target, which
+   * `aheadBy` counts, too.
    */
-  readonly hasNoOwnCommits?: boolean;
+  readonly start?: Pick<RepositoryState, "facts" | "isForgeLagging">;
 }
 
 /** The heads that a caller requires of a card's branches, by repository id. */
 export type HeadShas = Readonly<Record<string, string>>;
 
-interface MoveQuestion {
+export interface MoveQuestion {
   readonly flow: Flow;
   readonly stage: Stage;
   readonly card: { readonly number: number; readonly title: string };
@@ -166,7 +166,7 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   if (repository.isForgeLagging) return { steps: [], isForgeLagging: true };
   if (pull?.state === "closed") return refused(pullRequestClosed(pull.number));
   if (!pull && rule.type === "merge" && isMergedElsewhere(facts)) return planMergedWork(rule, where, null);
-  if (!pull) return planFirstPullRequest(question, where, facts, repository.hasNoOwnCommits ?? false);
+  if (!pull) return planFirstPullRequest(question, where, facts, hasNoOwnCommits(repository));
   if (rule.type === "draft_pull_request") return NOTHING;
   if (rule.type === "pull_request") return { steps: readySteps(where, pull) };
   return planMerge(question, where, facts, pull);
@@ -232,9 +232,9 @@ function planFirstPullRequest(
   { stage }: MoveQuestion,
   where: CardBranch,
   facts: BranchFacts,
-  hasNoOwnCommits: boolean,
+  isWithoutOwnCommits: boolean,
 ): RepositoryPlan {
-  if (facts.aheadBy === 0 || hasNoOwnCommits) {
+  if (facts.aheadBy === 0 || isWithoutOwnCommits) {
     // GitHub opens no pull request without commits. A draft is opened after the first push.
     if (stage.rule.type === "draft_pull_request") return NOTHING;
     return refused(facts.aheadBy === 0 ? noCommits(where) : noOwnCommits(where));
@@ -244,6 +244,10 @@ function planFirstPullRequest(
     needsReplan: stage.rule.type === "merge",
   };
 }
+
+/** Whether all commits of the card's branch are on the target that it started from. */
+const hasNoOwnCommits = ({ start }: RepositoryState): boolean =>
+  start !== undefined && !isRefusal(start.facts) && start.facts.aheadBy === 0;
 
 const ofPullRequest = ({ number, nodeId, headSha }: PullRequestFacts): OfPullRequest => ({
   prNumber: number,

@@ -5,7 +5,7 @@
 import type { BranchFacts, PullRequestFacts } from "./facts.ts";
 import { isGateReason } from "./gates.ts";
 import type { Stage } from "./flow.ts";
-import { currentPullRequest, headOf, type HeadShas, type MovePlan, type RepositoryState } from "./move.ts";
+import { currentPullRequest, headOf, type HeadShas, type RepositoryState } from "./move.ts";
 import { blockedReason, isRefusal, type BlockedReason, type Refusal, type RefusalReason } from "./refusal.ts";
 
 /** What a move is armed with in one repository. */
@@ -54,7 +54,10 @@ export const CHECKS_START_MS = 60_000;
 
 interface ReadinessQuestion {
   readonly stage: Stage;
-  readonly plan: MovePlan;
+  /** Why the card may not enter the stage now. */
+  readonly reasons: readonly BlockedReason[];
+  /** What GitHub will probably refuse. */
+  readonly doubts: readonly BlockedReason[];
   readonly repositories: readonly RepositoryState[];
   /** Null while the move is being armed. */
   readonly armedWith: WorkByRepository | null;
@@ -83,10 +86,10 @@ const MAY_CLEAR: ReadonlySet<RefusalReason> = new Set([
 
 /** Whether an inspected card may enter a stage now, has to wait, or cannot enter with these commits. */
 export function judgeReadiness(question: ReadinessQuestion): Readiness {
-  const { plan, repositories, armedWith } = question;
+  const { reasons, doubts, repositories, armedWith } = question;
   const disarming = armedWith && changeOf(armedWith, repositories);
   if (disarming) return { state: "changed", disarming };
-  const known = [...plan.reasons, ...plan.likelyRefusals];
+  const known = [...reasons, ...doubts];
   const isFull = ({ reason }: BlockedReason): boolean => armedWith !== null && reason === "wip_limit";
   const final = known.filter((each) => !MAY_CLEAR.has(each.reason) && !isFull(each));
   if (final.length > 0) return { state: "refused", reasons: final };
@@ -176,7 +179,7 @@ function pullToMerge(
  */
 function unmetOf(question: ReadinessQuestion, { fullName, facts }: RepositoryState): BlockedReason[] {
   const unmet = pullToMerge(question, facts)?.pull.unmetChecks ?? [];
-  const named = question.plan.reasons
+  const named = question.reasons
     .filter(({ repository }) => repository === fullName)
     .flatMap(({ details }) => [details["failing"], details["pending"]].flat());
   const others = unmet.filter((name) => !named.includes(name));

@@ -1,37 +1,10 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import type { BranchFacts, PullRequestFacts } from "../../src/flow/facts.ts";
-import { DEFAULT_FLOW, type Flow, type RuleType, type Stage } from "../../src/flow/flow.ts";
+import type { Flow, RuleType } from "../../src/flow/flow.ts";
 import { planMove, type MovePlan } from "../../src/flow/move.ts";
 import type { Refusal } from "../../src/flow/refusal.ts";
-
-const flow: Flow = {
-  ...DEFAULT_FLOW,
-  stages: DEFAULT_FLOW.stages.map((stage) => ({ ...stage, id: stage.name })),
-};
-const stageWith = (type: RuleType): Stage => ({
-  id: type,
-  name: type,
-  kind: "stage",
-  minRole: "member",
-  rule: { type, into: null },
-});
-
-const pull = (over: Partial<PullRequestFacts> = {}): PullRequestFacts => ({
-  number: 12,
-  nodeId: "PR_12",
-  state: "open",
-  isDraft: false,
-  targetBranch: "main",
-  headSha: "head",
-  mergeable: "mergeable",
-  reviewDecision: null,
-  isInMergeQueue: false,
-  isMergedByPerson: false,
-  mergeSha: null,
-  checks: { state: null, failing: [], pending: [] },
-  ...over,
-});
+import { anyRepositories, anyRule, flow, pull, stageWith } from "./support/random-facts.ts";
 
 const facts = (over: Partial<BranchFacts> = {}): BranchFacts => ({
   target: { name: "main", sha: "trunk" },
@@ -155,7 +128,7 @@ describe("planMove", () => {
       fullName: "acme/web",
       branchName: "b",
       facts: pushed,
-      hasNoOwnCommits: true,
+      start: { facts: facts({ aheadBy: 0 }) },
     };
     const card = { number: 7, title: "Say hello" };
     const planned = planMove({ flow, stage: stageWith("merge"), card, repositories: [bare] });
@@ -295,41 +268,6 @@ describe("the merge blockers of planMove", () => {
     expect(planned.likelyRefusals.map(({ reason }) => reason)).toEqual(["review_required"]);
   });
 });
-
-const anyPull = fc
-  .record({
-    number: fc.integer({ min: 1, max: 99 }),
-    state: fc.constantFrom("open" as const, "closed" as const, "merged" as const),
-    isDraft: fc.boolean(),
-    targetBranch: fc.constantFrom("main", "develop"),
-    headSha: fc.constantFrom("head", "older"),
-    mergeable: fc.constantFrom("mergeable" as const, "conflicting" as const, "unknown" as const),
-    checks: fc.constantFrom(
-      { state: null, failing: [], pending: [] },
-      { state: "failing" as const, failing: ["build"], pending: [] },
-      { state: "pending" as const, failing: [], pending: ["build"] },
-    ),
-  })
-  .map((over) => pull(over));
-
-const anyFacts = fc.record({
-  target: fc.record({ name: fc.constant("main"), sha: fc.constantFrom("trunk", null) }),
-  headSha: fc.constantFrom("head", null),
-  aheadBy: fc.constantFrom(0, 1, null),
-  pullRequests: fc.array(anyPull, { maxLength: 3 }),
-});
-
-const anyRepositories = fc.array(
-  fc.record({
-    repositoryId: fc.uuid(),
-    fullName: fc.constantFrom("acme/web", "acme/api"),
-    branchName: fc.constantFrom("card/7", null),
-    facts: anyFacts,
-  }),
-  { maxLength: 4 },
-);
-
-const anyRule = fc.constantFrom<RuleType>("none", "branch", "draft_pull_request", "pull_request", "merge");
 
 describe("every plan", () => {
   const planned = fc.tuple(anyRule, anyRepositories).map(([rule, repositories]) => ({

@@ -60,9 +60,15 @@ function judge({ now, armed, ageMs = CHECKS_START_MS, flow = FLOW }: Case): Read
   const armedWith = armed ? workByRepository(armed) : null;
   const card = { number: 1, title: "Say hello" };
   const headShas = armedWith && headsOf(armedWith);
-  const plan = planMove({ flow, stage: DONE, card, repositories: now, headShas });
+  const { reasons, likelyRefusals: doubts } = planMove({
+    flow,
+    stage: DONE,
+    card,
+    repositories: now,
+    headShas,
+  });
   const headAges = new Map(now.map(({ repositoryId }) => [repositoryId, ageMs]));
-  return judgeReadiness({ stage: DONE, plan, repositories: now, armedWith, headAges });
+  return judgeReadiness({ stage: DONE, reasons, doubts, repositories: now, armedWith, headAges });
 }
 
 const said = (readiness: Readiness): string[] => {
@@ -204,15 +210,14 @@ describe("a card in a stage that merges", () => {
 
   it("waits for room in the stage only after it was armed, and mentions it if nothing else is missing", () => {
     const full = { reason: "wip_limit", message: "full", repository: "", details: {} } as const;
-    const plan = (now: RepositoryState) => ({
-      ...planMove({ flow: FLOW, stage: DONE, card: { number: 1, title: "x" }, repositories: [now] }),
-      steps: [],
-    });
+    const plan = (now: RepositoryState) =>
+      planMove({ flow: FLOW, stage: DONE, card: { number: 1, title: "x" }, repositories: [now] });
     const judged = (now: RepositoryState, isArmed: boolean) =>
       said(
         judgeReadiness({
           stage: DONE,
-          plan: { ...plan(now), reasons: [full, ...plan(now).reasons] },
+          reasons: [full, ...plan(now).reasons],
+          doubts: plan(now).likelyRefusals,
           repositories: [now],
           armedWith: isArmed ? workByRepository([now]) : null,
           headAges: new Map([["web", CHECKS_START_MS]]),

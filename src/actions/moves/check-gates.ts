@@ -63,16 +63,17 @@ export async function checkGates(
 export const needsCommits = ({ card, stage, mover }: StageEntry): boolean =>
   mover !== undefined && stage.gates?.secondPerson === true && card.stageId !== stage.id;
 
-/** The refusals by gates after an inspection. A job that resumes a move checks them again. */
-export async function checkInspectedGates(
+/**
+ * The refusals by gates that judge the commits of a card. The other gates were checked when the move
+ * began or was resumed: it has a place in its stage, and the flow does not change during it.
+ */
+export async function checkCommitGates(
   deps: Pick<Deps, "db">,
   transition: StageEntry,
   repositories: readonly RepositoryState[],
 ): Promise<BlockedReason[]> {
   const { card, stage, mover } = transition;
-  if (!mover) return [];
-  const refused = await checkGates(deps.db, transition, mover);
-  if (refused.length > 0 || !needsCommits(transition)) return refused;
+  if (!mover || !needsCommits(transition)) return [];
   const personId = await findPerson(deps.db, card.workspaceId, mover.actorId);
   const reasons: BlockedReason[] = [];
   const hasPlan = ruleRequires(stage.rule, "branch");

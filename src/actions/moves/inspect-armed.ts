@@ -1,6 +1,8 @@
 import { Problem } from "../../errors.ts";
 import { stageOf } from "../../flow/flow.ts";
-import { headsOf, REPOSITORIES_CHANGED, type Disarming, type Readiness } from "../../flow/readiness.ts";
+import { finalOf, lacksPullRequest, type FinalDecision, type Run } from "../../flow/decide.ts";
+import type { BlockedReason } from "../../flow/refusal.ts";
+import { headsOf, REPOSITORIES_CHANGED, type Disarming } from "../../flow/readiness.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import {
   findArmed,
@@ -22,9 +24,8 @@ import { disarm, EXPIRED, STAGE_CHANGED } from "./armed-move.ts";
 import { checkGates, lockAndCheckGates } from "./check-gates.ts";
 import { inspectCards, inspectUntilDecided, LAG_PAUSE_MS } from "./inspect-card.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
-import { readReadiness } from "./read-readiness.ts";
 import { runUnattended } from "./resume-move.ts";
-import { lockTransition, startMove, type RunningMove, type Transition } from "./start-move.ts";
+import { insertMove, lockTransition, type RunningMove, type Transition } from "./start-move.ts";
 
 export const INSPECT_ALL_ARMED = "inspect-all-armed";
 
@@ -51,11 +52,11 @@ export async function inspectArmed(deps: Deps, cardId: string): Promise<void> {
   await continueAttempt(deps, armed.attemptId, async (own) => {
     const transition = await permittedTransition(own, armed);
     if (!transition) return;
-    const inspection = await inspectUntilDecided(own, transition);
-    if (inspection.plan.isForgeLagging) return inspectArmedSoon(own.db, cardId, LAG_PAUSE_MS);
-    const readiness = await readReadiness(own.db, transition, inspection, armed.armedWith);
-    if (readiness.state === "ready") return runArmed(own, armed, transition.card);
-    await saveOrDisarm(own, armed, readiness);
+    const { decision } = await inspectUntilDecided(own, transition);
+    if (lacksPullRequest(decision)) return inspectArmedSoon(own.db, cardId, LAG_PAUSE_MS);
+    const final = finalOf(decision);
+    if (final.state === "run") return runArmed(own, armed, transition.card);
+    await saveOrDisarm(own, armed, final);
   });
 }
 
@@ -88,11 +89,11 @@ export async function inspectAllArmed(deps: Deps): Promise<void> {
 
 async function inspectTogether(deps: Deps, due: readonly ArmedTransition[]): Promise<void> {
   const transitions = due.map(({ transition }) => transition);
-  for (const [at, inspection] of (await inspectCards(deps, transitions)).entries()) {
-    const { armed, transition } = due[at]!;
-    const readiness = await readReadiness(deps.db, transition, inspection, armed.armedWith);
-    const isWaiting = readiness.state === "waiting";
-    await saveWaitingFor(deps.db, armed.id, isWaiting ? readiness.waitingFor : armed.waitingFor);
+  for (const [at, { decision }] of (await inspectCards(deps, transitions)).entries()) {
+    const { armed } = due[at]!;
+    const final = finalOf(decision);
+    const isWaiting = final.state === "wait";
+    await saveWaitingFor(deps.db, armed.id, isWaiting ? final.waitingFor : armed.waitingFor);
     // The job of the card runs or disarms the move, after another inspection.
     if (!isWaiting) await inspectArmedSoon(deps.db, armed.cardId, 0);
   }
@@ -102,20 +103,20 @@ async function inspectTogether(deps: Deps, due: readonly ArmedTransition[]): Pro
 async function saveOrDisarm(
   deps: Deps,
   armed: ArmedMove,
-  readiness: Exclude<Readiness, { readonly state: "ready" }>,
+  decision: Exclude<FinalDecision, Run>,
 ): Promise<void> {
-  switch (readiness.state) {
-    case "waiting":
-      await saveWaitingFor(deps.db, armed.id, readiness.waitingFor);
-      if (readiness.endsInMs !== null) await inspectArmedIn(deps.db, armed.cardId, readiness.endsInMs);
+  switch (decision.state) {
+    case "wait":
+      await saveWaitingFor(deps.db, armed.id, decision.waitingFor);
+      if (decision.endsInMs !== null) await inspectArmedIn(deps.db, armed.cardId, decision.endsInMs);
       return;
-    case "refused": {
-      const [first] = readiness.reasons;
+    case "refuse": {
+      const [first] = decision.reasons;
       if (first) await disarmUnlessMoving(deps, armed, first);
       return;
     }
-    case "changed":
-      await disarmUnlessMoving(deps, armed, readiness.disarming);
+    case "disarm":
+      await disarmUnlessMoving(deps, armed, decision.disarming);
   }
 }
 
@@ -140,20 +141,26 @@ async function permittedTransition(deps: Deps, armed: ArmedMove): Promise<Transi
   if (!card || !project) return null;
   const stage = stageOf(project.flow, armed.stageId);
   const transition = stage && { card, project, stage };
-  const why = await disarmingOf(deps, armed, transition);
+  const { actorId, isHuman, armedWith } = armed;
+  const mover = { actorId, isHuman };
+  const entryReasons = transition ? await checkGates(deps.db, transition, mover) : [];
+  const why = (await disarmingOf(deps, armed, transition)) ?? entryReasons.find(endsWaiting);
   if (why) {
     await disarmUnlessMoving(deps, armed, why);
     return null;
   }
-  const { actorId, isHuman, armedWith } = armed;
   return transition
-    ? { ...transition, mover: { actorId, isHuman }, headShas: headsOf(armedWith), mayWait: true }
+    ? { ...transition, mover, headShas: headsOf(armedWith), waiting: { armedWith }, entryReasons }
     : null;
 }
 
+/** A full stage lets an armed move wait. Other gates end it. */
+const endsWaiting = ({ reason }: BlockedReason): boolean => reason !== "wip_limit";
+
+/** Why a move may not run any more, apart from gates. */
 async function disarmingOf(
   { db }: Pick<Deps, "db">,
-  { cardId, isExpired, actorId, isHuman, armedWith }: ArmedMove,
+  { cardId, isExpired, actorId, armedWith }: ArmedMove,
   transition: Transition | undefined,
 ): Promise<Disarming | null> {
   if (isExpired) return EXPIRED;
@@ -161,9 +168,7 @@ async function disarmingOf(
   if (!(await mayEnter(db, actorId, transition))) return NO_LONGER_PERMITTED;
   const links = await listLinks(db, cardId);
   const isKnown = links.every(({ repository }) => armedWith[repository.id] !== undefined);
-  if (!isKnown || links.length !== Object.keys(armedWith).length) return REPOSITORIES_CHANGED;
-  const refused = await checkGates(db, transition, { actorId, isHuman });
-  return refused.find(({ reason }) => reason !== "wip_limit") ?? null;
+  return isKnown && links.length === Object.keys(armedWith).length ? null : REPOSITORIES_CHANGED;
 }
 
 /** Starts the armed move and runs it. Another process may do so first. */
@@ -191,18 +196,18 @@ async function startArmed(
   const transition = await lockTransition(trx, card, stageId, requestId);
   const current = transition?.armed;
   if (!transition || !current || current.id !== id || transition.open) return null;
-  const why = await disarmingOf({ db: trx }, current, transition);
+  const mover = { actorId, isHuman };
+  const refused = await lockAndCheckGates(trx, transition, mover);
+  const why = (await disarmingOf({ db: trx }, current, transition)) ?? refused.find(endsWaiting);
   if (why) {
     await disarm(trx, current, why);
     return null;
   }
-  const full = await lockAndCheckGates(trx, transition, { actorId, isHuman });
-  if (full.length > 0) {
-    await saveWaitingFor(trx, id, full);
+  if (refused.length > 0) {
+    await saveWaitingFor(trx, id, refused);
     return null;
   }
   const whenReady = { armedId: id, isArmed: true, expiresInHours: 0 };
-  const request = { actorId, isHuman, index, requestId, headShas: headsOf(armedWith), whenReady };
-  const begun = await startMove(deps, trx, transition, request);
-  return begun.state === "started" ? { transition, move: begun.move } : null;
+  const request = { ...mover, index, requestId, headShas: headsOf(armedWith), whenReady };
+  return { transition, move: await insertMove(deps, trx, transition, request) };
 }

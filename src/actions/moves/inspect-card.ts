@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectionRefusal, isRefusal } from "../../flow/refusal.ts";
 import { targetOf, ruleRequires } from "../../flow/flow.ts";
-import { planMove, type MovePlan, type RepositoryState } from "../../flow/move.ts";
+import { decide, type Decision, type DecisionQuestion, type WaitingFacts } from "../../flow/decide.ts";
+import type { RepositoryState } from "../../flow/move.ts";
+import { workByRepository } from "../../flow/readiness.ts";
 import type { BranchInspection, InspectOptions } from "../../forge/pull-requests.ts";
 import type { Forge } from "../../forge/forge.ts";
 import type { Db } from "../../store/db/connect.ts";
+import { readHeadAges } from "../../store/cards/armed-moves.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { listBranchStarts } from "../../store/events/timeline.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
 import type { Transition } from "./start-move.ts";
-import { checkInspectedGates, needsCommits } from "./check-gates.ts";
+import { checkCommitGates, needsCommits } from "./check-gates.ts";
 import { intentKey, type CardPullRequest } from "./record-effects.ts";
 
 /** What an inspection needs. */
@@ -19,11 +22,11 @@ export interface InspectDeps {
   readonly forge: Pick<Forge, "inspect">;
 }
 
-/** The state of a card's repositories, and the plan for entering a stage that follows from it. */
+/** The facts about a card's repositories, and the decision about its stage that follows from them. */
 export interface Inspection {
   readonly links: readonly Link[];
-  readonly repositories: readonly RepositoryState[];
-  readonly plan: MovePlan;
+  readonly question: DecisionQuestion;
+  readonly decision: Decision;
 }
 
 /** How long to wait while GitHub computes whether a branch can be merged, in milliseconds. */
@@ -35,8 +38,7 @@ export const LAG_PAUSE_MS = 5_000;
 
 /**
  * Inspects all repositories of a card on GitHub. A branch without a pull request may start from
- * another target than the stage merges into. Such branches are inspected once more, against the
- * target that they started from.
+ * another target than the stage merges into. Such branches are compared with both targets.
  */
 export async function inspectCard(deps: InspectDeps, transition: Transition): Promise<Inspection> {
   const [inspection] = await inspectCards(deps, [transition]);
@@ -55,28 +57,26 @@ export async function inspectCards(
       links: await listLinks(deps.db, transition.card.id),
     })),
   );
-  const found = await inspectLinks(
-    deps,
-    cards.flatMap(({ transition, links }) => links.map((link) => [link, targetIn(transition)] as const)),
-    {
-      includesCommits: transitions.some(needsCommits),
-      includesRules: transitions.some(({ mayWait }) => mayWait === true),
-    },
+  const comparisons = cards.flatMap(({ transition, links }) =>
+    links.flatMap((link) => comparisonsOf(link, transition)),
   );
-  // If the branch started from another target, the commits that this target lacks may not be the
-  // card's.
-  const withoutPullRequest = cards.flatMap(({ transition, links }) => {
-    const start = startTargetOf(transition);
-    if (targetIn(transition) === start) return [];
-    return links.filter((link) => lacksPullRequest(found.get(link))).map((link) => [link, start] as const);
+  const found = await inspectComparisons(deps, comparisons, {
+    includesCommits: transitions.some(needsCommits),
+    includesRules: transitions.some(({ waiting }) => waiting !== undefined),
   });
-  const againstStart = await inspectLinks(deps, withoutPullRequest);
   return Promise.all(
     cards.map(({ transition, links }) => {
-      const repositories = links.map((link) => stateOf(link, found.get(link), againstStart.get(link)));
-      return planInspected(deps, transition, links, repositories);
+      const repositories = links.map((link) => stateOf(link, transition, found));
+      return decideInspected(deps, transition, links, repositories);
     }),
   );
+}
+
+/** A card's branch in one repository, compared with one of its targets. */
+interface Comparison {
+  readonly link: Link;
+  /** Null for the repository's default branch. */
+  readonly targetBranch: string | null;
 }
 
 const startTargetOf = ({ project, card }: Transition): string | null => targetOf(project.flow, card.hotfix);
@@ -86,52 +86,91 @@ const targetIn = (transition: Transition): string | null => {
   return rule.type === "merge" ? rule.into : startTargetOf(transition);
 };
 
-const stateOf = (
+/** With the target of the stage, and with that which branches start from if it may matter. */
+function comparisonsOf(link: Link, transition: Transition): Comparison[] {
+  const start = startTargetOf(transition);
+  const target = targetIn(transition);
+  const hasPullRequest = link.pullRequests.some(({ headBranch }) => headBranch === link.branchName);
+  return target === start || hasPullRequest
+    ? [{ link, targetBranch: target }]
+    : [target, start].map((targetBranch) => ({ link, targetBranch }));
+}
+
+function stateOf(link: Link, transition: Transition, found: Inspected): RepositoryState {
+  const [ofStage, ofStart] = comparisonsOf(link, transition).map(({ targetBranch }) =>
+    found.get(link)?.get(targetBranch),
+  );
+  const hasPullRequest = ofStage?.refusal === undefined && (ofStage?.pullRequests.length ?? 0) > 0;
+  return {
+    repositoryId: link.repository.id,
+    fullName: link.repository.fullName,
+    branchName: link.branchName,
+    ...shownIn(link, ofStage),
+    ...(ofStart && !hasPullRequest && { start: shownIn(link, ofStart) }),
+  };
+}
+
+const shownIn = (
   link: Link,
   found: BranchInspection | undefined,
-  againstStart: BranchInspection | undefined,
-): RepositoryState => ({
-  repositoryId: link.repository.id,
-  fullName: link.repository.fullName,
-  branchName: link.branchName,
+): Pick<RepositoryState, "facts" | "isForgeLagging"> => ({
   facts: found ? (found.refusal ?? found) : connectionRefusal(link.repository.broken ?? "not_granted"),
   isForgeLagging: isForgeLagging(link, found),
-  hasNoOwnCommits: hasNoOwnCommits(againstStart),
 });
 
-async function planInspected(
+async function decideInspected(
   deps: InspectDeps,
   transition: Transition,
   links: readonly Link[],
   repositories: readonly RepositoryState[],
 ): Promise<Inspection> {
-  const { card, project, stage, headShas = null } = transition;
-  const plan = planMove({ flow: project.flow, stage, card, repositories, headShas });
-  const refused = await checkInspectedGates(deps, transition, repositories);
-  if (refused.length === 0) return { links, repositories, plan };
-  return { links, repositories, plan: { ...plan, steps: [], reasons: [...refused, ...plan.reasons] } };
+  const { card, project, stage, headShas = null, entryReasons = [] } = transition;
+  const ofCommits = await checkCommitGates(deps, transition, repositories);
+  const question: DecisionQuestion = {
+    flow: project.flow,
+    stage,
+    card,
+    repositories,
+    headShas,
+    gateReasons: [...entryReasons, ...ofCommits],
+    waiting: await waitingFacts(deps.db, transition, repositories),
+  };
+  return { links, question, decision: decide(question) };
 }
 
-async function inspectLinks(
+async function waitingFacts(
+  db: Db,
+  { card, waiting }: Transition,
+  repositories: readonly RepositoryState[],
+): Promise<WaitingFacts | null> {
+  if (!waiting) return null;
+  const work = waiting.armedWith ?? workByRepository(repositories);
+  return { armedWith: waiting.armedWith, headAges: await readHeadAges(db, card.id, work) };
+}
+
+/** What GitHub shows, by link and target. */
+type Inspected = ReadonlyMap<Link, ReadonlyMap<string | null, BranchInspection>>;
+
+async function inspectComparisons(
   deps: InspectDeps,
-  links: readonly (readonly [link: Link, targetBranch: string | null])[],
-  options: Pick<InspectOptions, "includesCommits" | "includesRules"> = {},
-): Promise<Map<Link, BranchInspection>> {
-  const asked = links.flatMap(([link, targetBranch]) => {
+  comparisons: readonly Comparison[],
+  options: Pick<InspectOptions, "includesCommits" | "includesRules">,
+): Promise<Inspected> {
+  const asked = comparisons.flatMap(({ link, targetBranch }) => {
     const { forgeRef: repository } = link.repository;
     return repository ? [{ link, question: { repository, branchName: link.branchName, targetBranch } }] : [];
   });
-  if (asked.length === 0) return new Map();
+  const inspected = new Map<Link, Map<string | null, BranchInspection>>();
+  if (asked.length === 0) return inspected;
   const found = await deps.forge.inspect(
     asked.map(({ question }) => question),
     options,
   );
-  return new Map(
-    asked.flatMap(({ link }, at) => {
-      const inspection = found[at];
-      return inspection ? [[link, inspection] as const] : [];
-    }),
-  );
+  for (const [at, { link, question }] of asked.entries()) {
+    const byTarget = inspected.get(link) ?? new Map<string | null, BranchInspection>();
+    inspected.set(link, byTarget.set(question.targetBranch, found[at]!));
+  }
+  return inspected;
 }
 
 /** Whether webhooks have reported a newer pull request of the branch than GitHub shows. */
@@ -143,13 +182,6 @@ function isForgeLagging({ branchName, pullRequests }: Link, found: BranchInspect
       isFresh && number > shownUpTo && headBranch === branchName && targetBranch === found.target.name,
   );
 }
-
-/** Whether a branch has commits and never had a pull request. */
-const lacksPullRequest = (found: BranchInspection | undefined): boolean =>
-  found?.refusal === undefined && found?.pullRequests.length === 0 && (found.aheadBy ?? 0) > 0;
-
-const hasNoOwnCommits = (found: BranchInspection | undefined): boolean =>
-  found !== undefined && found.refusal === undefined && found.aheadBy === 0;
 
 /**
  * Inspects a card at growing intervals until GitHub has computed mergeability, and has closed pull
@@ -163,38 +195,15 @@ export async function inspectUntilDecided(deps: InspectDeps, transition: Transit
   // starts after it.
   const inspectedAt = performance.now();
   for (let pause = 250; ; pause *= 2) {
-    const { reasons, isUndecided, mayBeMerged } = inspection.plan;
-    const mergeabilityWait = isUndecided && reasons.length === 0 ? MERGEABILITY_WAIT_MS : 0;
-    const until = mayBeMerged ? inspectedAt + LANDING_WAIT_MS : startedAt + mergeabilityWait;
+    const { decision } = inspection;
+    if (decision.state !== "read_again" || decision.missing === "pull_request") return inspection;
+    const until =
+      decision.missing === "merge" ? inspectedAt + LANDING_WAIT_MS : startedAt + MERGEABILITY_WAIT_MS;
     if (performance.now() + pause > until) return inspection;
     await sleep(pause);
     inspection = await inspectCard(deps, transition);
   }
 }
-
-/**
- * For a card that was refused: returns the steps that the stages before the refusing one still
- * require. They create the branch, or open a draft pull request for a branch with commits that never
- * had one. Null if there are none, or if those stages would refuse the card too.
- */
-export async function inspectEarlierStages(
-  deps: InspectDeps,
-  transition: Transition,
-  refused: Inspection,
-): Promise<Inspection | null> {
-  const lacking = new Set(
-    refused.repositories.filter(lacksBranchOrDraft).map(({ repositoryId }) => repositoryId),
-  );
-  if (lacking.size === 0) return null;
-  const rule = { type: "draft_pull_request", into: null } as const;
-  const inspection = await inspectCard(deps, { ...transition, stage: { ...transition.stage, rule } });
-  const steps = inspection.plan.steps.filter(({ repositoryId }) => lacking.has(repositoryId));
-  if (inspection.plan.reasons.length > 0 || steps.length === 0) return null;
-  return { ...inspection, plan: { ...inspection.plan, steps } };
-}
-
-const lacksBranchOrDraft = ({ branchName, facts }: RepositoryState): boolean =>
-  !isRefusal(facts) && (branchName === null || (facts.pullRequests.length === 0 && (facts.aheadBy ?? 0) > 0));
 
 /**
  * A cached inspection for a card without any branch: it needs only the trunk tips, which pushes
@@ -210,7 +219,7 @@ export async function planFromStoredTips(
   if (links.some(({ branchName }) => branchName !== null)) return null;
   const repositories = await Promise.all(links.map((link) => withoutBranch(deps, transition, link)));
   const known = repositories.filter((state) => state !== null);
-  return known.length < links.length ? null : planInspected(deps, transition, links, known);
+  return known.length < links.length ? null : decideInspected(deps, transition, links, known);
 }
 
 /**
@@ -248,7 +257,7 @@ export async function planFromStoredState(
     const facts = { target: { name, sha: firstSha }, headSha, aheadBy: null, pullRequests: [] };
     repositories.push({ repositoryId: repository.id, fullName: repository.fullName, branchName, facts });
   }
-  return planInspected(deps, transition, links, repositories);
+  return decideInspected(deps, transition, links, repositories);
 }
 
 /** Null if the trunk's tip is not known, or the repository cannot be reached. */
@@ -271,9 +280,9 @@ interface LeftQueue extends Omit<CardPullRequest, "branchName" | "nodeId"> {
   readonly reason: string | null;
 }
 
-export async function listOutOfQueue(deps: InspectDeps, { repositories }: Inspection): Promise<LeftQueue[]> {
+export async function listOutOfQueue(deps: InspectDeps, { question }: Inspection): Promise<LeftQueue[]> {
   const left: LeftQueue[] = [];
-  for (const { repositoryId, fullName, facts } of repositories) {
+  for (const { repositoryId, fullName, facts } of question.repositories) {
     if (isRefusal(facts)) continue;
     for (const { number: prNumber, state, isInMergeQueue, targetBranch, headSha } of facts.pullRequests) {
       if (state !== "open" || isInMergeQueue) continue;
@@ -294,10 +303,10 @@ export async function listOutOfQueue(deps: InspectDeps, { repositories }: Inspec
 
 /** Whether an inspection shows a pull request in GitHub's merge queue. */
 export function isInQueue(
-  { repositories }: Inspection,
+  { question }: Inspection,
   { repositoryId, prNumber }: { readonly repositoryId: string; readonly prNumber: number },
 ): boolean {
-  const facts = repositories.find((repository) => repository.repositoryId === repositoryId)?.facts;
+  const facts = question.repositories.find((repository) => repository.repositoryId === repositoryId)?.facts;
   if (!facts || isRefusal(facts)) return false;
   return facts.pullRequests.some(({ number, isInMergeQueue }) => number === prNumber && isInMergeQueue);
 }

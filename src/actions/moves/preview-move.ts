@@ -1,7 +1,7 @@
-import { isGateReason } from "../../flow/gates.ts";
+import { decide, finalOf, type Decision, type FollowingStep } from "../../flow/decide.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { stageOf } from "../../flow/flow.ts";
-import { needsGit, roleToEnter, type MovePlan, type MoveStep } from "../../flow/move.ts";
+import { needsGit, roleToEnter, type MoveStep } from "../../flow/move.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
@@ -11,8 +11,7 @@ import { forgeAbout } from "../cards/live-reads.ts";
 import type { Deps } from "../deps.ts";
 import { checkGates, type Mover } from "./check-gates.ts";
 import type { Transition } from "./start-move.ts";
-import { inspectCard, inspectEarlierStages, type InspectDeps, type Inspection } from "./inspect-card.ts";
-import { readReadiness } from "./read-readiness.ts";
+import { inspectCard, type InspectDeps } from "./inspect-card.ts";
 
 /** `unknown` while GitHub computes mergeability, or if the move must write before that is known. */
 export const CERTAINTIES = ["certain", "likely", "unknown"] as const;
@@ -82,62 +81,32 @@ async function previewEntry(
   if (reasons.length > 0) return { ...withoutGit, wouldMove: false, reasons };
   if (!needsGit(card.stageId, stage, await countLinks(deps.db, card.id)))
     return { ...withoutGit, wouldMove: true, reasons: [] };
-  const inspection = await inspectCard(deps, { ...transition, mayWait: stage.rule.type === "merge" });
-  const readiness = await readReadiness(deps.db, transition, inspection, null);
-  return {
-    ...(await previewGit(deps, transition, inspection)),
-    whenReady:
-      readiness.state === "waiting"
-        ? { wouldArm: true, certainty: "likely", waitingFor: readiness.waitingFor }
-        : ARMS_NOTHING,
-  };
+  const waiting = stage.rule.type === "merge" ? { armedWith: null } : undefined;
+  const { question, decision } = await inspectCard(deps, { ...transition, waiting });
+  return { ...previewOf(decide({ ...question, waiting: null })), whenReady: previewWaiting(decision) };
 }
 
-type MovePreview = Omit<Preview, "whenReady">;
+const previewWaiting = (decision: Decision): Preview["whenReady"] => {
+  const final = finalOf(decision);
+  return final.state === "wait"
+    ? { wouldArm: true, certainty: "likely", waitingFor: final.waitingFor }
+    : ARMS_NOTHING;
+};
 
-async function previewGit(
-  deps: InspectDeps,
-  transition: Transition,
-  inspection: Inspection,
-): Promise<MovePreview> {
-  const { reasons } = inspection.plan;
-  if (reasons.length === 0) return previewOf(transition, inspection.plan);
-  if (reasons.some(isGateReason)) return { wouldMove: false, certainty: "certain", steps: [], reasons };
-  const earlier = await inspectEarlierStages(deps, transition, inspection);
-  const steps = (earlier?.plan.steps ?? []).map(toPreviewed);
-  return { wouldMove: false, certainty: "certain", steps, reasons };
+/** What a decision about a move that does not wait means before the move. */
+export function previewOf(decision: Decision): Omit<Preview, "whenReady"> {
+  const final = finalOf(decision);
+  if (final.state === "wait" || final.state === "disarm") throw new Error("a move that does not wait");
+  const steps = [...final.steps, ...("following" in final ? final.following : [])].map(toPreviewed);
+  if (final.state === "refuse")
+    return { wouldMove: false, certainty: "certain", steps, reasons: final.reasons };
+  if (final.doubts.length > 0) return { wouldMove: false, certainty: "likely", steps, reasons: final.doubts };
+  const isUnknown = decision.state === "read_again" || final.isDecidedAgain;
+  const certainty = isUnknown ? "unknown" : steps.length === 0 ? "certain" : "likely";
+  return { wouldMove: true, certainty, steps, reasons: [] };
 }
 
-function previewOf(transition: Transition, plan: MovePlan): MovePreview {
-  const steps = stepsOf(transition, plan);
-  if (plan.likelyRefusals.length > 0) {
-    // A move with several merges is refused for a likely refusal. With a single merge, GitHub
-    // decides.
-    const refusesItself = steps.filter(({ action }) => action === "merge").length > 1;
-    const certainty = refusesItself ? "certain" : "likely";
-    return { wouldMove: false, certainty, steps: refusesItself ? [] : steps, reasons: plan.likelyRefusals };
-  }
-  if (plan.isUndecided || plan.isForgeLagging || plan.needsReplan) {
-    return { wouldMove: true, certainty: "unknown", steps, reasons: [] };
-  }
-  return { wouldMove: true, certainty: steps.length === 0 ? "certain" : "likely", steps, reasons: [] };
-}
-
-/** The steps of a plan, and those the planner adds after the next inspection. */
-function stepsOf({ stage }: Transition, plan: MovePlan): PreviewedStep[] {
-  const steps = plan.steps.map(toPreviewed);
-  if (stage.rule.type !== "merge") return steps;
-  const following = (action: MoveStep["action"], next: MoveStep["action"]): PreviewedStep[] =>
-    steps.filter((step) => step.action === action).map((step) => ({ ...step, action: next }));
-  return [
-    ...steps,
-    ...following("restore_branch", "open_pull_request"),
-    ...following("restore_branch", "merge"),
-    ...following("open_pull_request", "merge"),
-  ];
-}
-
-const toPreviewed = (step: MoveStep): PreviewedStep => ({
+const toPreviewed = (step: MoveStep | FollowingStep): PreviewedStep => ({
   action: step.action,
   fullName: step.fullName,
   branchName: step.branchName,

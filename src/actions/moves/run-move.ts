@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nothingPushedYet } from "../../flow/branch-refusals.ts";
+import { finalOf, lacksPullRequest, type Refuse, type Wait } from "../../flow/decide.ts";
 import { type BlockedReason, blockedReason, isRefusal, queueRejected } from "../../flow/refusal.ts";
-import type { MergedWork, MoveStep } from "../../flow/move.ts";
-import { isGateReason } from "../../flow/gates.ts";
+import { planMove, type MergedWork, type MoveStep } from "../../flow/move.ts";
 import { workByRepository } from "../../flow/readiness.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { findArmed } from "../../store/cards/armed-moves.ts";
@@ -12,9 +12,9 @@ import { listRecordedMerges, type RecordedMerge } from "../../store/ops/operatio
 import type { Deps } from "../deps.ts";
 import { addConflictingFiles } from "../reconcile/recheck-blocked.ts";
 import { unavailable } from "../unavailable.ts";
+import { checkGates } from "./check-gates.ts";
 import type { RunningMove, Transition } from "./start-move.ts";
 import {
-  inspectEarlierStages,
   inspectUntilDecided,
   planFromStoredTips,
   isInQueue,
@@ -24,7 +24,6 @@ import {
 import { intentKey, recordEarlierEffects, recordMerged } from "./record-effects.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
 import type { MoveMerges, MoveOutcome } from "./move-outcome.ts";
-import { readReadiness } from "./read-readiness.ts";
 import { recordIntentOrThrow, intentOf, runStep, type StepContext } from "./run-step.ts";
 
 interface MoveContext extends StepContext {
@@ -61,9 +60,11 @@ async function inspectAndRun(
   { card, project, stage }: Transition,
   move: RunningMove,
 ): Promise<MoveOutcome> {
-  const { headShas, whenReady } = move;
-  const mayWait = whenReady !== null && stage.rule.type === "merge";
-  const transition: Transition = { card, project, stage, headShas, mover: move, mayWait };
+  const { headShas } = move;
+  const waiting = await waitingOf(unguarded, { card, stage }, move);
+  // A move that was started elsewhere is not trusted to have passed the gates.
+  const entryReasons = move.isResumed ? await checkGates(unguarded.db, { card, stage }, move) : [];
+  const transition: Transition = { card, project, stage, headShas, mover: move, waiting, entryReasons };
   const isPermitted = (): Promise<boolean> => mayEnter(unguarded.db, move.actorId, transition);
   const deps: Deps = { ...unguarded, forge: unguarded.forge.withWriteGuard(isPermitted) };
   const until = performance.now() + MERGE_WAIT_MS;
@@ -71,14 +72,26 @@ async function inspectAndRun(
   let inspection =
     (await planFromStoredTips(deps, transition)) ?? (await inspectUntilDecided(deps, transition));
   for (let count = 1; ; count++) {
-    if (count === 1 || move.isResumed) await recordEarlierEffects(deps, context, inspection.repositories);
+    const { repositories } = inspection.question;
+    if (count === 1 || move.isResumed) await recordEarlierEffects(deps, context, repositories);
     const afterQueue = move.isResumed ? await endIfOutOfQueue(deps, context, inspection, count === 1) : null;
-    const outcome = afterQueue ?? (await runPlan(deps, context, inspection, until));
+    const outcome = afterQueue ?? (await act(deps, context, inspection, until));
     if (outcome !== "inspect_again") return outcome;
     if (count === MAX_INSPECTIONS) throw new ForgeUnavailable("GitHub does not show what was just changed");
     if (count > 1) await sleep(200 * 2 ** count);
     inspection = await inspectUntilDecided(deps, transition);
   }
+}
+
+/** What the move was armed with if it may wait, which only merges do. */
+async function waitingOf(
+  { db }: Deps,
+  { card, stage }: Pick<Transition, "card" | "stage">,
+  { whenReady }: RunningMove,
+): Promise<Transition["waiting"]> {
+  if (whenReady === null || stage.rule.type !== "merge") return undefined;
+  const armed = whenReady.isArmed ? await findArmed(db, card.id) : null;
+  return { armedWith: armed?.armedWith ?? null };
 }
 
 /**
@@ -96,7 +109,8 @@ async function endIfOutOfQueue(
   if (left.length === 0) return null;
   const removed = context.operation.isOverdue ? left : left.filter(({ reason }) => reason !== null);
   if (removed.length === 0) {
-    const queued = [...left, ...inspection.plan.steps.filter((step) => step.action === "merge")];
+    const { steps } = planMove(inspection.question);
+    const queued = [...left, ...steps.filter((step) => step.action === "merge")];
     const distinct = new Map(queued.map((pull) => [pull.repositoryId, mergeOf(pull)]));
     return {
       state: "queued",
@@ -113,75 +127,54 @@ async function endIfOutOfQueue(
   return refuse(deps, context, inspection, reasons, removed[0]?.headSha);
 }
 
-/** Runs the plan of an inspection, as far as it can be run before the next inspection. */
-async function runPlan(
+/** Does what the decision says, as far as it can be done before the next inspection. */
+async function act(
   deps: Deps,
   context: MoveContext,
   inspection: Inspection,
   until: number,
 ): Promise<RunResult> {
-  const { plan } = inspection;
-  if (context.mayWait) {
-    const outcome = await waitOrRefuse(deps, context, inspection);
-    if (outcome) return outcome;
+  const { decision } = inspection;
+  const final = finalOf(decision);
+  const isRefusedOrWaits = final.state === "refuse" || final.state === "wait";
+  if (lacksPullRequest(decision) && !isRefusedOrWaits) return "inspect_again";
+  switch (final.state) {
+    case "wait":
+      return wait(deps, context, inspection, final);
+    case "disarm":
+      // The inspection that follows disarms it.
+      return wait(deps, context, inspection, { waitingFor: [], endsInMs: 0 });
+    case "refuse":
+      return runAndRefuse(deps, context, inspection, final);
+    case "run": {
+      const blocker = await runSteps(deps, context, inspection, final.steps);
+      if (blocker === "changed" || (!blocker && final.isDecidedAgain)) return "inspect_again";
+      if (blocker) return refuse(deps, context, inspection, [blocker]);
+      return mergeAll(deps, context, inspection, final.steps, until);
+    }
   }
-  if (plan.reasons.some(isGateReason)) return refuse(deps, context, inspection, plan.reasons);
-  if (plan.reasons.length > 0) return runEarlierStages(deps, context, inspection);
-  if (plan.isForgeLagging) return "inspect_again";
-  const blocker = await runSteps(deps, context, inspection);
-  if (blocker === "changed") return "inspect_again";
-  if (blocker) return refuse(deps, context, inspection, [blocker]);
-  if (plan.needsReplan) return "inspect_again";
-  const merges = plan.steps.filter((step) => step.action === "merge");
-  // A likely refusal does not stop a single merge, because GitHub may accept it. It stops several
-  // merges, because the first ones could not be undone.
-  if (merges.length > 1 && plan.likelyRefusals.length > 0)
-    return refuse(deps, context, inspection, plan.likelyRefusals);
-  return mergeAll(deps, context, inspection, merges, until);
 }
 
-/**
- * Decides about a move with `whenReady` after its inspection. Returns the outcome if the move
- * waits, or if a likely refusal refuses it. Null if `runPlan` continues: it runs the move, or
- * refuses it for the plan's reasons. Requested changes refuse it, although GitHub merges into an
- * unprotected branch in spite of them.
- */
-async function waitOrRefuse(
+async function wait(
   deps: Deps,
   context: MoveContext,
   inspection: Inspection,
-): Promise<MoveOutcome | null> {
-  const { card, stage, operation } = context;
-  const { plan } = inspection;
-  const armed = operation.whenReady?.isArmed ? await findArmed(deps.db, card.id) : null;
-  const readiness = await readReadiness(deps.db, { card, stage }, inspection, armed?.armedWith ?? null);
-  const isLikely = (reason: BlockedReason): boolean => plan.likelyRefusals.includes(reason);
-  if (readiness.state === "refused" && readiness.reasons.some(isLikely))
-    return refuse(deps, context, inspection, readiness.reasons);
-  if (readiness.state === "refused" || readiness.state === "ready") return null;
-  // The inspection that follows disarms a move that has changed.
-  const waiting = readiness.state === "changed" ? { waitingFor: [], endsInMs: 0 } : readiness;
-  const { waitingFor, endsInMs } = waiting;
-  const armedWith = workByRepository(inspection.repositories);
-  return {
-    state: "waiting",
-    waitingFor,
-    endsInMs,
-    armedWith,
-    ...(await listMerges(deps, context, inspection)),
-  };
+  { waitingFor, endsInMs }: Pick<Wait, "waitingFor" | "endsInMs">,
+): Promise<MoveOutcome> {
+  const armedWith = workByRepository(inspection.question.repositories);
+  const merges = await listMerges(deps, context, inspection);
+  return { state: "waiting", waitingFor, endsInMs, armedWith, ...merges };
 }
 
-/** Refuses the card, but first runs the steps of the stages before this one. */
-async function runEarlierStages(
+/** Refuses the card, but first runs the steps that the refusal leaves. */
+async function runAndRefuse(
   deps: Deps,
   context: MoveContext,
   inspection: Inspection,
+  { reasons, steps }: Refuse,
 ): Promise<RunResult> {
-  const { reasons } = inspection.plan;
-  const earlier = await inspectEarlierStages(deps, context, inspection);
-  if (earlier === null) return refuse(deps, context, inspection, reasons);
-  const blocker = await runSteps(deps, context, earlier);
+  if (steps.length === 0) return refuse(deps, context, inspection, reasons);
+  const blocker = await runSteps(deps, context, inspection, steps);
   if (blocker === "changed") return "inspect_again";
   if (blocker) {
     const others = reasons.filter(({ repository }) => repository !== blocker.repository);
@@ -189,7 +182,7 @@ async function runEarlierStages(
   }
   const links = await listLinks(deps.db, context.card.id);
   const heads = new Map(links.map((link) => [link.repository.id, link.headSha]));
-  const created = earlier.plan.steps.filter((step) => step.action === "create_branch");
+  const created = steps.filter((step) => step.action === "create_branch");
   // An earlier attempt created this branch and it has commits since, so the refusal may be wrong.
   if (created.some(({ repositoryId, fromSha }) => heads.get(repositoryId) !== fromSha))
     return "inspect_again";
@@ -208,8 +201,9 @@ async function runSteps(
   deps: Deps,
   context: MoveContext,
   inspection: Inspection,
+  steps: readonly MoveStep[],
 ): Promise<BlockedReason | "changed" | null> {
-  for (const step of inspection.plan.steps) {
+  for (const step of steps) {
     if (step.action === "merge") continue;
     if (!(await mayEnter(deps.db, context.actorId, context)))
       return blockedReason(step.fullName, NO_LONGER_PERMITTED);
@@ -230,11 +224,12 @@ async function mergeAll(
   deps: Deps,
   context: MoveContext,
   inspection: Inspection,
-  merges: readonly MergeStep[],
+  steps: readonly MoveStep[],
   until: number,
 ): Promise<RunResult> {
   const queued: RecordedMerge[] = [];
-  for (const step of merges) {
+  for (const step of steps) {
+    if (step.action !== "merge") continue;
     const { forgeRef } = linkOf(inspection, step).repository;
     if (!forgeRef) throw new Error("a merge in a repository without an installation");
     const intent = intentOf(context, step.repositoryId, "merge", String(step.prNumber));
@@ -252,7 +247,7 @@ async function mergeAll(
       number: step.prNumber,
       headSha: step.headSha,
       method: context.project.flow.mergeMethod,
-      targetBranch: targetToCheck(inspection, step),
+      targetBranch: targetToCheck(steps, step),
       handle: known?.wasQueued ? undefined : (known?.handle ?? undefined),
     };
     const merged = await deps.forge.merge(
@@ -284,21 +279,26 @@ async function mergeAll(
 }
 
 /** The target that the merge has to check, unless `mark_ready` has just returned it. */
-function targetToCheck({ plan }: Inspection, { repositoryId, targetBranch }: MergeStep): string | undefined {
-  const isMarked = plan.steps.some(
-    (step) => step.action === "mark_ready" && step.repositoryId === repositoryId,
-  );
+function targetToCheck(
+  steps: readonly MoveStep[],
+  { repositoryId, targetBranch }: MergeStep,
+): string | undefined {
+  const isMarked = steps.some((step) => step.action === "mark_ready" && step.repositoryId === repositoryId);
   return isMarked ? undefined : targetBranch;
 }
 
-async function listMerges(deps: Deps, { operation }: MoveContext, { plan }: Inspection): Promise<MoveMerges> {
+async function listMerges(
+  deps: Deps,
+  { operation }: MoveContext,
+  { decision }: Inspection,
+): Promise<MoveMerges> {
   const promoted = await listRecordedMerges(deps.db, operation.id);
   const isOurs = ({ fullName, targetBranch, prNumber }: MergedWork): boolean =>
     promoted.some(
       (ours) =>
         ours.fullName === fullName && ours.targetBranch === targetBranch && ours.prNumber === prNumber,
     );
-  return { promoted, alreadyMerged: plan.mergedWork.filter((merge) => !isOurs(merge)) };
+  return { promoted, alreadyMerged: finalOf(decision).mergedWork.filter((merge) => !isOurs(merge)) };
 }
 
 const mergeOf = ({ fullName, targetBranch, prNumber }: RecordedMerge): RecordedMerge => ({
@@ -314,7 +314,7 @@ async function refuse(
   reasons: readonly BlockedReason[],
   refusedSha?: string,
 ): Promise<MoveOutcome> {
-  const state = inspection.repositories.find(({ fullName }) => fullName === reasons[0]?.repository);
+  const state = inspection.question.repositories.find(({ fullName }) => fullName === reasons[0]?.repository);
   const headSha = refusedSha ?? (state && !isRefusal(state.facts) ? state.facts.headSha : null);
   const named = await addConflictingFiles(deps, inspection, reasons);
   return { state: "refused", reasons: named, headSha, ...(await listMerges(deps, context, inspection)) };

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { busy, notFound, type Problem } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { needsGit, type HeadShas } from "../../flow/move.ts";
-import type { ArmingRequest } from "../../flow/readiness.ts";
+import type { ArmingRequest, WorkByRepository } from "../../flow/readiness.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { findArmed, type ArmedMove } from "../../store/cards/armed-moves.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
@@ -40,8 +40,13 @@ export interface Transition {
   readonly stage: Stage;
   /** The heads that the card's branches must have, or null. */
   readonly headShas?: HeadShas | null;
-  /** The card may wait until it is ready. Then the checks that its targets require are read too. */
-  readonly mayWait?: boolean;
+  /**
+   * Set if the card may wait until it is ready. Then the checks that its targets require are read
+   * too. `armedWith` is null while the move is being armed.
+   */
+  readonly waiting?: { readonly armedWith: WorkByRepository | null } | undefined;
+  /** What the gates refuse that need no call to GitHub, unless they were checked under a lock. */
+  readonly entryReasons?: readonly BlockedReason[];
   /** The mover that the gates judge; absent if nobody moves the card. */
   readonly mover?: Mover;
 }
@@ -68,6 +73,14 @@ interface LockedTransition extends Transition {
   readonly earlier: EarlierOperation | null;
   /** The card's move that waits until it is ready, or null. */
   readonly armed: ArmedMove | null;
+}
+
+/** What a caller asks for. */
+interface MoveRequest extends Mover {
+  readonly index: number;
+  readonly requestId: string;
+  readonly headShas?: HeadShas | null;
+  readonly whenReady?: ArmingRequest | null;
 }
 
 type StartedMove =
@@ -118,12 +131,7 @@ export async function startMove(
   deps: Deps,
   trx: Trx,
   transition: LockedTransition,
-  request: Mover & {
-    readonly index: number;
-    readonly requestId: string;
-    readonly headShas?: HeadShas | null;
-    readonly whenReady?: ArmingRequest | null;
-  },
+  request: MoveRequest,
 ): Promise<StartedMove> {
   const { card, stage, linkCount, open, earlier, armed } = transition;
   const { index, requestId, headShas = null, whenReady = null } = request;
@@ -155,6 +163,19 @@ export async function startMove(
     };
   }
   if (open) await abandonMove(trx, card, open);
+  return {
+    state: "started",
+    move: await insertMove(deps, trx, transition, { ...request, actorId, isHuman }),
+  };
+}
+
+/** Inserts a move that this process owns. The caller has checked the gates, and no move is unfinished. */
+export async function insertMove(
+  deps: Pick<Deps, "newId" | "instanceId">,
+  trx: Trx,
+  { card, stage }: Pick<Transition, "card" | "stage">,
+  { index, requestId, actorId, isHuman, headShas = null, whenReady = null }: MoveRequest,
+): Promise<RunningMove> {
   const id = deps.newId();
   await insertOperation(trx, {
     id,
@@ -169,7 +190,7 @@ export async function startMove(
     whenReady,
     holder: deps.instanceId,
   });
-  return { state: "started", move: { id, generation: 1, actorId, isHuman, index, headShas, whenReady } };
+  return { id, generation: 1, actorId, isHuman, index, headShas, whenReady };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { mergesAfter, ruleRequires, stageOf } from "../../flow/flow.ts";
+import { planMove } from "../../flow/move.ts";
 import { isRefusal } from "../../flow/refusal.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
@@ -77,13 +78,13 @@ const linkerOf = (deps: Deps, cardId: string, repositoryId: string): Promise<str
 /** Checks branches recorded as deleted: stores the head of existing ones, restores the others. */
 async function restoreBranches(deps: Deps, transition: Transition): Promise<void> {
   const { card } = transition;
-  const { links, repositories, plan } = await inspectCard(deps, transition);
-  for (const { repositoryId, facts } of repositories) {
+  const { links, question } = await inspectCard(deps, transition);
+  for (const { repositoryId, facts } of question.repositories) {
     const headSha = isRefusal(facts) ? null : facts.headSha;
     if (headSha !== null) await setHeadSha(deps.db, card.id, repositoryId, headSha);
   }
   const actorId = (await findLastMover(deps.db, card.id)) ?? card.createdBy;
-  for (const step of plan.steps) {
+  for (const step of planMove(question).steps) {
     const link = links.find(({ repository }) => repository.id === step.repositoryId);
     if (!link || step.action !== "restore_branch") continue;
     const context = { ...transition, actorId, operation: null };
@@ -96,8 +97,10 @@ async function restoreBranches(deps: Deps, transition: Transition): Promise<void
 /** Branches are attributed to the user who linked the repository, other steps to the last mover. */
 async function runMissingSteps(deps: Deps, transition: Transition): Promise<void> {
   const { card } = transition;
-  const { links, plan } =
+  const { links, question } =
     (await planFromStoredState(deps, transition)) ?? (await inspectCard(deps, transition));
+  // Each repository's steps run, also if another one refuses.
+  const plan = planMove(question);
   if (plan.isForgeLagging) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
   const moverId = (await findLastMover(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {

@@ -1,7 +1,7 @@
 import { isRefusal, type Blocked, type BlockedReason } from "../../flow/refusal.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { gateStillRefuses, isGateReason } from "../../flow/gates.ts";
-import { areSameReasons, remainingReasons, type RecheckedCard } from "../../flow/remaining-reasons.ts";
+import { areSameReasons, lacksPullRequest, remainingReasons, type RecheckedCard } from "../../flow/decide.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { findProject, type Project } from "../../store/cards/projects.ts";
@@ -45,7 +45,7 @@ export async function recheckBlocked(
     return;
   }
   const inspection = await inspectUntilDecided(deps, { card, project, stage });
-  if (inspection.plan.isForgeLagging) return recheckLater(LAG_PAUSE_MS);
+  if (lacksPullRequest(inspection.decision)) return recheckLater(LAG_PAUSE_MS);
   const hasNewPermissions = refusedAt === blocked.at;
   const rechecked = recheckedCard(blocked, project, inspection, hasNewPermissions);
   const remaining = [...gateReasons, ...remainingReasons({ ...blocked, reasons: others }, rechecked)];
@@ -68,17 +68,17 @@ async function remainingGateReasons(
 function recheckedCard(
   blocked: Blocked,
   { flow }: Project,
-  inspection: Inspection,
+  { question, decision }: Inspection,
   hasNewPermissions: boolean,
 ): RecheckedCard {
-  const shown = inspection.repositories.flatMap(({ fullName, facts }) =>
+  const shown = question.repositories.flatMap(({ fullName, facts }) =>
     !isRefusal(facts) ? [{ fullName, ...facts }] : [],
   );
   const queued = shown.filter(({ pullRequests }) =>
     pullRequests.some(({ isInMergeQueue }) => isInMergeQueue),
   );
   return {
-    plan: inspection.plan,
+    decision,
     headSha: shown.find(({ fullName }) => fullName === blocked.repository)?.headSha,
     queuedIn: queued.map(({ fullName }) => fullName),
     mergeMethod: flow.mergeMethod,
@@ -126,11 +126,11 @@ export const addConflictingFiles = (
 
 async function filesIn(
   deps: Deps,
-  { links, repositories }: Inspection,
+  { links, question }: Inspection,
   fullName: string,
 ): Promise<{ files?: readonly string[] }> {
   const forgeRef = links.find(({ repository }) => repository.fullName === fullName)?.repository.forgeRef;
-  const facts = repositories.find((repository) => repository.fullName === fullName)?.facts;
+  const facts = question.repositories.find((repository) => repository.fullName === fullName)?.facts;
   if (!forgeRef || !facts || isRefusal(facts) || facts.headSha === null) return {};
   const files = await deps.forge.changedOnBothSides(forgeRef, facts.target.name, facts.headSha);
   return files.length === 0 ? {} : { files };

@@ -1,0 +1,296 @@
+/**
+ * The one decision about a move. The move, its preview, the armed move and the recheck of a blocked
+ * card read the facts and act on it.
+ */
+import type { CardBranch } from "./branch-refusals.ts";
+import {
+  planMove,
+  type MergedWork,
+  type MovePlan,
+  type MoveQuestion,
+  type MoveStep,
+  type RepositoryState,
+} from "./move.ts";
+import { judgeReadiness, type Disarming, type WorkByRepository } from "./readiness.ts";
+import {
+  isConnectionRefusal,
+  isRefusal,
+  type Blocked,
+  type BlockedReason,
+  type RefusalReason,
+} from "./refusal.ts";
+
+export interface DecisionQuestion extends MoveQuestion {
+  /** What the gates of the stage refuse. */
+  readonly gateReasons: readonly BlockedReason[];
+  /** Set for a move that may wait until it is ready. */
+  readonly waiting: WaitingFacts | null;
+}
+
+export interface WaitingFacts {
+  /** Null while the move is being armed. */
+  readonly armedWith: WorkByRepository | null;
+  /** How long ago each head was pushed, or the move was armed, in milliseconds by repository id. */
+  readonly headAges: ReadonlyMap<string, number>;
+}
+
+/** What GitHub does not show yet. */
+export type MissingFact =
+  /** Whether a pull request can be merged. */
+  | "mergeability"
+  /** Whether a pull request is merged: its target has all its commits. */
+  | "merge"
+  /** A pull request that a webhook has reported. */
+  | "pull_request";
+
+/** A step that follows after the next decision, as far as it is known. */
+export type FollowingStep = CardBranch & { readonly action: MoveStep["action"] };
+
+interface Decided {
+  /** What GitHub will probably refuse. GitHub decides. */
+  readonly doubts: readonly BlockedReason[];
+  /** For a merge stage: the card's work that its target contains already. */
+  readonly mergedWork: readonly MergedWork[];
+  /** The full names of the repositories that need a step or refuse one. */
+  readonly unfinishedIn: readonly string[];
+  /** GitHub still computes whether a pull request can be merged. */
+  readonly isUndecided: boolean;
+}
+
+export interface Run extends Decided {
+  readonly state: "run";
+  /** Merges come last. */
+  readonly steps: readonly MoveStep[];
+  /** What the next decision adds after these steps have run. No merge runs before it. */
+  readonly following: readonly FollowingStep[];
+  readonly isDecidedAgain: boolean;
+}
+
+export interface Refuse extends Decided {
+  readonly state: "refuse";
+  readonly reasons: readonly BlockedReason[];
+  /** What runs nevertheless, without merges. */
+  readonly steps: readonly MoveStep[];
+}
+
+export interface Wait extends Decided {
+  readonly state: "wait";
+  readonly waitingFor: readonly BlockedReason[];
+  /** When this may end without an event, in milliseconds from now; null if it does not. */
+  readonly endsInMs: number | null;
+}
+
+/** Something other than the heads differs from when the move was armed. */
+export interface Disarm extends Decided {
+  readonly state: "disarm";
+  readonly disarming: Disarming;
+}
+
+export type FinalDecision = Run | Refuse | Wait | Disarm;
+
+/**
+ * The facts have to be read again. `otherwise` is the decision without what is missing. Without a
+ * pull request, nothing may be run or disarmed.
+ */
+export interface ReadAgain {
+  readonly state: "read_again";
+  readonly missing: MissingFact;
+  readonly otherwise: FinalDecision;
+}
+
+export type Decision = FinalDecision | ReadAgain;
+
+/** What a card's move into a stage does with the facts that were read. */
+export function decide(question: DecisionQuestion): Decision {
+  const plan = planMove(question);
+  const reasons = [...question.gateReasons, ...plan.reasons];
+  const otherwise = decideFinally(question, plan, reasons);
+  const missing = missingIn(plan, reasons);
+  return missing ? { state: "read_again", missing, otherwise } : otherwise;
+}
+
+/** The decision if the facts are not read again. */
+export const finalOf = (decision: Decision): FinalDecision =>
+  decision.state === "read_again" ? decision.otherwise : decision;
+
+/** Whether GitHub does not show a pull request yet that a webhook has reported. */
+export const lacksPullRequest = (decision: Decision): boolean =>
+  decision.state === "read_again" && decision.missing === "pull_request";
+
+function missingIn(
+  { isForgeLagging, mayBeMerged, isUndecided }: MovePlan,
+  reasons: readonly BlockedReason[],
+): MissingFact | null {
+  if (isForgeLagging) return "pull_request";
+  if (mayBeMerged) return "merge";
+  return isUndecided && reasons.length === 0 ? "mergeability" : null;
+}
+
+function decideFinally(
+  question: DecisionQuestion,
+  plan: MovePlan,
+  reasons: readonly BlockedReason[],
+): FinalDecision {
+  const { steps, likelyRefusals: doubts, mergedWork, isUndecided } = plan;
+  const unfinishedIn = [
+    ...steps.map(({ fullName }) => fullName),
+    ...reasons.map(({ repository }) => repository),
+  ];
+  const decided: Decided = { doubts, mergedWork, isUndecided, unfinishedIn };
+  const refuse = (why: readonly BlockedReason[], before: readonly MoveStep[]): Refuse => ({
+    ...decided,
+    state: "refuse",
+    reasons: why,
+    steps: before,
+  });
+  if (question.waiting) {
+    const { stage, repositories, waiting } = question;
+    const readiness = judgeReadiness({ ...waiting, stage, repositories, reasons, doubts });
+    switch (readiness.state) {
+      case "waiting":
+        return { ...decided, ...readiness, state: "wait" };
+      case "changed":
+        return { ...decided, ...readiness, state: "disarm" };
+      case "refused":
+        // A move that may wait does not try what GitHub will probably refuse.
+        if (readiness.reasons.some((each) => doubts.includes(each))) return refuse(readiness.reasons, []);
+        break;
+      case "ready":
+    }
+  }
+  if (question.gateReasons.length > 0) return refuse(reasons, []);
+  if (reasons.length > 0) return refuse(reasons, stepsOfEarlierStages(question));
+  const following = stepsThatFollow(question, plan);
+  // A doubt does not stop a single merge, because GitHub may accept it. It stops several merges,
+  // because the first ones could not be undone.
+  if (doubts.length > 0 && [...steps, ...following].filter(isMerge).length > 1)
+    return refuse(
+      doubts,
+      steps.filter((step) => !isMerge(step)),
+    );
+  return { ...decided, state: "run", steps, following, isDecidedAgain: plan.needsReplan };
+}
+
+const isMerge = ({ action }: Pick<MoveStep, "action">): boolean => action === "merge";
+
+/** What the planner adds once a branch is restored or a pull request is open. */
+function stepsThatFollow({ stage }: MoveQuestion, { steps }: MovePlan): FollowingStep[] {
+  if (stage.rule.type !== "merge") return [];
+  const following = (action: MoveStep["action"], next: MoveStep["action"]): FollowingStep[] =>
+    steps
+      .filter((step) => step.action === action)
+      .map(({ repositoryId, fullName, branchName, targetBranch }) => ({
+        repositoryId,
+        fullName,
+        branchName,
+        targetBranch,
+        action: next,
+      }));
+  return [
+    ...following("restore_branch", "open_pull_request"),
+    ...following("restore_branch", "merge"),
+    ...following("open_pull_request", "merge"),
+  ];
+}
+
+/**
+ * The steps of the stages before one that refuses a card: they create the branch, or open a draft
+ * pull request for a branch with commits that never had one. None if those stages would refuse the
+ * card too.
+ */
+function stepsOfEarlierStages(question: MoveQuestion): readonly MoveStep[] {
+  const lacking = new Set(
+    question.repositories.filter(lacksBranchOrDraft).map(({ repositoryId }) => repositoryId),
+  );
+  if (lacking.size === 0) return [];
+  const rule = { type: "draft_pull_request", into: null } as const;
+  const plan = planMove({
+    ...question,
+    stage: { ...question.stage, rule },
+    repositories: question.repositories.map((state) => ({ ...state, ...state.start })),
+  });
+  return plan.reasons.length > 0 ? [] : plan.steps.filter(({ repositoryId }) => lacking.has(repositoryId));
+}
+
+const lacksBranchOrDraft = ({ branchName, facts }: RepositoryState): boolean =>
+  !isRefusal(facts) && (branchName === null || (facts.pullRequests.length === 0 && (facts.aheadBy ?? 0) > 0));
+
+/** The state of a blocked card when it is checked again. */
+export interface RecheckedCard {
+  /** About entering the same stage now. */
+  readonly decision: Decision;
+  /** The branch's head in the repository that refused; undefined when it cannot be read. */
+  readonly headSha: string | null | undefined;
+  /** The full names of the repositories whose pull request is in GitHub's merge queue. */
+  readonly queuedIn: readonly string[];
+  /** The flow's merge method now. */
+  readonly mergeMethod: string;
+  /** The App has more permissions than at the time of the refusal. */
+  readonly hasNewPermissions: boolean;
+}
+
+/** A decision shows whether these still apply. */
+const DECIDED: ReadonlySet<RefusalReason> = new Set([
+  "conflicts",
+  "checks_failing",
+  "checks_pending",
+  "nothing_to_merge",
+  "branch_missing",
+  "pull_request_closed",
+]);
+/** A decision shows these as doubts. */
+const DOUBTED: ReadonlySet<RefusalReason> = new Set(["review_required", "changes_requested"]);
+
+/**
+ * The reasons that still block a card. The first are those that only a write reveals, such as
+ * `protected`. They stay until the branch has a new head, the permission or merge method changes,
+ * the pull request is queued again, or nothing is left to do.
+ */
+export function remainingReasons(blocked: Blocked, rechecked: RecheckedCard): BlockedReason[] {
+  const decision = finalOf(rechecked.decision);
+  if (decision.isUndecided) return blocked.reasons.filter((each) => !isPermittedNow(each, rechecked));
+  const revealed = blocked.reasons.filter(
+    (each) => isOnlyRevealedByWrite(each) && stillApplies(each, blocked, rechecked),
+  );
+  const refused = decision.state === "refuse" ? decision.reasons : [];
+  const doubts = decision.doubts.filter(
+    (doubt) =>
+      !refused.includes(doubt) &&
+      blocked.reasons.some(
+        ({ reason, repository }) => DOUBTED.has(reason) && repository === doubt.repository,
+      ),
+  );
+  return [...revealed, ...[...refused, ...doubts].map((each) => withForgesMessage(each, blocked))];
+}
+
+/** A doubt as the earlier reason, which has GitHub's own message, if the card was refused for it. */
+const withForgesMessage = (each: BlockedReason, { reasons }: Blocked): BlockedReason =>
+  (DOUBTED.has(each.reason) &&
+    reasons.find(({ reason, repository }) => reason === each.reason && repository === each.repository)) ||
+  each;
+
+/** Whether two lists name the same causes, whatever their messages. */
+export const areSameReasons = (some: readonly BlockedReason[], others: readonly BlockedReason[]): boolean =>
+  some.map(identityOf).join("\n") === others.map(identityOf).join("\n");
+
+const identityOf = ({ reason, repository, details }: BlockedReason): string =>
+  JSON.stringify([reason, repository, details["branch"] ?? null]);
+
+const isOnlyRevealedByWrite = (each: BlockedReason): boolean =>
+  "taken" in each.details ||
+  !(DECIDED.has(each.reason) || DOUBTED.has(each.reason) || isConnectionRefusal(each));
+
+function stillApplies(each: BlockedReason, blocked: Blocked, rechecked: RecheckedCard): boolean {
+  if (isPermittedNow(each, rechecked)) return false;
+  if (each.reason === "queue_rejected" && rechecked.queuedIn.includes(each.repository)) return false;
+  const method = each.details["mergeMethod"];
+  if (method !== undefined && method !== rechecked.mergeMethod) return false;
+  const isOfHead = each.repository === blocked.repository && rechecked.headSha !== undefined;
+  if (isOfHead && rechecked.headSha !== blocked.headSha) return false;
+  // An abandoned move blocks the card until a push or another move. Other reasons end when a person
+  // has done on GitHub what was refused.
+  return "attempts" in each.details || finalOf(rechecked.decision).unfinishedIn.includes(each.repository);
+}
+
+const isPermittedNow = (each: BlockedReason, { hasNewPermissions }: RecheckedCard): boolean =>
+  hasNewPermissions && each.reason === "not_permitted" && !isConnectionRefusal(each);
