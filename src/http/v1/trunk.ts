@@ -86,7 +86,7 @@ const report = z
       .meta({ description: "Releases completed in the window, newest first" }),
     landings: z.array(landing).meta({
       description:
-        "What landed on the branches that the flow merges into, newest first. A merged pull request is one landing with any merge method; each commit pushed without a pull request is one landing. Work that reached several of these branches is a landing on each",
+        "What landed on the branches that the flow merges into, newest first. The order of a branch is kept, whatever the dates of its commits. A merged pull request is one landing with any merge method; each commit pushed without a pull request is one landing. Work that reached several of these branches is a landing on each",
     }),
   })
   .meta({ id: "TrunkReport" });

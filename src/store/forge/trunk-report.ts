@@ -24,7 +24,10 @@ interface ReadReport {
   readonly landings: readonly { readonly reverts: string | null }[];
 }
 
-/** In the timeline, merges by Trunkline have no login. */
+/**
+ * In the timeline, merges by Trunkline have no login. A commit may be dated before its parent: it
+ * counts as landed when the commits below it on the branch had landed.
+ */
 const LANDINGS = `
   select r.full_name as "fullName", l.branch_name as "branchName", l.sha, l.title, l.author_login as author,
          coalesce(l.pr_number, p.number) as "prNumber",
@@ -45,7 +48,7 @@ const LANDINGS = `
     left join cards c on c.id = p.card_id and c.project_id = :projectId and c.deleted_at is null
     left join timeline_items t on t.card_id = p.card_id and t.login is null
      and t.natural_key = 'pull_request_merged:' || l.repository_id || ':' || p.number
-   order by l.at desc, l.seq desc`;
+   order by max(l.at) over (partition by l.repository_id, l.branch_name order by l.seq) desc, l.seq desc`;
 
 /** The events in the window that several parts of the report use. */
 const EVENTS = `
