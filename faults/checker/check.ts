@@ -11,6 +11,9 @@ import { tenantsAreIsolated, noSecretIsExposed } from "./secrets.ts";
 import { mergesByOthersAreReported, timelinesOnlyGrow } from "./timelines.ts";
 import { responsesAreEqual, nothingIsDuplicated } from "./duplicates.ts";
 import { feedEqualsTimelines, readersSkipNoEvent } from "./feed.ts";
+import { formerTrunks } from "./rewritten-trunks.ts";
+import { trunkReportFollowsBranches } from "./trunk-report.ts";
+import { commentsMatchForge, refsOfPeopleStay } from "./people.ts";
 import { writesOf, type Invariant, type Subject } from "./subject.ts";
 
 /** A broken invariant. */
@@ -41,6 +44,9 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I16: armedMovesLandOnce,
   I17: gatesAreClosed,
   I18: attemptsAreAudited,
+  I19: trunkReportFollowsBranches,
+  I20: refsOfPeopleStay,
+  I21: commentsMatchForge,
 };
 
 /** A finished run. */
@@ -65,7 +71,8 @@ async function checkOnce(run: Run): Promise<Violation[]> {
     for (const text of await findViolations(subject)) found.push({ invariant, text });
   }
   for (const board of world.boards) {
-    const inconsistent = await inconsistencies({ forge: world.forge, db: world.deps.db }, board);
+    const compared = { forge: world.forge, db: world.deps.db, formerly: formerTrunks(history) };
+    const inconsistent = await inconsistencies(compared, board);
     for (const { invariant, text } of inconsistent) found.push({ invariant, text: `${board.owner} ${text}` });
   }
   return found;

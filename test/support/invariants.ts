@@ -17,6 +17,14 @@ import type { TestBoard, TestWorld } from "./world.ts";
 export interface Compared {
   readonly forge: RunningForge;
   readonly db: Db;
+  /** What a branch was before people renamed or reset it. By default nobody has. */
+  readonly formerly?: (forgeId: number, branchName: string) => FormerBranch;
+}
+
+/** Names and tips that a branch has had. */
+export interface FormerBranch {
+  readonly names: readonly string[];
+  readonly tips: readonly string[];
 }
 
 /** Waits until API, tables and forge agree about a board; fails with the differences. */
@@ -283,7 +291,7 @@ function pullFaults({ forge }: Compared, { links, pulls }: Observed): string[] {
 // Invariant: I1
 /** A recorded merge is in Git, and a card in a merge stage has its work there: I1. */
 async function mergeFaults(
-  { forge }: Compared,
+  { forge, formerly = () => ({ names: [], tips: [] }) }: Compared,
   flow: Flow,
   { card, timeline, links, pulls }: Observed,
 ): Promise<string[]> {
@@ -297,8 +305,12 @@ async function mergeFaults(
     const there = pullsOf(forge, link, pulls);
     /** A deleted branch shows nothing. */
     const isIn = async (sha: string | null, branch: string): Promise<boolean> => {
-      const tip = await readRef(repo, `refs/heads/${branch}`);
-      return tip === null || (sha !== null && isAncestor(repo, sha, tip));
+      const { names, tips } = formerly(forgeId, branch);
+      const refs = [branch, ...names].map((name) => readRef(repo, `refs/heads/${name}`));
+      const all = [...(await Promise.all(refs)).filter((tip) => tip !== null), ...tips];
+      if (all.length === 0) return true;
+      const contained = await Promise.all(all.map(async (tip) => sha !== null && isAncestor(repo, sha, tip)));
+      return contained.includes(true);
     };
     for (const { kind, repositoryFullName, data } of timeline) {
       if (kind !== "pull_request_merged" || repositoryFullName !== repository) continue;
@@ -315,7 +327,8 @@ async function mergeFaults(
     );
     if (stage?.rule.type !== "merge" || linkedLater) continue;
     const target = stage.rule.into ?? row.defaultBranch;
-    const hasMerged = there.some((pull) => pull.mergedAt !== null && pull.baseRef === target);
+    const targets = [target, ...formerly(forgeId, target).names];
+    const hasMerged = there.some((pull) => pull.mergedAt !== null && targets.includes(pull.baseRef));
     const head = await readRef(repo, `refs/heads/${String(branchName)}`);
     if (!hasMerged && !(await isIn(head, target))) {
       found.push(`is in ${stage.name}, but ${repository} has nothing of it on ${target}`);
