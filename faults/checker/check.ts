@@ -13,6 +13,7 @@ import { responsesAreEqual, nothingIsDuplicated } from "./duplicates.ts";
 import { feedEqualsTimelines, readersSkipNoEvent } from "./feed.ts";
 import { formerTrunks } from "./rewritten-trunks.ts";
 import { trunkReportFollowsBranches } from "./trunk-report.ts";
+import { grantedPermissionsUnblock } from "./permissions.ts";
 import { commentsMatchForge, refsOfPeopleStay } from "./people.ts";
 import { writesOf, type Invariant, type Subject } from "./subject.ts";
 
@@ -47,6 +48,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I19: trunkReportFollowsBranches,
   I20: refsOfPeopleStay,
   I21: commentsMatchForge,
+  I22: grantedPermissionsUnblock,
 };
 
 /** A finished run. */

@@ -19,6 +19,7 @@ const WEIGHTS = {
   revoke: 1,
   unauthorized: 1,
   suspend: 2,
+  permissions: 2,
 } as const;
 
 /** Injects every kind of forge fault, each for a random installation. */
@@ -43,7 +44,10 @@ export async function injectForgeFaults(
     if (rule) names.set(faults.add(rule), name);
     else if (kind === "revoke") world.forge.control.revokeTokens(installation.id);
     else if (kind === "stale") await readStale(world, random);
-    else await suspend(world, state.accounts.need(installation.accountId).login, random);
+    else {
+      const account = state.accounts.need(installation.accountId).login;
+      await (kind === "suspend" ? suspend : restrictPermissions)(world, account, random);
+    }
   }
   const hits = faults.list().map((fault) => ({ [names.get(fault.id) ?? ""]: fault.hits }));
   history.event("note", FAULT_HITS, addTallies(hits));
@@ -55,6 +59,23 @@ async function suspend({ forge, boards }: FaultWorld, account: string, random: S
   forge.webUi.setSuspended(account, true, by);
   await sleep(random.between(200, 1_500));
   forge.webUi.setSuspended(account, false, by);
+}
+
+/** An account allows less for a while, and then everything again. */
+async function restrictPermissions(
+  { forge, boards }: FaultWorld,
+  account: string,
+  random: SeededRandom,
+): Promise<void> {
+  if (!boards.some(({ owner }) => owner === account)) return;
+  const by = `ada-${account.slice(4)}`;
+  const { permissions } = forge.context.state.apps.need(forge.app.id);
+  const name = random.weighted({ contents: 2, pull_requests: 1, workflows: 2 });
+  const { [name]: _less, ...others } = permissions;
+  const fewer = name === "workflows" ? others : { ...others, [name]: "read" as const };
+  forge.webUi.acceptPermissions(account, fewer, by);
+  await sleep(random.between(500, 3_000));
+  forge.webUi.acceptPermissions(account, permissions, by);
 }
 
 async function readStale({ forge }: FaultWorld, random: SeededRandom): Promise<void> {

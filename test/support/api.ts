@@ -63,7 +63,11 @@ export interface ApiBlocked {
   readonly reason: string;
   readonly message: string;
   readonly repository: string;
-  readonly reasons: readonly { readonly reason: string; readonly details: Record<string, unknown> }[];
+  readonly reasons: readonly {
+    readonly reason: string;
+    readonly message: string;
+    readonly details: Record<string, unknown>;
+  }[];
   readonly statusId: string;
   readonly headSha: string | null;
 }
