@@ -222,6 +222,8 @@ export interface MergeRequestRow {
   readonly expectedHeadSha: string;
   readonly commitTitle: string | null;
   readonly commitMessage: string | null;
+  /** The App asked, and may not change workflow files. */
+  readonly lacksWorkflows?: boolean;
   readonly sha: string | null;
   readonly message: string | null;
   readonly createdAt: string;

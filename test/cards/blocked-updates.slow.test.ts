@@ -92,6 +92,24 @@ describe.each(["a webhook", "a comparison"] as const)(
       expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
     });
 
+    it("merges a workflow file when the permission for workflows is granted", async () => {
+      const board = await world.board();
+      const { number, branchName } = await openCard(world, board);
+      await push(board, branchName, ".github/workflows/ci.yml", "origin", branchName);
+      const { context, by, installation } = onForge(world, board);
+      const { workflows: _left, ...fewer } = installation.permissions;
+      acceptPermissions(context, installation, by, fewer);
+      await untilRechecked(world);
+      const refused = await board.api.move(number, board.stages.Done);
+      expect(refused.body).toMatchObject({
+        message: expect.stringContaining("`.github/workflows/ci.yml` without `workflows` permission"),
+        blocked: { reason: "not_permitted" },
+      });
+      await changes[how](async () => acceptPermissions(context, installation, by, installation.permissions));
+      await untilUnblocked(board, number);
+      expect((await board.api.move(number, board.stages.Done)).status).toBe(200);
+    });
+
     it("keeps only the blockers in other repositories when its repository is granted again", async () => {
       const board = await world.board({ repositories: ["web", "api"] });
       const { number, heads } = await openCard(world, board, ["web", "api"]);

@@ -1,5 +1,5 @@
 import { createSign, generateKeyPairSync } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { startTestForge, type TestForge } from "../support/forge/sandbox-forge.ts";
 import { makeRepository, tokenOf, type ForgeRepository } from "./forge-repository.ts";
 
@@ -81,6 +81,63 @@ describe("an installation's token", () => {
     const listed = await world.api("GET", "/installation/repositories", undefined, token);
     expect(listed.number("total_count")).toBe(1);
     expect((await mint({ permissions: { administration: "write" } })).status).toBe(422);
+  });
+
+  describe("without the permission for workflows", () => {
+    const file = ".github/workflows/ci.yml";
+    const message = `refusing to allow a GitHub App to create or update workflow \`${file}\` without \`workflows\` permission`;
+    let token = "";
+    let own: ForgeRepository;
+    beforeEach(async () => {
+      own = await makeRepository(world);
+      token = (await mint({ permissions: { contents: "write", pull_requests: "write" } })).at("token");
+    });
+    const ask = (method: string, path: string, body: object) => own.call(method, path, body, token);
+
+    test("creates a ref only if a branch has its workflow files", async () => {
+      const sha = await own.commit("card", { [file]: "on: push\n" });
+      expect((await ask("POST", "/git/refs", { ref: "refs/heads/same", sha })).status).toBe(201);
+      await own.git("update-ref", "-d", "refs/heads/card");
+      await own.git("update-ref", "-d", "refs/heads/same");
+      const main = await own.tip("main");
+      await ask("POST", "/git/refs", { ref: "refs/heads/other", sha: main });
+      for (const [method, path, body] of [
+        ["POST", "/git/refs", { ref: "refs/heads/new", sha }],
+        ["POST", "/git/refs", { ref: "refs/tags/new", sha }],
+        ["PATCH", "/git/refs/heads/other", { sha }],
+      ] as const) {
+        const refused = await ask(method, path, body);
+        expect([refused.status, refused.at("message")]).toEqual([404, "Not Found"]);
+        expect(refused.headers.get("x-accepted-github-permissions")).toBe("contents=write,workflows=write");
+      }
+      const variables = { id: (await own.call("GET", "")).at("node_id"), sha };
+      const query = `mutation($id: ID!, $sha: GitObjectID!) {
+        createRef(input: { repositoryId: $id, name: "refs/heads/new", oid: $sha }) { clientMutationId } }`;
+      const refused = await world.graphql(query, variables, token);
+      expect([refused.at("errors.0.type"), refused.at("errors.0.message")]).toEqual(["FORBIDDEN", message]);
+    });
+
+    test("merges no change of a workflow file", async () => {
+      await own.commit("card", { [file]: "on: push\n" });
+      const number = await own.open("card");
+      const merges = [
+        ["PUT", `/pulls/${number}/merge`, {}],
+        ["POST", "/merges", { base: "main", head: "card" }],
+      ] as const;
+      for (const [method, path, body] of merges) {
+        const refused = await ask(method, path, body);
+        expect([refused.status, refused.at("message")]).toEqual([403, message]);
+      }
+      const started = await ask("PUT", `/pulls/${number}/merge-async`, {});
+      await world.forge.waitUntilIdle();
+      const uuid = started.at("details.uuid");
+      const failed = await own.call("GET", `/pulls/${number}/merge-async/${uuid}`, undefined, token);
+      expect([failed.at("status"), failed.at("details.message")]).toEqual(["failed", message]);
+      expect((await own.call("PUT", `/pulls/${number}/merge`, {})).status).toBe(200);
+      // Later changes beside it need no permission.
+      await own.commit("beside", { "other.txt": "other\n" });
+      expect((await ask("PUT", `/pulls/${await own.open("beside")}/merge`, {})).status).toBe(200);
+    });
   });
 
   test("gives no access to another account's repositories", async () => {

@@ -14,6 +14,7 @@ interface AsyncMergeOptions {
   readonly headSha: string | null;
   readonly title: string | null;
   readonly message: string | null;
+  readonly lacksWorkflows: boolean;
 }
 
 /** How long GitHub keeps the result of an asynchronous merge. */
@@ -48,6 +49,7 @@ export function startAsyncMerge(
     expectedHeadSha: options.headSha ?? pull.headSha,
     commitTitle: options.title,
     commitMessage: options.message,
+    lacksWorkflows: options.lacksWorkflows,
     sha: null,
     message: null,
     createdAt: forge.now(),
@@ -91,7 +93,9 @@ async function run(
       return { status: "enqueued" };
     }
     const { mergeMethod: method, expectedHeadSha: headSha, commitTitle: title, commitMessage: message } = row;
-    const { sha } = await mergePullRequest(forge, pull.id, { by, method, headSha, title, message });
+    const { lacksWorkflows } = row;
+    const options = { by, method, headSha, title, message, lacksWorkflows };
+    const { sha } = await mergePullRequest(forge, pull.id, options);
     return { status: "merged", sha };
   } catch (error) {
     if (error instanceof ApiError)

@@ -9,6 +9,7 @@ import { signatureOf } from "../world.ts";
 import { changeRefs } from "./change-refs.ts";
 import { cachedMergeTree, webFlow } from "./mergeability.ts";
 import { mayPush, missingSignature } from "./protection.ts";
+import { assertNoChangedWorkflow } from "./workflow-files.ts";
 
 interface BranchMerge {
   readonly by: AccountRow;
@@ -16,6 +17,8 @@ interface BranchMerge {
   /** A branch or a commit. */
   readonly head: string;
   readonly message: string | null;
+  /** The App acts and may not change workflow files. */
+  readonly lacksWorkflows?: boolean;
 }
 
 /** Merges into a branch; null if it already contains the head. Throws GitHub's refusals. */
@@ -30,7 +33,7 @@ export function mergeBranch(
 async function mergeNow(
   forge: ForgeContext,
   repositoryId: number,
-  { by, base, head, message }: BranchMerge,
+  { by, base, head, message, lacksWorkflows = false }: BranchMerge,
 ): Promise<string | null> {
   const repository = forge.state.repositories.need(repositoryId);
   const repo = forge.git.repository(repositoryId);
@@ -54,6 +57,7 @@ async function mergeNow(
     committer: webFlow(now),
     isSigned: true,
   });
+  if (lacksWorkflows) await assertNoChangedWorkflow(repo, baseSha, sha);
   const result = await changeRefs(forge, repository, by, [
     { name: `refs/heads/${base}`, before: baseSha, after: sha },
   ]);

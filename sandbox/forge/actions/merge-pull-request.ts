@@ -17,6 +17,7 @@ import {
   protectionOf,
   violationOf,
 } from "./protection.ts";
+import { assertNoChangedWorkflow } from "./workflow-files.ts";
 
 interface MergeOptions {
   readonly by: AccountRow;
@@ -27,6 +28,8 @@ interface MergeOptions {
   readonly message: string | null;
   /** The merge queue merges, which may bypass the rule that requires it. */
   readonly isFromQueue?: boolean;
+  /** The App merges and may not change workflow files. */
+  readonly lacksWorkflows?: boolean | undefined;
 }
 
 const notAllowed = (message: string) => new ApiError(405, message);
@@ -52,6 +55,8 @@ export function mergePullRequest(
     const repository = forge.state.repositories.need(repositoryId);
     const baseTip = await assertMergeable(forge, repository, pull, options);
     const sha = await writeMergeCommits(forge, repository, pull, options, baseTip);
+    if (options.lacksWorkflows === true)
+      await assertNoChangedWorkflow(forge.git.repository(repositoryId), baseTip, sha);
     await moveBaseBranch(forge, repository, pull, options.by, baseTip, sha);
     return { sha };
   });

@@ -1,6 +1,7 @@
 import { mergeBranch } from "../actions/merge-branch.ts";
 import { mergeRequestOf, pendingMerge, startAsyncMerge } from "../actions/merge-async.ts";
 import { HEAD_MODIFIED, mergePullRequest, methodRefusal } from "../actions/merge-pull-request.ts";
+import { mayChangeWorkflows } from "../actions/workflow-files.ts";
 import { needCommit } from "../git/commits.ts";
 import { presentCommit } from "../present/commit.ts";
 import type { MergeMethod, MergeRequestRow, PullRequestRow } from "../rows.ts";
@@ -41,6 +42,7 @@ async function merge(call: RepositoryCall) {
     headSha: headOf(call),
     title: optionalText(fields, "commit_title") ?? null,
     message: optionalText(fields, "commit_message") ?? null,
+    lacksWorkflows: !mayChangeWorkflows(call.caller),
   });
   return ok({ sha, merged: true, message: "Pull Request successfully merged" });
 }
@@ -71,6 +73,7 @@ function startMerge(call: RepositoryCall) {
     headSha,
     title: optionalText(fields, "commit_title") ?? null,
     message: optionalText(fields, "commit_message") ?? null,
+    lacksWorkflows: !mayChangeWorkflows(call.caller),
   });
   return presentMergeRequest(202, row, "Merge request accepted.");
 }
@@ -105,6 +108,7 @@ async function mergeBranches(call: RepositoryCall) {
     base: requiredText(fields, "base"),
     head: requiredText(fields, "head"),
     message: optionalText(fields, "commit_message") ?? null,
+    lacksWorkflows: !mayChangeWorkflows(call.caller),
   });
   if (sha === null) return noContent;
   const commit = await needCommit(forge.git.repository(repository.id), sha);

@@ -1,4 +1,5 @@
 import { changeRefs } from "../actions/change-refs.ts";
+import { hiddenForWorkflow, mayChangeWorkflows, newWorkflow } from "../actions/workflow-files.ts";
 import { mayPush, mayRewrite, missingSignature } from "../actions/protection.ts";
 import { isAncestor } from "../git/history.ts";
 import { branchNameOf, isRefName, listRefs, readRef } from "../git/refs.ts";
@@ -58,6 +59,7 @@ async function createRef(call: RepositoryCall) {
     throw unprocessable("Reference name must contain at least three slash-separated components.");
   if (!isRefName(name)) throw unprocessable(`${name} is not a valid ref name.`);
   await assertObject(call, name, sha);
+  await assertMayHaveWorkflows(call, sha);
   const branch = branchNameOf(name);
   if (branch !== name && !mayPush(forge, repository, branch, actor)) throw unprocessable(PROTECTED);
   const result = await forge.withLock(repository.id, () =>
@@ -78,6 +80,11 @@ async function assertObject(call: RepositoryCall, name: string, sha: string): Pr
     throw unprocessable("Reference update failed");
 }
 
+async function assertMayHaveWorkflows({ forge, repository, caller }: RepositoryCall, sha: string) {
+  if (mayChangeWorkflows(caller)) return;
+  if ((await newWorkflow(forge.git.repository(repository.id), sha)) !== null) throw hiddenForWorkflow();
+}
+
 async function updateRef(call: RepositoryCall) {
   const { forge, repository, params, fields, actor } = call;
   const name = `refs/${params["ref"]}`;
@@ -91,6 +98,7 @@ async function updateRef(call: RepositoryCall) {
     if (object === null) throw unprocessable("Object does not exist");
     if (object.type !== "commit" && name.startsWith("refs/heads/"))
       throw unprocessable("Object is not a commit");
+    await assertMayHaveWorkflows(call, sha);
     const isForward = object.type === "commit" && (await isAncestor(repo, before, sha));
     if (!force && !isForward) throw unprocessable("Update is not a fast forward");
     const branch = branchNameOf(name);

@@ -1,5 +1,6 @@
 import { mergeBranch as mergeBranchNow } from "../../actions/merge-branch.ts";
 import { changeRefs } from "../../actions/change-refs.ts";
+import { mayChangeWorkflows, newWorkflow, refusedForWorkflow } from "../../actions/workflow-files.ts";
 import { mayPush, mayRewrite, missingSignature } from "../../actions/protection.ts";
 import { readCommit } from "../../git/commits.ts";
 import { isAncestor } from "../../git/history.ts";
@@ -8,7 +9,7 @@ import type { AccountRow, RepositoryRow } from "../../rows.ts";
 import { needRefId, needRepository } from "../find-node.ts";
 import { ApiError } from "../../server/api-error.ts";
 import { assertMayWrite } from "../permission.ts";
-import { notFound, unprocessable } from "../refusal.ts";
+import { GraphqlRefusal, notFound, refusalOf, unprocessable } from "../refusal.ts";
 import { type Mutation, type Scope } from "../scope.ts";
 
 const UPDATE_FAILED = "Reference update failed";
@@ -81,7 +82,7 @@ async function change(
 
 /** Checks one change and returns it as a Git ref update. */
 async function checkUpdate(
-  { forge }: Scope,
+  { forge, caller }: Scope,
   repository: RepositoryRow,
   by: AccountRow,
   wanted: WantedUpdate,
@@ -99,6 +100,8 @@ async function checkUpdate(
     return { name, before, after };
   }
   if ((await repo.objects.read(after)) === null) throw unprocessable("Object does not exist");
+  const workflow = mayChangeWorkflows(caller) ? null : await newWorkflow(repo, after);
+  if (workflow !== null) throw new GraphqlRefusal("FORBIDDEN", refusedForWorkflow(workflow));
   if (name.startsWith("refs/heads/")) {
     if ((await readCommit(repo, after)) === null) throw unprocessable("Object is not a commit");
     if (!mayPush(forge, repository, branch, by))
@@ -129,8 +132,9 @@ export const mergeBranch: Mutation<BranchInput> = async ({ input }, scope) => {
   const repository = needRepository(scope, input.repositoryId);
   const by = assertMayWrite(scope, repository, "contents:write");
   const { base, head, commitMessage: message = null } = input;
-  const merge = { by, base, head, message };
+  const merge = { by, base, head, message, lacksWorkflows: !mayChangeWorkflows(scope.caller) };
   const sha = await mergeBranchNow(scope.forge, repository.id, merge).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 403) throw refusalOf(error);
     throw error instanceof ApiError ? unprocessable(`Failed to merge: "${error.message}"`) : error;
   });
   return { mergeCommit: () => scope.commit(repository, sha) };
