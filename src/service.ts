@@ -28,7 +28,7 @@ import type { MetricsAccess } from "./http/metrics.ts";
 import { startWorker } from "./jobs/start-worker.ts";
 import { createMetrics, observeForgeRequests } from "./metrics/metrics.ts";
 import { newId } from "./new-id.ts";
-import { connect } from "./store/db/connect.ts";
+import { connect, type DatabaseTimeouts } from "./store/db/connect.ts";
 import { createForgeLimits } from "./store/forge/forge-limits.ts";
 import { createTurns } from "./store/forge/forge-turns.ts";
 import { deleteOtherInstances } from "./store/ops/instances.ts";
@@ -67,6 +67,8 @@ export interface ServiceOptions {
   readonly followsTimetable?: boolean;
   /** How often deferred jobs are polled, in milliseconds; by default 2,000. */
   readonly pollJobsMs?: number;
+  /** By default 10 seconds each. */
+  readonly databaseTimeouts?: DatabaseTimeouts;
   /** The pause between the comments of an event stream, in milliseconds; by default 15,000. */
   readonly keepAliveMs?: number;
   /** Where outgoing webhooks may lead, and how they are repeated. */
@@ -138,6 +140,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const disk = new DiskSpace(() => log.error("PostgreSQL has no room on its disk"));
   const db = connect({
     connectionString: databaseUrl,
+    timeouts: options.databaseTimeouts,
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
     onErrorCode: (code) => {
       if (code === DISK_FULL) disk.recordFull();

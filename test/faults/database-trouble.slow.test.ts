@@ -1,16 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, it } from "@jest/globals";
-import type { Db } from "../../src/store/db/connect.ts";
+import type { Db, Trx } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually, type ApiResponse } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { useWorld } from "../support/use-world.ts";
 import { METRICS_TOKEN } from "../support/world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 
-const world = useWorld();
+// Much longer than a statement takes: only those that the trouble stops reach them.
+const world = useWorld({ databaseTimeouts: { statementMs: 2_000, acquireMs: 2_000 } });
 
 const db = (): Db => world.service.deps.db;
 
@@ -32,13 +34,20 @@ const noConnectionIsLeft: Trouble = async () => {
   return () => Promise.all(held.map((trx) => trx.rollback()));
 };
 
-/** A lock makes statements wait longer than their timeout. */
+/** Locks make statements wait longer than their timeout. Each has a transaction of its own, so that none is part of a deadlock. */
 const statementsTakeTooLong: Trouble = async () => {
-  const holder = await beginTransaction(db());
-  await holder.raw("set local idle_in_transaction_session_timeout = 0");
-  await holder.raw("lock table timeline_items, cards in access exclusive mode");
-  return () => holder.rollback();
+  const holders = [await holdTable("timeline_items"), await holdTable("cards")];
+  return () => Promise.all(holders.map((holder) => holder.rollback()));
 };
+
+/** Waits for as long as a transaction uses the table, then lets no other one use it. */
+async function holdTable(table: string): Promise<Trx> {
+  const holder = await beginTransaction(db());
+  await holder.raw("set local statement_timeout = 0");
+  await holder.raw("set local idle_in_transaction_session_timeout = 0");
+  await holder.raw(`lock table ${table} in access exclusive mode`);
+  return holder;
+}
 
 /** Makes writes fail with PostgreSQL's message; the disk is not full. */
 const refusing =
@@ -47,12 +56,17 @@ const refusing =
     await db().raw(`
       create function refuse() returns trigger language plpgsql as $$
       begin raise exception 'refused' using errcode = '${condition}'; end $$`);
-    for (const table of ["timeline_items", "cards", "operations"]) {
+    const tables = ["timeline_items", "cards", "operations"];
+    for (const table of tables) {
       await db().raw(
         `create trigger refuse before insert or update on ${table} for each statement execute function refuse()`,
       );
     }
-    return () => db().raw("drop function refuse() cascade");
+    return async () => {
+      // One after the other: dropping the function with all triggers needs several locks at once, which may be a deadlock.
+      for (const table of tables) await db().raw(`drop trigger refuse on ${table}`);
+      await db().raw("drop function refuse()");
+    };
   };
 
 const TROUBLES: readonly [string, Trouble][] = [
@@ -88,20 +102,15 @@ describe.each(TROUBLES)("while the database %s", (_, trouble) => {
       const board = await world.board();
       const number = await cardReadyFor(board, write);
       await world.forge.waitUntilIdle();
-      const { faults } = world.forge.control;
-      // Longer than the trouble needs to begin, and shorter than the timeout of a call.
-      faults.add({ match: write.match, fault: { kind: "delay", ms: 6_000, effect: "after" }, times: 1 });
+      const response = holdCalls(world, write.match);
       const key = randomUUID();
       const move = () => board.api.move(number, board.stages[write.to], 0, { key });
       const moving = move();
-      await eventually(
-        () => Promise.resolve(faults.list()),
-        (listed) => listed[0]?.hits === 1,
-      );
+      await response.arrived();
       const end = await trouble();
+      response.resume();
       const refused = await moving;
       await end();
-      faults.clear();
       expectRetryable(refused);
       const moved = await eventually(move, ({ status }) => status === 200);
       expect(moved.body.task).toEqual({ number, statusId: board.stages[write.to], blocked: null });

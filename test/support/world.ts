@@ -17,7 +17,7 @@ import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.t
 import { consoleAccess } from "../../sandbox/start-sandbox.ts";
 import { startService, type RunningService } from "../../src/service.ts";
 import type { Scope } from "../../src/store/tenancy/credentials.ts";
-import type { Db } from "../../src/store/db/connect.ts";
+import type { DatabaseTimeouts, Db } from "../../src/store/db/connect.ts";
 import { listProjectRepositories, setLinkedByDefault } from "../../src/store/forge/repositories.ts";
 import { listProjectsWithFlow } from "../../src/store/cards/projects.ts";
 import { listWorkspaces } from "../../src/store/tenancy/workspaces.ts";
@@ -87,6 +87,7 @@ export interface WorldOptions {
   readonly limits?: CallLimits;
   readonly connections?: Partial<ConnectionLimits>;
   readonly keepAliveMs?: number;
+  readonly databaseTimeouts?: DatabaseTimeouts;
   readonly webhooks?: WebhookClientOptions & WebhookSenderOptions;
   readonly console?: Partial<ConsoleSettings>;
 }
@@ -103,6 +104,7 @@ export async function startWorld({
   limits,
   connections,
   keepAliveMs,
+  databaseTimeouts,
   webhooks,
   console = {},
 }: WorldOptions = {}): Promise<TestWorld> {
@@ -127,6 +129,7 @@ export async function startWorld({
     ...(limits && { limits }),
     ...(connections && { connections }),
     ...(keepAliveMs !== undefined && { keepAliveMs }),
+    ...(databaseTimeouts && { databaseTimeouts }),
     webhooks: { resolveHost: noNames, ...webhooks },
     console: { publicUrl: null, idleMs: 3_600_000, ...consoleAccess(forge), ...console },
     followsTimetable: false,

@@ -32,12 +32,23 @@ const types: CustomTypesConfig = {
 /** Connections of a pool. */
 export const POOL_SIZE = 10;
 
+/** In milliseconds. */
+export interface DatabaseTimeouts {
+  /** Of a statement, at the server. */
+  readonly statementMs: number;
+  /** Of the wait for a connection of the pool. */
+  readonly acquireMs: number;
+}
+
+const DEFAULT_TIMEOUTS: DatabaseTimeouts = { statementMs: 10_000, acquireMs: 10_000 };
+
 interface ConnectOptions {
   /** May have several hosts: connections lead to the primary. */
   readonly connectionString: string;
   readonly max?: number;
   /** False for statements that may take any time. */
   readonly hasTimeouts?: boolean;
+  readonly timeouts?: DatabaseTimeouts | undefined;
   /** Called when an idle connection breaks, for example because PostgreSQL restarts. */
   readonly onError: (error: Error) => void;
   /** Called with the code of each error that PostgreSQL responds to a statement. */
@@ -50,7 +61,8 @@ interface ConnectOptions {
  * more on short tables. JIT compilation pays off only in long reports. Pages are mostly in memory.
  */
 const PLANNING = "set enable_seqscan = off; set jit = off; set random_page_cost = 1.1";
-const TIMEOUTS = "set statement_timeout = '10s'; set idle_in_transaction_session_timeout = '20s'";
+const settingsOf = ({ statementMs }: DatabaseTimeouts): string =>
+  `set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = '20s'`;
 
 /**
  * Longer than the server's timeout, in milliseconds: a server that has lost its power or its network
@@ -66,6 +78,7 @@ export function connect({
   connectionString,
   max = POOL_SIZE,
   hasTimeouts = true,
+  timeouts = DEFAULT_TIMEOUTS,
   onError,
   onErrorCode = () => undefined,
 }: ConnectOptions): Knex {
@@ -73,7 +86,7 @@ export function connect({
   /** By statements, because PgBouncer refuses settings in the startup packet. */
   const prepare = async (connection: Client): Promise<Client> => {
     try {
-      await connection.query(hasTimeouts ? `${PLANNING}; ${TIMEOUTS}` : PLANNING);
+      await connection.query(hasTimeouts ? `${PLANNING}; ${settingsOf(timeouts)}` : PLANNING);
       return connection;
     } catch (error) {
       connection.end().catch(() => undefined);
@@ -100,7 +113,7 @@ export function connect({
         callbackify(prepare)(connection, done);
       },
     },
-    acquireConnectionTimeout: 10_000,
+    acquireConnectionTimeout: timeouts.acquireMs,
     // Keeps values out of error messages.
     compileSqlOnError: false,
     // By default knex logs to the console.
