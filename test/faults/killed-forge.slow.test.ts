@@ -15,6 +15,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { cardReadyFor, FORGE_WRITES, type ForgeWrite } from "../support/stories/forge-writes.ts";
 import { makeBoard, type TestBoard } from "../support/world.ts";
 import type { ForgeChildOptions } from "./support/forge-child.ts";
+import { bundleOf } from "../support/processes/compiled.ts";
 import { githubOptions } from "../support/forge/github-options.ts";
 
 let database: TestDatabase;
@@ -52,8 +53,7 @@ async function startChild(diesAt: ForgeChildOptions["diesAt"]): Promise<ChildPro
     webhookUrl: service.webhookUrl,
     diesAt,
   };
-  const script = join(import.meta.dirname, "support/forge-child.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", script, JSON.stringify(options)], {
+  const child = spawn(process.execPath, [bundleOf("forge-child"), JSON.stringify(options)], {
     env: { ...process.env, NODE_OPTIONS: "" },
     stdio: ["ignore", "pipe", "inherit"],
   });

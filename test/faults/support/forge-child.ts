@@ -11,7 +11,7 @@ export interface ForgeChildOptions {
 }
 
 const { diesAt, ...options } = JSON.parse(process.argv[2] ?? "{}") as ForgeChildOptions;
-const forge = await startForge({
+void startForge({
   ...options,
   seed: false,
   hooks: {
@@ -22,5 +22,4 @@ const forge = await startForge({
       return "hang";
     },
   },
-});
-process.stdout.write(`${forge.apiUrl}\n`);
+}).then(({ apiUrl }) => process.stdout.write(`${apiUrl}\n`));

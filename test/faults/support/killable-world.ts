@@ -1,13 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { WEBHOOK_PATH } from "../../../src/app.ts";
 import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
 import type { ServiceOptions } from "../../../src/service.ts";
 import type { Db } from "../../../src/store/db/connect.ts";
 import { expectConsistent } from "../../support/invariants.ts";
-import { shipService } from "../../support/processes/shipped-service.ts";
+import { bundleOf } from "../../support/processes/compiled.ts";
 import type { BoardOptions, TestBoard } from "../../support/world.ts";
 import { startSurroundings } from "./surroundings.ts";
 
@@ -35,12 +34,9 @@ export async function expectLastConsistent(world: KillableWorld): Promise<void> 
 }
 
 export async function startKillableWorld(): Promise<KillableWorld> {
-  const [shipped, { forge, db, databaseUrl, github, ...surroundings }] = await Promise.all([
-    shipService(),
-    startSurroundings(),
-  ]);
+  const { forge, db, databaseUrl, github, ...surroundings } = await startSurroundings();
   const boards: TestBoard[] = [];
-  let running = await startChild(shipped.dir, databaseUrl, github, 0);
+  let running = await startChild(databaseUrl, github, 0);
   forge.setWebhookUrl(`${running.baseUrl}${WEBHOOK_PATH}`);
   const kill = async (): Promise<void> => {
     if (running.child.exitCode !== null || running.child.signalCode !== null) return;
@@ -61,19 +57,16 @@ export async function startKillableWorld(): Promise<KillableWorld> {
     kill,
     restart: async () => {
       const { port } = new URL(running.baseUrl);
-      running = await startChild(shipped.dir, databaseUrl, github, Number(port));
+      running = await startChild(databaseUrl, github, Number(port));
     },
     stop: async () => {
       await kill();
       await surroundings.stop();
-      await shipped.remove();
     },
   };
 }
 
-/** The compiled service starts twice as fast. */
 async function startChild(
-  dir: string,
   databaseUrl: string,
   github: ServiceOptions["github"],
   port: number,
@@ -85,8 +78,7 @@ async function startChild(
     port,
     isAlone: true,
   };
-  const script = join(import.meta.dirname, "service-child.js");
-  const child = spawn(process.execPath, [script, dir, JSON.stringify(options)], {
+  const child = spawn(process.execPath, [bundleOf("service-child"), JSON.stringify(options)], {
     env: { ...process.env, NODE_OPTIONS: "" },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { ServiceOptions } from "../../../src/service.ts";
 import { eventually } from "../api.ts";
+import { isCompiled } from "./compiled.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 
@@ -43,14 +44,11 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** Compiles the service like `npm run build` and copies the image's other files. */
+/** The service as `npm run build` compiles it, with the image's other files. */
 export async function shipService(): Promise<Shipped> {
   const dir = await mkdtemp(join(tmpdir(), "trunkline-shipped-"));
   const dist = join(dir, "dist");
-  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
-  const project = ["-p", join(ROOT, "tsconfig.build.json"), "--noCheck"];
-  const into = ["--outDir", dist, "--tsBuildInfoFile", join(dist, ".tsbuildinfo")];
-  await promisify(execFile)(process.execPath, [tsc, ...project, ...into]);
+  await (isCompiled() ? copyCompiled(dist) : compile(dist));
   const schema = "sandbox/forge/graphql/github-schema.graphql";
   for (const name of ["package.json", "app.yml", "openapi.json", "migrations", schema]) {
     await cp(join(ROOT, name), join(dir, name), { recursive: true });
@@ -61,6 +59,18 @@ export async function shipService(): Promise<Shipped> {
     start: (options) => startShipped(dir, options),
     remove: () => rm(dir, { recursive: true, force: true }),
   };
+}
+
+async function compile(dist: string): Promise<void> {
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const project = ["-p", join(ROOT, "tsconfig.build.json"), "--noCheck"];
+  const into = ["--outDir", dist, "--tsBuildInfoFile", join(dist, ".tsbuildinfo")];
+  await promisify(execFile)(process.execPath, [tsc, ...project, ...into]);
+}
+
+async function copyCompiled(dist: string): Promise<void> {
+  for (const name of ["package.json", "src", "sandbox"])
+    await cp(join(ROOT, "dist", name), join(dist, name), { recursive: true });
 }
 
 /** The settings of a service that uses a sandbox forge as GitHub. */
