@@ -7,7 +7,8 @@ import { join, resolve } from "node:path";
 import { eventually, makeApi } from "../support/api.ts";
 import { startWorld, type TestWorld } from "../support/world.ts";
 
-const MAIN = resolve(import.meta.dirname, "../../src/cli/main.ts");
+/** Compiled by the setup of the slow tests, as it is shipped. */
+const MAIN = resolve(import.meta.dirname, "../../dist/src/cli/main.js");
 
 let world: TestWorld;
 let folder: string;
@@ -34,7 +35,7 @@ const trunkline = (args: readonly string[], databaseUrl = world.databaseUrl): Pr
       DATABASE_URL: databaseUrl,
       TRUNKLINE_DATA_DIR: join(folder, "none"),
     };
-    execFile(process.execPath, ["--import", "tsx", MAIN, ...args], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) =>
       done({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
     );
   });
@@ -120,7 +121,7 @@ it("trunkline delivery lists parked deliveries and retries them", async () => {
 
 it("trunkline forge starts the sandbox forge and stores its keys for the owner only", async () => {
   const dataDir = join(folder, "forge-alone");
-  const child = spawn(process.execPath, ["--import", "tsx", MAIN, "forge", "--port", "0", "--json"], {
+  const child = spawn(process.execPath, [MAIN, "forge", "--port", "0", "--json"], {
     env: { PATH: process.env["PATH"], TRUNKLINE_DATA_DIR: dataDir },
     stdio: ["ignore", "pipe", "inherit"],
   });
