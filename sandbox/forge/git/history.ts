@@ -8,9 +8,13 @@ export async function commitsBetween(
   to: string,
   limit = 10_000,
 ): Promise<Commit[]> {
-  const shas = lines(await repo.text(["rev-list", "--topo-order", "--reverse", `${from}..${to}`, "--"]));
+  const shas = await shasBetween(repo, from, to);
   return readCommits(repo, shas.slice(0, limit));
 }
+
+const shasBetween = cached(async (repo, from, to): Promise<readonly string[]> => {
+  return lines(await repo.text(["rev-list", "--topo-order", "--reverse", `${from}..${to}`, "--"]));
+});
 
 export const aheadBehind = cached(async (repo, base, head) => {
   if (base === head) return { aheadBy: 0, behindBy: 0 };
