@@ -101,8 +101,10 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
   const tell = (invariant: string, faults: readonly string[], about = ""): void => {
     found.push(...faults.map((fault) => ({ invariant, text: `${about}${fault}` })));
   };
+  const positions = new Map<number, number>();
   for (const { number } of numbers as { number: number }[]) {
     const observed = await observe(compared.db, board, number);
+    positions.set(number, observed.card.position);
     const about = `card ${number}: `;
     tell("I4", stageFaults(flow, observed, inbox), about);
     tell("I5", duplicateEvents(observed.timeline, botLogin, reviewsOf(compared, observed)), about);
@@ -115,7 +117,7 @@ export async function inconsistencies(compared: Compared, board: TestBoard): Pro
     tell("I6", outsideFaults(compared, observed, inbox), about);
     tell("I8", await operationFaults(compared, observed), about);
   }
-  tell("I7", await positionFaults(board));
+  tell("I7", await positionFaults(board, positions));
   tell(
     "I3",
     unequalResponses(successes, ({ apiKey, key }) => `${apiKey.slice(0, 12)} ${key}`),
@@ -389,16 +391,17 @@ async function operationFaults({ forge, db }: Compared, { card, links }: Observe
 }
 
 // Invariant: I7 Positions in a column have no gaps
-/** The positions of a column's cards have no gap: I7. */
-async function positionFaults(board: TestBoard): Promise<string[]> {
+/** The positions of a column's cards, by number, have no gap: I7. */
+async function positionFaults(board: TestBoard, positions: ReadonlyMap<number, number>): Promise<string[]> {
   const { body } = await board.api.get<{ columns: { name: string; tasks: { number: number }[] }[] }>(
     `/v1/board?projectId=${board.projectId}`,
   );
   const found: string[] = [];
   for (const { name, tasks } of body.columns) {
     for (const [at, { number }] of tasks.entries()) {
-      const { position } = await board.api.readCard(number);
-      if (position !== at) found.push(`card ${number}: is at ${at} of ${name}, but has position ${position}`);
+      const position = positions.get(number);
+      if (position !== at)
+        found.push(`card ${number}: is at ${at} of ${name}, but has position ${String(position)}`);
     }
   }
   return found;
