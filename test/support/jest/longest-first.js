@@ -2,14 +2,17 @@ import Sequencer from "@jest/test-sequencer";
 
 /** What takes longest, so that nothing is left to wait for at the end. A fresh checkout has no times to go by. */
 const LONGEST = [
-  "faults/dying-again.slow",
-  "faults/two-processes.slow",
-  "faults/database-trouble.slow",
+  "releases/release-promote.slow",
   "webhooks/any-order.slow",
   "faults/limit-at-any-request.slow",
+  "faults/two-processes.slow",
+  "releases/release-complete.slow",
+  "walk/dockerfile.slow",
+  "webhooks/burst.slow",
+  "faults/dying-again.slow",
   "faults/killed-release.slow",
   "faults/random-flows.slow",
-  "releases/release-promote.slow",
+  "faults/database-trouble.slow",
   "moves/failed-and-concurrent-moves.slow",
   "moves/changes-during-moves.slow",
   "faults/killed-move.slow",
