@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
 import { eventually } from "../support/api.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { duringTransaction } from "../support/during.ts";
 import {
   granted,
@@ -238,7 +239,7 @@ describe("a repository that leaves a project", () => {
   it("cannot be removed while a card is moved there", async () => {
     const { board, api } = await webAndApi(world);
     const { number } = await board.api.card();
-    world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
+    const call = holdCalls(world, {}, "before");
     const moving = board.api.move(number, board.stages["In progress"]);
     await eventually(
       () => world.service.deps.db("operations").where({ state: "running", workspace_id: board.workspaceId }),
@@ -247,6 +248,7 @@ describe("a repository that leaves a project", () => {
     const refused = await putRepositories(board, [{ id: api }]);
     expect(refused.status).toBe(409);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    call.resume();
     expect((await moving).status).toBe(200);
     expect((await putRepositories(board, [{ id: api }])).status).toBe(200);
   });

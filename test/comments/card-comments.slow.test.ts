@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { allProcessed } from "../support/forge/deliveries.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { eventually } from "../support/api.ts";
 import {
   commentsOf,
@@ -378,12 +379,12 @@ describe("a new comment while GitHub fails", () => {
   it("is not added again by a webhook that arrives before the response", async () => {
     const board = await world.board();
     const { number } = await openCard(world, board);
-    const fault = { kind: "delay", ms: 1_500, effect: "after" } as const;
-    world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
+    const response = holdCalls(world, WRITE);
     const writing = writeComment(board.api, number, "Once");
     await mirrorsWhen(board, (found) => found.length === 1);
     await allProcessed(world);
     expect(await commentsOf(board.api, number)).toMatchObject([{ body: "Once", author: { login: null } }]);
+    response.resume();
     expect((await writing).body.mirroredTo).toBe(1);
     expect(await commentsOf(board.api, number)).toHaveLength(1);
   });

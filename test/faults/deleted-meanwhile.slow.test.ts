@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
-import { eventually, type Api, type ApiResponse, type MoveResponse } from "../support/api.ts";
+import type { Api, ApiResponse, MoveResponse } from "../support/api.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
@@ -24,16 +25,13 @@ async function duringMove(
   const board = await world.board();
   const number = await cardReadyFor(board, write);
   const mover = await board.as({});
-  const { faults } = world.forge.control;
-  faults.add({ match: write.match, fault: { kind: "delay", ms: 2_000, effect: "after" }, times: 1 });
+  const response = holdCalls(world, write.match);
   const key = randomUUID();
   const move = () => mover.move(number, board.stages[write.to], 0, { key });
   const moving = move();
-  await eventually(
-    () => Promise.resolve(faults.list()),
-    (listed) => listed[0]?.hits === 1,
-  );
+  await response.arrived();
   await act(board, number, mover);
+  response.resume();
   return { board, number, moved: await moving, again: move };
 }
 

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { eventually } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { freePorts } from "../support/free-ports.ts";
 import {
   environmentOf,
@@ -117,9 +118,8 @@ describe("the service as it is shipped", () => {
   });
 
   it("finishes its work after SIGTERM while it still reads the installations from GitHub", async () => {
-    const { forge } = surroundings;
     const match = { method: "GET", path: "/app/installations" };
-    forge.control.faults.add({ match, fault: { kind: "delay", ms: 4_000, effect: "before" }, times: 1 });
+    const call = holdCalls(surroundings, match, "before");
     const [port = 0] = await freePorts(1);
     const child = spawn(process.execPath, ["dist/src/main.js"], {
       cwd: shipped.dir,
@@ -127,15 +127,18 @@ describe("the service as it is shipped", () => {
       stdio: "ignore",
     });
     const ended = once(child, "exit");
+    const service = { baseUrl: `http://127.0.0.1:${port}` };
     await eventually(
-      () => callOnce({ baseUrl: `http://127.0.0.1:${port}` }, "/readyz"),
+      () => callOnce(service, "/readyz"),
       (outcome) => outcome === 200,
     );
-    await eventually(
-      () => Promise.resolve(forge.control.faults.list()),
-      (listed) => listed[0]?.hits === 1,
-    );
+    await call.arrived();
     child.kill("SIGTERM");
+    await eventually(
+      () => callOnce(service),
+      (outcome) => outcome === "refused",
+    );
+    call.resume();
     expect(await ended).toEqual([0, null]);
   });
 

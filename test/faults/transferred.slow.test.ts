@@ -20,11 +20,7 @@ const world = useWorld();
 /** Runs `act` after the forge has merged a pull request and before its response. */
 function onceMerged(act: () => Promise<unknown>): void {
   const merging = { method: "PUT", path: "/repositories/*/pulls/*/merge-async" };
-  world.forge.control.faults.add({
-    match: merging,
-    fault: { kind: "delay", ms: 1_000, effect: "after" },
-    times: 1,
-  });
+  const response = holdCalls(world, merging);
   const stop = world.forge.control.observe({
     onCall: (call) => {
       if (call.method !== "PUT" || !call.path.endsWith("/merge-async")) return;
@@ -32,7 +28,9 @@ function onceMerged(act: () => Promise<unknown>): void {
       void eventually(
         () => Promise.resolve(world.forge.context.state.pullRequests.all()),
         (pulls) => pulls.some(({ mergedAt }) => mergedAt !== null),
-      ).then(act);
+      )
+        .then(act)
+        .finally(response.resume);
     },
   });
 }

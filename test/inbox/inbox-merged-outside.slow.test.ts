@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { itemsOf, itemWhen, readInbox } from "../support/inbox.ts";
 import { loginOf, pullPath, cardWithCommit } from "../support/stories/work-on-card.ts";
@@ -90,15 +91,12 @@ describe("the inbox item of a pull request merged by a person", () => {
   it("is not created for a merge by Trunkline whose webhook arrives before the response", async () => {
     const board = await world.board();
     const { number } = await cardWithCommit(board);
-    const pause = world.forge.control.faults.add({
-      match: { method: "PUT", path: "/repositories/*/pulls/**" },
-      fault: { kind: "delay", ms: 1_500, effect: "after" },
-    });
+    const response = holdCalls(world, { method: "PUT", path: "/repositories/*/pulls/**" });
     const moving = board.api.move(number, board.stages.Done);
     await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
     const itemsDuringMove = await readInbox(board.api);
+    response.resume();
     expect((await moving).status).toBe(200);
-    world.forge.control.faults.remove(pause);
     await allProcessed(world);
     expect([itemsDuringMove, await readInbox(board.api)]).toEqual([[], []]);
   });

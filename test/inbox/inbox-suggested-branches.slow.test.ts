@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
+import { eventually } from "../support/api.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { clearedWhen, itemWhen, readInbox } from "../support/inbox.ts";
+import { branchesOf } from "../support/stories/two-targets.ts";
 import { deleteBranch, loginOf, pushTo } from "../support/stories/work-on-card.ts";
 import { useWorld } from "../support/use-world.ts";
 
@@ -116,21 +119,18 @@ describe("the suggestion of a branch that a person pushed", () => {
   it("does not exist for a branch of Trunkline whose webhook arrives before the response", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
-    const pause = world.forge.control.faults.add({
-      match: { operation: "createRef" },
-      fault: { kind: "delay", ms: 1_000, effect: "after" },
-    });
-    const rest = world.forge.control.faults.add({
-      match: { method: "POST", path: "/repositories/*/git/refs" },
-      fault: { kind: "delay", ms: 1_000, effect: "after" },
-    });
+    const response = holdCalls(world, { method: "POST", path: "/repositories/*/git/refs" });
     const moving = board.api.move(number, board.stages["In progress"]);
-    const first = await Promise.race([moving, itemWhen(board.api, "branch_suggestion").catch(() => "none")]);
-    expect(first).toMatchObject({ status: 200 });
-    world.forge.control.faults.remove(pause);
-    world.forge.control.faults.remove(rest);
+    await eventually(
+      () => branchesOf(board),
+      ({ length }) => length === 2,
+    );
     await allProcessed(world);
-    expect(await readInbox(board.api)).toEqual([]);
+    const itemsDuringMove = await readInbox(board.api);
+    response.resume();
+    expect((await moving).status).toBe(200);
+    await allProcessed(world);
+    expect([itemsDuringMove, await readInbox(board.api)]).toEqual([[], []]);
   });
 
   it("is removed after the repository leaves the project or the card is deleted", async () => {

@@ -57,15 +57,11 @@ const mergeRequests = (): number => callsTo(/^PUT .*\/merge(-async)?$/);
 
 /** Lets a person change something on GitHub between the inspection and the next REST call. */
 function betweenInspectionAndMerge(act: () => Promise<unknown>): { readonly done: () => Promise<unknown> } {
-  world.forge.control.faults.add({
-    match: { method: "GET", path: "/repositories/*/pulls/*" },
-    fault: { kind: "delay", ms: 3_000 },
-    times: 1,
-  });
+  const call = holdCalls(world, { method: "GET", path: "/repositories/*/pulls/*" }, "before");
   let acting: Promise<unknown> = Promise.reject(new Error("the move did not inspect anything"));
   acting.catch(() => undefined);
   afterInspection(() => {
-    acting = act();
+    acting = act().finally(call.resume);
   });
   return { done: () => acting };
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { randomUUID } from "node:crypto";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { resumeMovesAfter } from "../support/stories/repairing.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
@@ -189,13 +190,14 @@ describe("concurrent calls", () => {
   it("another move or a deletion during a move gets 409", async () => {
     const board = await world.board();
     const { number } = await board.api.card();
-    world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, match: { path: "/graphql" } });
+    const call = holdCalls(world, { path: "/graphql" }, "before");
     const first = board.api.move(number, board.stages["In progress"]);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await call.arrived();
     const second = await board.api.move(number, board.stages["To do"]);
     expect(second.status).toBe(409);
     expect(second.headers.get("retry-after")).not.toBeNull();
     expect((await board.api.delete(`/v1/cards/${number}`)).status).toBe(409);
+    call.resume();
     expect((await first).status).toBe(200);
   });
 });

@@ -11,6 +11,7 @@ import {
   without,
   type Flow,
 } from "../support/flows.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { untilMoving } from "../support/stories/repairing.ts";
 import { useWorld } from "../support/use-world.ts";
@@ -30,13 +31,14 @@ describe("PUT /v1/projects/{id}/flow while cards move", () => {
     const board = await world.board();
     const flow = await readFlow(board);
     const { number } = await board.api.card();
-    world.forge.control.faults.add({ fault: { kind: "delay", ms: 1_000 }, times: 1 });
+    const call = holdCalls(world, {}, "before");
     const moving = board.api.move(number, board.stages["In progress"]);
     await untilMoving(board);
     const refused = await putFlow(board, { ...flow, checks: "ignored" });
     expect(refused).toMatchObject({ status: 409, body: { error: "Conflict" } });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(refused.body.message).toContain(`Card ${number} is being moved`);
+    call.resume();
     expect((await moving).status).toBe(200);
     expect(await readFlow(board)).toEqual(flow);
     expect((await putFlow(board, { ...flow, checks: "ignored" })).status).toBe(200);
@@ -45,9 +47,11 @@ describe("PUT /v1/projects/{id}/flow while cards move", () => {
   it("does not wait for moves of another project", async () => {
     const [board, other] = [await world.board(), await world.board()];
     const { number } = await other.api.card();
-    world.forge.control.faults.add({ fault: { kind: "delay", ms: 500 }, times: 1 });
+    const call = holdCalls(world, {}, "before");
     const moving = other.api.move(number, other.stages["In progress"]);
+    await call.arrived();
     expect((await putFlow(board, await readFlow(board))).status).toBe(200);
+    call.resume();
     expect((await moving).status).toBe(200);
   });
 

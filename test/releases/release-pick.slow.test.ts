@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { eventually } from "../support/api.ts";
 import { settled } from "../support/database/database-content.ts";
 import { aheadOfMain, cardInReview, fileOn, headsOf, mergedCard } from "../support/stories/merged-card.ts";
 import {
@@ -10,6 +9,7 @@ import {
   setCards,
   unfreeze,
 } from "../support/stories/releases.ts";
+import { holdCalls } from "../support/forge/held-calls.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { protect } from "../support/stories/repairing.ts";
 import { useWorld } from "../support/use-world.ts";
@@ -165,14 +165,11 @@ describe("POST /v1/releases/{id}/pick", () => {
     const own = await world.board();
     const id = await frozenRelease(own.api, "4.0");
     const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
-    const { faults } = world.forge.control;
-    faults.add({ match: { operation: "UpdateRefs" }, fault: { kind: "delay", ms: 2_000 }, times: 1 });
+    const call = holdCalls(world, { operation: "UpdateRefs" }, "before");
     const picking = pick(own.api, id, number);
-    await eventually(
-      () => Promise.resolve(faults.list()[0]?.hits),
-      (hits) => hits === 1,
-    );
+    await call.arrived();
     await world.forge.commit(`${own.owner}/web`, "release/4-0", { "version.txt": "4\n" });
+    call.resume();
     expect((await picking).status).toBe(200);
     expect(await fileOn(own, "web", "release/4-0", "w.txt")).toBe("w\n");
     expect(await fileOn(own, "web", "release/4-0", "version.txt")).toBe("4\n");
@@ -182,15 +179,15 @@ describe("POST /v1/releases/{id}/pick", () => {
     const own = await world.board();
     const id = await frozenRelease(own.api, "4.1");
     const number = await mergedCard(world, own, { web: { "w.txt": "w\n" } });
-    const { faults } = world.forge.control;
-    faults.add({ match: { operation: "PickMerges" }, fault: { kind: "delay", ms: 1_000 } });
+    const holdPick = () => holdCalls(world, { operation: "PickMerges" }, "before");
+    let call = holdPick();
     const picking = pick(own.api, id, number);
     for (const time of [1, 2, 3, 4]) {
-      await eventually(
-        () => Promise.resolve(faults.list()[0]?.hits),
-        (hits) => hits === time,
-      );
+      await call.arrived();
       await world.forge.commit(`${own.owner}/web`, "release/4-1", { "version.txt": `${time}\n` });
+      const previous = call;
+      call = holdPick();
+      previous.resume();
     }
     expect(await picking).toMatchObject({
       status: 409,
@@ -202,7 +199,7 @@ describe("POST /v1/releases/{id}/pick", () => {
     expect(await fileOn(own, "web", "release/4-1", "version.txt")).toBe("4\n");
     expect(await fileOn(own, "web", "release/4-1", "w.txt")).toBeNull();
     expect(await countTemporaryBranches(own)).toBe(0);
-    faults.clear();
+    call.resume();
     expect((await pick(own.api, id, number)).status).toBe(200);
   });
 
