@@ -859,6 +859,7 @@ CREATE TABLE release_tags (
   repository_id uuid NOT NULL,
   tag_name text NOT NULL,
   sha text NOT NULL,
+  published_as jsonb,
   url text,
   CONSTRAINT release_tags_pkey PRIMARY KEY (release_id, repository_id),
   CONSTRAINT release_tags_release_id_fkey FOREIGN KEY (release_id) REFERENCES releases(id) ON DELETE CASCADE,

@@ -36,7 +36,9 @@ create table release_tags (
   repository_id uuid not null references repositories,
   tag_name text not null,
   sha text not null,
-  -- The page of the GitHub release. Null until it is published.
+  -- How its GitHub release is published, stored before that. Null until then.
+  published_as jsonb,
+  -- The page of the GitHub release. Null until it is known to be published.
   url text,
   primary key (release_id, repository_id)
 );

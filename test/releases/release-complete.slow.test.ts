@@ -577,6 +577,73 @@ describe("a completion whose tag GitHub does not release", () => {
   });
 });
 
+describe("a completion whose GitHub release was published without a response", () => {
+  /** A completion that is interrupted after GitHub has published v1 in `web`. */
+  async function publishedUnseen() {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const id = await makeRelease(own.api, "Unseen");
+    const { faults } = world.forge.control;
+    const lost = { kind: "response", status: 502, effect: "after" } as const;
+    faults.add({ match: { method: "POST", path: "/repositories/*/releases" }, fault: lost });
+    faults.add({
+      match: { method: "GET", path: "/repositories/*/releases/tags/*" },
+      fault: { kind: "response", status: 502 },
+    });
+    const first = [version(own, "web", "v1")];
+    expect((await complete(own.api, id, first, { key: "published-unseen" })).status).toBe(503);
+    expect((await readRelease(own.api, id)).tags).toMatchObject([{ tagName: "v1", url: null }]);
+    return {
+      own,
+      id,
+      /** The result of a call with these versions, which began before GitHub responds again. */
+      completeLater: async (versions: Parameters<typeof complete>[2]) => {
+        // A job may be working on it.
+        await eventually(
+          () => complete(own.api, id, versions),
+          ({ status }) => status === 503,
+        );
+        faults.clear();
+        return eventually(
+          () => complete(own.api, id, versions),
+          ({ body }) => !body.message.includes("is being completed"),
+        );
+      },
+      releases: async (repository: string) => {
+        const { body } = await own.person("ada", "GET", `/repos/${own.owner}/${repository}/releases`);
+        return (body as unknown as { tag_name: string }[]).map(({ tag_name: tagName }) => tagName);
+      },
+    };
+  }
+
+  // Fault: C2
+  it("keeps that release and refuses another tag", async () => {
+    const { own, id, completeLater, releases } = await publishedUnseen();
+    const refused = await completeLater([version(own, "api", "v2"), version(own, "web", "v2")]);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web has a GitHub release v1 for this release already. Request the same tag.`,
+    ]);
+    expect([await releases("web"), await releases("api")]).toEqual([["v1"], []]);
+    expect(await readRelease(own.api, id)).toMatchObject({
+      status: "open",
+      tags: [{ tagName: "v1", url: (await published(own, "web", "v1")).html_url }],
+    });
+    const done = await complete(own.api, id, [version(own, "api", "v2"), version(own, "web", "v1")]);
+    expect(done.body).toMatchObject({ status: "completed", tags: [{ tagName: "v2" }, { tagName: "v1" }] });
+    expect(await releases("web")).toEqual(["v1"]);
+  });
+
+  it("keeps that release if its repository gets no version any more", async () => {
+    const { own, id, completeLater } = await publishedUnseen();
+    const refused = await completeLater([version(own, "api", "v1")]);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web has a GitHub release v1 for this release already. Request the same tag.`,
+    ]);
+    expect((await readRelease(own.api, id)).tags).toMatchObject([{ tagName: "v1", url: expect.any(String) }]);
+  });
+});
+
 describe("the completion in several repositories", () => {
   const NAMES = ["api", "docs", "web"];
 

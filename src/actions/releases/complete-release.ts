@@ -17,6 +17,7 @@ import {
 import { listBoardRepositories, type Repository } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
+import { findLostRelease } from "./find-lost-release.ts";
 import {
   isIn,
   plannedTag,
@@ -84,6 +85,8 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
   const known = await listBoardRepositories(deps.db, release.workspaceId);
   const repositories = new Map(known.map((repository) => [repository.id, repository]));
   const { versions } = inputSchema.parse(action.input);
+  const lost = await findLostRelease(deps, context, versions, repositories);
+  if (lost !== null) return { state: "refused", message: lost };
   const plan = await planTags(deps, context, versions, repositories);
   if ("message" in plan) return { state: "refused", ...plan };
   const toTag: Tagged[] = [];
@@ -156,7 +159,7 @@ async function tagAll(
           return { message: tagTakenMessage(fullName, tagName) };
         ({ sha } = tried);
       }
-      const tag = { repositoryId, tagName, sha, url: null };
+      const tag = { repositoryId, tagName, sha, publishedAs: null, url: null };
       await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
     }
     tagged.push({ ...each, sha });
@@ -176,7 +179,7 @@ async function tagTogether(deps: Deps, context: ReleaseContext, planned: readonl
     );
     await recordIfOwned(deps, context, async (trx) => {
       for (const { repositoryId, tagName, sha } of some.filter((_, at) => made[at]))
-        await saveReleaseTag(trx, release.id, { repositoryId, tagName, sha, url: null });
+        await saveReleaseTag(trx, release.id, { repositoryId, tagName, sha, publishedAs: null, url: null });
     });
   }
 }
@@ -209,14 +212,16 @@ async function publishAll(
     if (listed && !listed.ok) return `${fullName}: ${listed.refusal.message}`;
     const { body, references } = notesIn(repositoryId, cards);
     const text = { tagName, sha, name: release.name, body: notes ?? body, references };
-    await requireOwned(deps, context);
-    const made = await deps.forge.publishRelease(forgeRef, {
-      ...text,
-      ...releasedAs(version, listed?.value ?? []),
-    });
+    const flags = releasedAs(version, listed?.value ?? []);
+    const publishedAs = { ...flags, notes: notes ?? null };
+    const save = (url: string | null) =>
+      recordIfOwned(deps, context, (trx) =>
+        saveReleaseTag(trx, release.id, { repositoryId, tagName, sha, publishedAs, url }),
+      );
+    await save(null);
+    const made = await deps.forge.publishRelease(forgeRef, { ...text, ...flags });
     if (!made.ok) return `${fullName}: ${made.refusal.message}`;
-    const tag = { repositoryId, tagName, sha, url: made.value.url };
-    await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, release.id, tag));
+    await save(made.value.url);
   }
   return null;
 }

@@ -87,7 +87,7 @@ export async function planOrWriteTags(
     await onTry(tried);
     await requireOwned(deps, context);
     if (await deps.forge.tagBranchTip(repository, { branchName, tagName, sha })) {
-      const tag = { ...tried, url: null };
+      const tag = { ...tried, publishedAs: null, url: null };
       await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, context.release.id, tag));
       shas.set(repositoryId, sha);
       return plannedTags();

@@ -4,7 +4,7 @@ import { isTagName } from "../../flow/names.ts";
 import { releasedAs } from "../../flow/versions.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
-import { listReleaseTags, type ReleaseHead } from "../../store/releases/releases.ts";
+import { listReleaseTags, type ReleaseHead, type WrittenTag } from "../../store/releases/releases.ts";
 import { lacksBranch } from "./release-action.ts";
 
 export const versionSchema = z.object({
@@ -74,11 +74,18 @@ async function requirePublished(
   versions: readonly Version[],
   nameOf: ReadonlyMap<string, string>,
 ): Promise<void> {
-  for (const { repositoryId, tagName, url } of await listReleaseTags(trx, release.id)) {
-    const version = versions.find((candidate) => candidate.repositoryId === repositoryId);
-    if (url === null || version?.tagName === tagName) continue;
-    throw conflict(
-      `${nameOf.get(repositoryId)} has a GitHub release ${tagName} for this release already. Request the same tag.`,
-    );
+  for (const tag of await listReleaseTags(trx, release.id)) {
+    if (tag.url === null || keepsPublished(versions, tag)) continue;
+    throw conflict(publishedMessage(nameOf.get(tag.repositoryId) ?? "", tag));
   }
 }
+
+/** Whether the versions request a published GitHub release as it is. */
+export const keepsPublished = (
+  versions: readonly Version[],
+  { repositoryId, tagName }: Pick<WrittenTag, "repositoryId" | "tagName">,
+): boolean =>
+  versions.some((version) => version.repositoryId === repositoryId && version.tagName === tagName);
+
+export const publishedMessage = (fullName: string, { tagName }: Pick<WrittenTag, "tagName">): string =>
+  `${fullName} has a GitHub release ${tagName} for this release already. Request the same tag.`;

@@ -42,6 +42,7 @@ import {
   createTags,
   inspectTags,
   publishRelease,
+  readReleaseUrl,
   readTagNames,
   tagBranchTip,
 } from "./branches/tags.ts";
@@ -184,6 +185,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
     createTags: async (tags) =>
       tags[0] ? createTags(client.as(tags[0].repository.installationId), tags) : [],
     createTag: (ref, tagName, sha) => asRefusal(createTag(on(ref), tagName, sha)),
+    releaseUrl: (ref, tagName) => asUnavailable(readReleaseUrl(on(ref), tagName)),
     publishRelease: (ref, notes) => asRefusal(publishRelease(on(ref), notes)),
   };
 }

@@ -1,4 +1,4 @@
-import { column, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { column, columnsOf, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { RELEASE_REPOSITORIES } from "./release-branches.ts";
 import { RELEASE_CARDS } from "./release-cards.ts";
@@ -124,11 +124,21 @@ export async function markUnfrozen(db: Db, releaseId: string): Promise<void> {
   await db("release_cards").where({ release_id: releaseId }).update({ picked_at: null });
 }
 
+/** What a GitHub release was published with. */
+export interface PublishedAs {
+  readonly isPrerelease: boolean;
+  readonly isLatest: boolean;
+  /** Null for the cards. */
+  readonly notes: string | null;
+}
+
 export interface WrittenTag {
   readonly repositoryId: string;
   readonly tagName: string;
   readonly sha: string;
-  /** The page of the GitHub release; null until it is published. */
+  /** Stored before the GitHub release is published; null until then. */
+  readonly publishedAs: PublishedAs | null;
+  /** The page of the GitHub release; null until it is known to be published. */
   readonly url: string | null;
 }
 
@@ -136,8 +146,8 @@ export interface WrittenTag {
 export async function listReleaseTags(db: Db, releaseId: string): Promise<WrittenTag[]> {
   return rows<WrittenTag>(
     db,
-    `select repository_id as "repositoryId", tag_name as "tagName", sha, url from release_tags
-      where release_id = :releaseId`,
+    `select repository_id as "repositoryId", tag_name as "tagName", sha, published_as as "publishedAs", url
+       from release_tags where release_id = :releaseId`,
     { releaseId },
   );
 }
@@ -145,12 +155,21 @@ export async function listReleaseTags(db: Db, releaseId: string): Promise<Writte
 export async function saveReleaseTag(
   db: Db,
   releaseId: string,
-  { repositoryId, tagName, sha, url }: WrittenTag,
+  { repositoryId, tagName, sha, publishedAs, url }: WrittenTag,
 ): Promise<void> {
   await db("release_tags")
-    .insert({ release_id: releaseId, repository_id: repositoryId, tag_name: tagName, sha, url })
+    .insert(
+      columnsOf({
+        releaseId,
+        repositoryId,
+        tagName,
+        sha,
+        publishedAs: publishedAs && JSON.stringify(publishedAs),
+        url,
+      }),
+    )
     .onConflict(["release_id", "repository_id"])
-    .merge(["tag_name", "sha", "url"]);
+    .merge(["tag_name", "sha", "published_as", "url"]);
 }
 
 /** Removes the tags of earlier attempts that were not published; they stay on GitHub. */

@@ -191,7 +191,10 @@ export async function publishRelease(
   repository: GitHubRepository,
   { tagName, sha, name, body, references = [], isPrerelease, isLatest }: ReleaseNotes,
 ): Promise<Published> {
-  const find = (): Promise<Published | null> => findRelease(repository, tagName);
+  const find = async (): Promise<Published | null> => {
+    const url = await readReleaseUrl(repository, tagName);
+    return url === null ? null : { ok: true, value: { url } };
+  };
   const text = { isMarkdown: true, keeps: references.map((number) => `#${number}`) };
   return await repository.runWrite(async () => {
     const flags = { prerelease: isPrerelease, make_latest: String(isLatest) };
@@ -225,9 +228,9 @@ async function isDraft({ read }: GitHubRepository, tagName: string): Promise<boo
 }
 
 /** Finds published releases only. */
-async function findRelease({ read }: GitHubRepository, tagName: string): Promise<Published | null> {
+export async function readReleaseUrl({ read }: GitHubRepository, tagName: string): Promise<string | null> {
   const response = await read("/releases/tags/{tag}", { tag: tagName });
   if (response.status === 404) return null;
   const { html_url: url, tag_name: found } = parseResponse(releaseShape, succeeded(response));
-  return found === tagName ? { ok: true, value: { url } } : null;
+  return found === tagName ? url : null;
 }

@@ -1,0 +1,28 @@
+import type { Repository } from "../../store/forge/repositories.ts";
+import { listReleaseTags, saveReleaseTag } from "../../store/releases/releases.ts";
+import type { Deps } from "../deps.ts";
+import { recordIfOwned, type ReleaseContext } from "./release-action.ts";
+import { keepsPublished, publishedMessage, type Version } from "./release-versions.ts";
+
+/**
+ * Refuses versions that would replace a GitHub release whose response was lost, and stores that
+ * release. Otherwise a repository would get a second GitHub release. Null if there is none.
+ */
+export async function findLostRelease(
+  deps: Deps,
+  context: ReleaseContext,
+  versions: readonly Version[],
+  repositories: ReadonlyMap<string, Repository>,
+): Promise<string | null> {
+  const { id } = context.release;
+  for (const tag of await listReleaseTags(deps.db, id)) {
+    const mayBePublished = tag.publishedAs !== null && tag.url === null;
+    const repository = repositories.get(tag.repositoryId);
+    if (!mayBePublished || !repository?.forgeRef || keepsPublished(versions, tag)) continue;
+    const url = await deps.forge.releaseUrl(repository.forgeRef, tag.tagName);
+    if (url === null) continue;
+    await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, id, { ...tag, url }));
+    return publishedMessage(repository.fullName, tag);
+  }
+  return null;
+}
