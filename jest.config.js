@@ -12,7 +12,7 @@ export default {
   testPathIgnorePatterns: ["/node_modules/", "\\.slow\\.test\\.ts$"],
   // Tests often wait for git or PostgreSQL: on two cores three workers are faster than two.
   maxWorkers: 3,
-  // Workers keep the modules of every file, and a process of a gigabyte takes ten times as long to start git.
+  // Workers keep the modules of every file, and a process of a gigabyte takes ten times as long to start another one.
   workerIdleMemoryLimit: "512MB",
   // A slow machine makes no test fail.
   testTimeout: 300_000,

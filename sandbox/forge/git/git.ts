@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ObjectReader, openObjectReader } from "./objects.ts";
+import { startGit } from "./start-git.ts";
 
 const DEFAULT_SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
 
@@ -161,19 +161,17 @@ function runGit(
   options: GitRunOptions = {},
 ): Promise<GitResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn("git", args, { cwd: folder, env: { ...env, ...options.env }, stdio: "pipe" });
     const stdout: Buffer[] = [];
-    const stderr: Buffer[] = [];
-    child.stdout.on("data", (part: Buffer) => stdout.push(part));
-    child.stderr.on("data", (part: Buffer) => stderr.push(part));
-    child.on("error", reject);
-    // Git may exit before it has read all input; the exit code reports the failure.
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(options.input ?? "");
-    child.on("close", (exitCode) => {
-      const code = exitCode ?? 1;
-      if (code === 0 || options.codes?.includes(code)) resolve({ code, stdout: Buffer.concat(stdout) });
-      else reject(new GitError(args, code, Buffer.concat(stderr).toString("utf8")));
+    startGit({
+      args,
+      cwd: folder,
+      env: { ...env, ...options.env },
+      input: options.input ?? "",
+      onOutput: (part) => stdout.push(part),
+      onEnd: (code, stderr) => {
+        if (code === 0 || options.codes?.includes(code)) resolve({ code, stdout: Buffer.concat(stdout) });
+        else reject(new GitError(args, code, stderr));
+      },
     });
   });
 }
@@ -181,7 +179,7 @@ function runGit(
 /** Results kept per repository and function; at the limit all are dropped. */
 const MAX_CACHED = 2_000;
 
-/** Caches a function of two commits. Commits never change; starting git takes about 4 ms. */
+/** Caches a function of two commits. Commits never change; git takes about 4 ms. */
 export function cached<Result>(
   compute: (repo: GitRepository, one: string, other: string) => Promise<Result>,
 ): (repo: GitRepository, one: string, other: string) => Promise<Result> {

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { dirname, basename } from "node:path";
 import type { ServerResponse } from "node:http";
 import type { Git } from "../git/git.ts";
+import { startGit } from "../git/start-git.ts";
 
 interface BackendCall {
   /** The bare repository's folder. */
@@ -26,9 +26,8 @@ export function runHttpBackend(
   response: ServerResponse,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn("git", ["http-backend"], { env: cgiEnvironment(git, call, body), stdio: "pipe" });
     let head: Buffer | null = Buffer.alloc(0);
-    child.stdout.on("data", (part: Buffer) => {
+    const receive = (part: Buffer): void => {
       if (head === null) {
         response.write(part);
         return;
@@ -39,19 +38,21 @@ export function runHttpBackend(
       writeHead(response, head.toString("latin1", 0, end));
       response.write(head.subarray(end + 4));
       head = null;
+    };
+    startGit({
+      args: ["http-backend"],
+      env: cgiEnvironment(git, call, body),
+      input: body ?? "",
+      onOutput: receive,
+      onEnd: (code) => {
+        if (head !== null) {
+          reject(new Error(`git http-backend exited with ${code} and sent no response`));
+          return;
+        }
+        const done = call.beforeEnd?.() ?? Promise.resolve();
+        done.finally(() => response.end()).then(resolve, reject);
+      },
     });
-    child.stderr.resume();
-    child.stdin.on("error", () => undefined);
-    child.on("error", reject);
-    child.on("close", (code) => {
-      if (head !== null) {
-        reject(new Error(`git http-backend exited with ${code} and sent no response`));
-        return;
-      }
-      const done = call.beforeEnd?.() ?? Promise.resolve();
-      done.finally(() => response.end()).then(resolve, reject);
-    });
-    child.stdin.end(body ?? "");
   });
 }
 
