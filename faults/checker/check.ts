@@ -35,7 +35,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I5: timelinesOnlyGrow,
   I6: mergesByOthersAreReported,
   I8: nothingIsLeftOver,
-  I9: allOf(tenantsAreIsolated, endedAccessHasNoEffects, repositoriesHaveOneBoard),
+  I9: allOf(tenantsAreIsolated, endedAccessHasNoEffects, repositoriesHaveOneBoard, refsOfPeopleStay),
   I10: noSecretIsExposed,
   I11: rateLimitsAreRespected,
   I12: checksMatchForge,
@@ -46,9 +46,8 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I17: gatesAreClosed,
   I18: attemptsAreAudited,
   I19: trunkReportFollowsBranches,
-  I20: refsOfPeopleStay,
-  I21: commentsMatchForge,
-  I22: grantedPermissionsUnblock,
+  I20: commentsMatchForge,
+  I21: grantedPermissionsUnblock,
 };
 
 /** A finished run. */

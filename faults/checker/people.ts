@@ -5,8 +5,11 @@ import { HIDE_COMMENT } from "../actors/comment-actions.ts";
 import { SAME_NAME, type UnchangedRef } from "../actors/ref-actions.ts";
 import type { Invariant } from "./subject.ts";
 
-// Invariant: I20 A tag and a branch of one name do not replace each other
-/** A ref that a person created with the name of another one is where the person put it. */
+// Invariant: I9
+/**
+ * A ref that a person created with the name of another one, such as a tag with the name of a card's
+ * branch, is where the person put it.
+ */
 export const refsOfPeopleStay: Invariant = async ({ world, history }) => {
   const created = history.events
     .filter(({ name }) => name === SAME_NAME)
@@ -30,7 +33,7 @@ interface CommentRow {
   readonly isCompared: boolean;
 }
 
-// Invariant: I21 Comments are as on GitHub, and a hidden comment is not an edited one
+// Invariant: I20 Comments are as on GitHub, and a hidden comment is not an edited one
 export const commentsMatchForge: Invariant = async ({ world, history }) => {
   const { comments } = world.forge.context.state;
   const edited = new Set(

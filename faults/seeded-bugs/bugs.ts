@@ -1,5 +1,6 @@
 import { ARMED_MOVE_BUGS } from "./armed-move-bugs.ts";
 import { CLAIM_AND_GATE_BUGS } from "./claim-and-gate-bugs.ts";
+import { FORGE_CHANGE_BUGS } from "./forge-change-bugs.ts";
 import type { SeededBug } from "./seeded-bug.ts";
 
 export const SEEDED_BUGS: readonly SeededBug[] = [
@@ -202,4 +203,5 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   ...CLAIM_AND_GATE_BUGS,
   ...ARMED_MOVE_BUGS,
+  ...FORGE_CHANGE_BUGS,
 ];
