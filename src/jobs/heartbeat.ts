@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Deps } from "../actions/deps.ts";
 import { resumeActionSoon } from "../actions/releases/release-action.ts";
-import { RESUME_ORPHANED_MOVES } from "../actions/moves/resume-move.ts";
+import { resumeOrphanedSoon } from "../actions/moves/resume-move.ts";
 import {
   unlockJobs,
   recordHeartbeat,
@@ -12,8 +12,7 @@ import {
   type JobLock,
 } from "../store/ops/instances.ts";
 import { useDiskSpace } from "../store/db/disk-space.ts";
-import { addJob } from "../store/db/jobs.ts";
-import { listOrphanedOperations } from "../store/ops/operations.ts";
+import { listBoardsWithOrphans } from "../store/ops/operations.ts";
 import { listOrphanedActions } from "../store/releases/release-actions.ts";
 import { unlockDeadJobs } from "../webhooks/process-lane.ts";
 
@@ -87,10 +86,8 @@ async function run(
     try {
       await unlockDeadJobs(deps);
       await receivedJobs.unlock([...workerIds]);
-      const orphans = await listOrphanedOperations(deps.db, 1);
-      if (orphans.length > 0)
-        await addJob(deps.db, RESUME_ORPHANED_MOVES, {}, { key: RESUME_ORPHANED_MOVES });
-      for (const { id } of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, id);
+      for (const id of await listBoardsWithOrphans(deps.db)) await resumeOrphanedSoon(deps.db, id);
+      for (const action of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, action);
     } catch (error) {
       deps.log.warn({ err: error }, "the work of dead processes could not be taken over");
     }

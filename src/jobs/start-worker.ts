@@ -6,6 +6,7 @@ import type { Deps } from "../actions/deps.ts";
 import { clientClassOf } from "../store/db/connect.ts";
 import { addJob, openJobPool } from "../store/db/jobs.ts";
 import type { Retention } from "../store/ops/retention.ts";
+import { BoardShares } from "./board-shares.ts";
 import { trackReceivedJobs, startHeartbeat } from "./heartbeat.ts";
 import { START_TASKS, TIMETABLE, createTasks } from "./tasks.ts";
 
@@ -131,7 +132,9 @@ interface WorkerOptions {
 }
 
 /** How many tasks of each kind a process runs at a time. */
-const WORKERS = { lanes: 3, repairs: 2, moves: 3 } as const;
+const WORKERS = { lanes: 3, repairs: 2, moves: 8 } as const;
+/** How many of them are of one board. Deliveries and the timetable do not count. */
+const PER_BOARD = 4;
 /** Each kind listens on one connection. The others find jobs and record their ends. */
 const CONNECTIONS = Object.keys(WORKERS).length + 5;
 /**
@@ -159,7 +162,8 @@ export async function startWorker(
     Client: clientClassOf(deps.db),
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
   });
-  const start = async (taskList: TaskList, concurrency: number, crontab: string): Promise<RunningPool> => {
+  const start = async (tasks: TaskList, concurrency: number, crontab: string): Promise<RunningPool> => {
+    const shares = new BoardShares(PER_BOARD);
     const events: WorkerEvents = new EventEmitter();
     const ownIds = new Set<string>();
     events.on("pool:create", ({ workerPool }) => {
@@ -176,7 +180,8 @@ export async function startWorker(
       concurrency,
       pollInterval: pollMs,
       noHandleSignals: true,
-      taskList,
+      taskList: shares.limit(deps.db, tasks),
+      forbiddenFlags: () => shares.full(),
       crontab,
       events,
       preset: { worker: JOB_ENDS },

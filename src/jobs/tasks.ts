@@ -94,6 +94,7 @@ export const WAKE_WAITING_LANES = "wake-waiting-lanes";
 const lanePayload = z.object({ lane: z.string() });
 const cardPayload = z.object({ cardId: z.uuid() });
 const recheckPayload = z.object({ cardId: z.uuid(), refusedAt: z.string().optional() });
+const boardPayload = z.object({ boardId: z.uuid() });
 const commentPayload = z.object({ commentId: z.uuid() });
 const actionPayload = z.object({ actionId: z.uuid() });
 const pullPayload = z.object({ repositoryId: z.uuid(), number: z.int() });
@@ -145,7 +146,7 @@ const eventTasks = (deps: Deps): Readonly<Record<string, Task>> => ({
     return resumeQueuedMove(deps, queuedPayload.parse(payload));
   },
   [SUGGEST_BRANCH]: (payload) => suggestBranch(deps, branchPayload.parse(payload)),
-  [RESUME_ORPHANED_MOVES]: () => resumeOrphanedMoves(deps),
+  [RESUME_ORPHANED_MOVES]: (payload) => resumeOrphanedMoves(deps, boardPayload.parse(payload).boardId),
   [RESUME_RELEASE_ACTION]: (payload) => resumeReleaseAction(deps, actionPayload.parse(payload).actionId),
   [FOLLOW_TRUNK]: (payload) => {
     const { repositoryId, branchName } = trunkPayload.parse(payload);

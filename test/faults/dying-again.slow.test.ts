@@ -224,7 +224,8 @@ it("a move that always fails internally is abandoned and does not block other mo
     await db("operations").where({ card_id: id }).update({ generation: 40 });
     const resume = async (): Promise<void> => {
       await skipDelays(db);
-      await resumeOrphanedMoves(own.service.deps);
+      for (const { workspaceId } of [poisoned, other])
+        await resumeOrphanedMoves(own.service.deps, workspaceId);
     };
     await resume();
     await other.api.cardWhen(otherNumber, ({ statusId }) => statusId === other.stages["In progress"]);

@@ -132,7 +132,7 @@ describe.each(FORGE_WRITES)("a forge that dies while $doing", (write) => {
     const back = await startChild(null);
     await eventually(
       async () => {
-        await resumeOrphanedMoves(service.deps);
+        await resumeOrphanedMoves(service.deps, board.workspaceId);
         return board.api.readCard(number);
       },
       ({ statusId }) => statusId === board.stages[write.to],

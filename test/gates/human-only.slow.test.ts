@@ -103,7 +103,7 @@ describe("a stage for people only", () => {
     await setGates(board, "Done", { humanOnly: true });
     const { id } = await board.api.readCard(number);
     await insertDeadMove(board, id, isHuman);
-    await resumeOrphanedMoves(world.service.deps);
+    await resumeOrphanedMoves(world.service.deps, board.workspaceId);
     const card = await board.api.readCard(number);
     expect([card.statusId, card.blocked?.reason ?? null]).toEqual([
       board.stages[name],
@@ -126,7 +126,7 @@ describe("a stage for people only", () => {
     await board.db("memberships").where({ user_id: user?.user_id }).delete();
     const { body } = await board.api.move(number, board.stages.Done);
     expect(body.blocked?.reason).toBe("human_only");
-    await resumeOrphanedMoves(world.service.deps);
+    await resumeOrphanedMoves(world.service.deps, board.workspaceId);
     expect((await board.api.readCard(number)).statusId).toBe(board.stages["In review"]);
   });
 });

@@ -532,7 +532,7 @@ it("a resumed move ends without a refusal if another call moved the card into th
       whenReady: null,
     });
   });
-  await resumeOrphanedMoves(deps);
+  await resumeOrphanedMoves(deps, board.workspaceId);
   const running = () => deps.db("operations").where({ card_id: id, state: "running" });
   await eventually(running, ({ length }) => length === 0);
   expect(await board.api.readCard(number)).toMatchObject({ statusId: to, blocked: null });

@@ -64,7 +64,7 @@ describe("a move with headShas", () => {
     world.forge.control.faults.clear();
     const { blocked, statusId } = await eventually(
       async () => {
-        await resumeOrphanedMoves(world.service.deps);
+        await resumeOrphanedMoves(world.service.deps, board.workspaceId);
         return board.api.readCard(number);
       },
       (card) => card.blocked !== null || card.statusId === board.stages.Done,

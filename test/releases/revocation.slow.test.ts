@@ -100,7 +100,7 @@ it("a move that is resumed after the revocation merges nothing and blocks its ca
   // A move is resumed a moment after its last attempt.
   const { blocked, statusId } = await eventually(
     async () => {
-      await resumeOrphanedMoves(world.service.deps);
+      await resumeOrphanedMoves(world.service.deps, board.workspaceId);
       return board.api.readCard(number);
     },
     (card) => card.blocked !== null,
@@ -145,7 +145,7 @@ it("a step whose response is lost is not sent again after the revocation", async
   expect(world.forge.control.faults.list().find(({ id }) => id === rule)?.hits).toBe(1);
   const { blocked } = await eventually(
     async () => {
-      await resumeOrphanedMoves(world.service.deps);
+      await resumeOrphanedMoves(world.service.deps, board.workspaceId);
       return board.api.readCard(number);
     },
     (card) => card.blocked !== null,
@@ -169,7 +169,7 @@ it("a merge that waits for its turn is not sent after the revocation", async () 
   expect((await moving).status).toBe(503);
   const { blocked } = await eventually(
     async () => {
-      await resumeOrphanedMoves(pacedWorld.service.deps);
+      await resumeOrphanedMoves(pacedWorld.service.deps, board.workspaceId);
       return paced.api.readCard(number);
     },
     (card) => card.blocked !== null,

@@ -86,7 +86,12 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 60 * 60_000;
 
 const mirrorLater = (db: Db, commentId: string, delayMs = CHECK_AFTER_MS): Promise<void> =>
-  addJob(db, MIRROR_COMMENT, { commentId }, { key: `${MIRROR_COMMENT}:${commentId}`, delayMs });
+  addJob(
+    db,
+    MIRROR_COMMENT,
+    { commentId },
+    { about: { commentId }, key: `${MIRROR_COMMENT}:${commentId}`, delayMs },
+  );
 
 /**
  * Writes the current text of a comment to the pull requests that do not show it, in parallel and

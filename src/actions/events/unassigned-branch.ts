@@ -57,6 +57,7 @@ const suggestLater = (db: Db, branch: UnassignedBranch): Promise<void> =>
     SUGGEST_BRANCH,
     { ...branch },
     {
+      about: { repositoryId: branch.repositoryId },
       key: `${SUGGEST_BRANCH}:${branchKey(branch.repositoryId, branch.branchName)}`,
       delayMs: CHECK_AGAIN_MS,
     },

@@ -40,12 +40,21 @@ export const MAX_CRASHES = 5;
 /** How many moves one sweep resumes. */
 const BATCH = 20;
 
+/** Schedules the job that resumes a board's moves without a live process. */
+export const resumeOrphanedSoon = (db: Db, boardId: string): Promise<void> =>
+  addJob(
+    db,
+    RESUME_ORPHANED_MOVES,
+    { boardId },
+    { about: { boardId }, key: `${RESUME_ORPHANED_MOVES}:${boardId}` },
+  );
+
 /**
- * Resumes moves that no process runs, because their process died or GitHub could not be reached,
- * and moves whose merge GitHub accepted five minutes ago.
+ * Resumes the moves of a board that no process runs, because their process died or GitHub could not
+ * be reached, and those whose merge GitHub accepted five minutes ago.
  */
-export async function resumeOrphanedMoves(deps: Deps): Promise<void> {
-  for (const operation of await listOrphanedOperations(deps.db, BATCH)) {
+export async function resumeOrphanedMoves(deps: Deps, boardId: string): Promise<void> {
+  for (const operation of await listOrphanedOperations(deps.db, boardId, BATCH)) {
     await resumeMove(deps, operation, { isOverdue: operation.state === "queued" });
   }
 }
@@ -87,7 +96,11 @@ export const resumeQueuedSoon = (db: Db, pull: QueuedPull, delayMs = 0): Promise
     db,
     RESUME_QUEUED_MOVE,
     { ...pull },
-    { key: `${RESUME_QUEUED_MOVE}:${pull.repositoryId}:${pull.prNumber}`, delayMs },
+    {
+      about: { cardId: pull.cardId },
+      key: `${RESUME_QUEUED_MOVE}:${pull.repositoryId}:${pull.prNumber}`,
+      delayMs,
+    },
   );
 
 async function resumeMove(

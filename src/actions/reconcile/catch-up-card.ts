@@ -26,7 +26,12 @@ export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> 
   // One job per card at a time, or each would open the same pull request. Queues are never deleted,
   // so all cards share 256 of them.
   const queue = `${CATCH_UP_CARD}:${cardId.slice(-2)}`;
-  return addJob(db, CATCH_UP_CARD, { cardId }, { key: `${CATCH_UP_CARD}:${cardId}`, queue, delayMs });
+  return addJob(
+    db,
+    CATCH_UP_CARD,
+    { cardId },
+    { about: { cardId }, key: `${CATCH_UP_CARD}:${cardId}`, queue, delayMs },
+  );
 };
 
 /**

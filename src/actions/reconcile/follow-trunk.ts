@@ -34,7 +34,7 @@ const ATTRIBUTED_AFTER_MS = 10 * 60_000;
 /** Schedules the job that reads what has landed on a trunk. */
 const followTrunkSoon = (db: Db, repositoryId: string, branchName: string): Promise<void> => {
   const key = `${FOLLOW_TRUNK}:${repositoryId}:${branchName}`;
-  return addJob(db, FOLLOW_TRUNK, { repositoryId, branchName }, { key, queue: key });
+  return addJob(db, FOLLOW_TRUNK, { repositoryId, branchName }, { about: { repositoryId }, key, queue: key });
 };
 
 /** Schedules the job for branches that a change has made trunks of a project. */

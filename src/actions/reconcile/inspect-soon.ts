@@ -9,11 +9,16 @@ const DEBOUNCE_MS = 1_000;
 
 /** Schedules the inspection of a card whose move waits. */
 export const inspectArmedSoon = (db: Db, cardId: string, delayMs = DEBOUNCE_MS): Promise<void> =>
-  addJob(db, INSPECT_ARMED, { cardId }, { key: `${INSPECT_ARMED}:${cardId}`, delayMs });
+  addJob(db, INSPECT_ARMED, { cardId }, { about: { cardId }, key: `${INSPECT_ARMED}:${cardId}`, delayMs });
 
 /** Schedules the inspection at a known time, besides the one after the next event. */
 export const inspectArmedIn = (db: Db, cardId: string, delayMs: number): Promise<void> =>
-  addJob(db, INSPECT_ARMED, { cardId }, { key: `${INSPECT_ARMED}:later:${cardId}`, delayMs });
+  addJob(
+    db,
+    INSPECT_ARMED,
+    { cardId },
+    { about: { cardId }, key: `${INSPECT_ARMED}:later:${cardId}`, delayMs },
+  );
 
 /** Schedules the inspection of a card after an event about it. */
 export async function inspectIfArmed(db: Db, cardId: string): Promise<void> {

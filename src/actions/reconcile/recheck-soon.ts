@@ -12,7 +12,12 @@ export const RECHECK_BLOCKED = "recheck-blocked";
 
 /** Schedules the job that rechecks a blocked card, `recheckBlocked`. */
 export const recheckSoon = (db: Db, cardId: string, delayMs = 200): Promise<void> =>
-  addJob(db, RECHECK_BLOCKED, { cardId }, { key: `${RECHECK_BLOCKED}:${cardId}`, delayMs });
+  addJob(
+    db,
+    RECHECK_BLOCKED,
+    { cardId },
+    { about: { cardId }, key: `${RECHECK_BLOCKED}:${cardId}`, delayMs },
+  );
 
 /**
  * After an event about a card: schedules the recheck if the card is blocked, or if a running move may
@@ -46,7 +51,7 @@ export const recheckPermitted = (db: Db, cardId: string, refusedAt: string, dela
     db,
     RECHECK_BLOCKED,
     { cardId, refusedAt },
-    { key: `${RECHECK_BLOCKED}:permitted:${cardId}`, delayMs },
+    { about: { cardId }, key: `${RECHECK_BLOCKED}:permitted:${cardId}`, delayMs },
   );
 
 /** Schedules the recheck of cards that a stage's limit kept out, after a card may have left it. */

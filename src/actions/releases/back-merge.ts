@@ -38,7 +38,7 @@ const BATCH = 50;
 /** Schedules the job that back-merges a card's commits into the branches that lack them. */
 export function backMergeSoon(db: Db, cardId: string): Promise<void> {
   const key = `${BACK_MERGE}:${cardId}`;
-  return addJob(db, BACK_MERGE, { cardId }, { key, queue: key, delayMs: 200 });
+  return addJob(db, BACK_MERGE, { cardId }, { about: { cardId }, key, queue: key, delayMs: 200 });
 }
 
 /** Checks open back-merges that were not checked for an hour, in case their webhook was lost. */

@@ -56,7 +56,7 @@ export async function cancelAction(
     await recordRelease(trx, by, release, change);
   }
   // Without a process that runs the promotion, a job skips the remaining cards.
-  await resumeActionSoon(trx, action.id);
+  await resumeActionSoon(trx, action);
   return readPromotion(trx, action.id);
 }
 

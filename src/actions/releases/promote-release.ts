@@ -125,12 +125,17 @@ async function promoteUntil(
       await finishAction(deps.db, action, "done");
       return;
     }
-    await freeAndResumeSoon(deps, action, { hasFailed: false, retryAfter: 0 });
+    await freeAndResumeSoon(
+      deps,
+      { ...action, workspaceId: release.workspaceId },
+      { hasFailed: false, retryAfter: 0 },
+    );
   } catch (error) {
     const isOutage = error instanceof Problem && error.kind === "unavailable";
     const retryAfter = isOutage ? (error.retryAfter ?? 5) : 1;
     const hasFailed = !(isOutage && error.cause instanceof ForgeLimited);
-    const free = () => freeAndResumeSoon(deps, action, { hasFailed, retryAfter });
+    const free = () =>
+      freeAndResumeSoon(deps, { ...action, workspaceId: release.workspaceId }, { hasFailed, retryAfter });
     await freeWithRetry(deps.log, "a promotion", free);
     if (!isOutage) throw error;
     deps.log.warn({ releaseAction: action.id, detail: error.detail }, "a promotion waits for GitHub");
@@ -139,12 +144,12 @@ async function promoteUntil(
 
 async function freeAndResumeSoon(
   deps: Deps,
-  action: RunningAction,
+  action: RunningAction & { readonly workspaceId: string },
   { hasFailed, retryAfter }: { readonly hasFailed: boolean; readonly retryAfter: number },
 ): Promise<void> {
   await transaction(deps.db, async (trx) => {
     await freeAction(trx, action, hasFailed);
-    await resumeActionSoon(trx, action.id, retryAfter * 1_000);
+    await resumeActionSoon(trx, action, retryAfter * 1_000);
   });
 }
 

@@ -284,8 +284,17 @@ export async function recordIfOwned<T>(
 
 export const RESUME_RELEASE_ACTION = "resume-release-action";
 
-export const resumeActionSoon = (db: Db, actionId: string, delayMs = 0): Promise<void> =>
-  addJob(db, RESUME_RELEASE_ACTION, { actionId }, { key: `${RESUME_RELEASE_ACTION}:${actionId}`, delayMs });
+export const resumeActionSoon = (
+  db: Db,
+  { id, workspaceId }: { readonly id: string; readonly workspaceId: string },
+  delayMs = 0,
+): Promise<void> =>
+  addJob(
+    db,
+    RESUME_RELEASE_ACTION,
+    { actionId: id },
+    { about: { boardId: workspaceId }, key: `${RESUME_RELEASE_ACTION}:${id}`, delayMs },
+  );
 
 /** Throws busy if the action was taken over. */
 export async function saveActionProgress(

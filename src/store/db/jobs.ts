@@ -1,3 +1,4 @@
+import type { Job } from "graphile-worker";
 import { type Client, Pool } from "pg";
 import { RESPONSE_TIMEOUT_MS, KEEP_ALIVE, rows, type Db } from "./connect.ts";
 
@@ -35,7 +36,16 @@ export function openJobPool({
   return pool;
 }
 
+/** What a job is about, which tells its board. */
+type JobSubject =
+  | { readonly boardId: string }
+  | { readonly cardId: string }
+  | { readonly commentId: string }
+  | { readonly repositoryId: string };
+
 interface JobOptions {
+  /** The job counts against the share of its board, if it has one. */
+  readonly about?: JobSubject;
   /** Jobs of one queue run one after the other. */
   readonly queue?: string | null;
   /** A waiting job with the same key is replaced. */
@@ -45,17 +55,41 @@ interface JobOptions {
   readonly maxAttempts?: number;
 }
 
+/** SQL for the board of what a job is about. */
+const boardOf = (about: JobSubject): string => {
+  if ("boardId" in about) return "select cast(:boardId as uuid)";
+  if ("cardId" in about) return "select workspace_id from cards where id = :cardId";
+  if ("commentId" in about)
+    return "select c.workspace_id from timeline_items t join cards c on c.id = t.card_id where t.id = :commentId";
+  return "select p.workspace_id from repositories r join projects p on p.id = r.project_id where r.id = :repositoryId";
+};
+
+const BOARD_FLAG = "board:";
+
+/** SQL for the flags of a job, by which workers give each board its share. */
+const flagsOf = (about: JobSubject): string =>
+  `(select array['${BOARD_FLAG}' || board.id] from (${boardOf(about)}) as board(id))`;
+
+/** The flag and id of the board that a job counts against, or null. */
+export function boardOfJob({
+  flags,
+}: Pick<Job, "flags">): { readonly flag: string; readonly id: string } | null {
+  const flag = Object.keys(flags ?? {}).find((each) => each.startsWith(BOARD_FLAG));
+  return flag === undefined ? null : { flag, id: flag.slice(BOARD_FLAG.length) };
+}
+
 /** Adds a job. In a transaction, the job exists only if the transaction commits. */
 export async function addJob(
   db: Db,
   task: string,
   payload: Readonly<Record<string, unknown>>,
-  { queue = null, key = null, delayMs = 0, maxAttempts = 25 }: JobOptions = {},
+  { about, queue = null, key = null, delayMs = 0, maxAttempts = 25 }: JobOptions = {},
 ): Promise<void> {
   await db.raw(
     `select graphile_worker.add_job(:task, payload := cast(:payload as json), queue_name := :queue, job_key := :key,
-              run_at := now() + :delayMs * interval '1 millisecond', max_attempts := :maxAttempts)`,
-    { task, payload: JSON.stringify(payload), queue, key, delayMs, maxAttempts },
+              run_at := now() + :delayMs * interval '1 millisecond', max_attempts := :maxAttempts
+              ${about ? `, flags := ${flagsOf(about)}` : ""})`,
+    { task, payload: JSON.stringify(payload), queue, key, delayMs, maxAttempts, ...about },
   );
 }
 

@@ -1,6 +1,6 @@
 import type { HeadShas } from "../../flow/move.ts";
 import type { ArmingRequest } from "../../flow/readiness.ts";
-import { exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { column, exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
 import { isLimitedSql } from "../forge/forge-limits.ts";
 import { isAliveSql } from "./instances.ts";
@@ -74,20 +74,26 @@ export async function findOperationOfRequest(
 const REPOSITORIES = "select cr.repository_id from card_repositories cr where cr.card_id = o.card_id";
 
 /**
- * Lists moves without a live process whose repositories GitHub does not limit, the longest waiting
- * first. A move whose merge GitHub has accepted is included after five minutes, because the
- * webhook about it may be lost.
+ * SQL for whether no live process works on a move whose repositories GitHub does not limit. A move
+ * whose merge GitHub has accepted is included after five minutes, because the webhook about it may be
+ * lost.
  */
-export async function listOrphanedOperations(db: Db, limit: number): Promise<Operation[]> {
-  return rows<Operation>(
+const IS_ORPHANED = `
+  not ${isAliveSql("o.holder")} and not ${isLimitedSql(REPOSITORIES)}
+  and ((o.state = 'running' and o.updated_at < now() - power(2, least(o.generation, 8)) * interval '1 second')
+    or (o.state = 'queued' and o.updated_at < now() - interval '5 minutes'))`;
+
+/** Lists the boards with moves that no live process works on. */
+export const listBoardsWithOrphans = (db: Db): Promise<string[]> =>
+  column<string>(db, `select distinct o.workspace_id as id from operations o where ${IS_ORPHANED}`, {});
+
+/** Lists the moves of a board that no live process works on, the longest waiting first. */
+export const listOrphanedOperations = (db: Db, boardId: string, limit: number): Promise<Operation[]> =>
+  rows<Operation>(
     db,
-    `${OPERATION} where not ${isAliveSql("o.holder")} and not ${isLimitedSql(REPOSITORIES)}
-        and ((o.state = 'running' and o.updated_at < now() - power(2, least(o.generation, 8)) * interval '1 second')
-          or (o.state = 'queued' and o.updated_at < now() - interval '5 minutes'))
-      order by o.updated_at limit :limit`,
-    { limit },
+    `${OPERATION} where o.workspace_id = :boardId and ${IS_ORPHANED} order by o.updated_at limit :limit`,
+    { boardId, limit },
   );
-}
 
 interface NewOperation extends Omit<
   Operation,

@@ -188,14 +188,15 @@ const REPOSITORIES = `
 
 /**
  * Lists actions without a live process whose repositories GitHub does not limit, the longest
- * waiting first.
+ * waiting of each board first.
  */
 export async function listOrphanedActions(db: Db, limit: number): Promise<ReleaseAction[]> {
   return rows<ReleaseAction>(
     db,
     `${ACTION} where a.state = 'running' and not ${isAliveSql("a.holder")} and not ${isLimitedSql(REPOSITORIES)}
         and a.updated_at < now() - power(2, least(a.failures + 1, 8)) * interval '1 second'
-      order by a.updated_at limit :limit`,
+      order by row_number() over (partition by a.workspace_id order by a.updated_at), a.updated_at
+      limit :limit`,
     { limit },
   );
 }

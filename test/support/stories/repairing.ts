@@ -19,7 +19,7 @@ export async function resumeMovesAfter(
 ): Promise<void> {
   const updated_at = db.raw(`now() - interval '${minutes} minutes'`);
   await db("operations").where({ workspace_id: workspaceId }).update({ updated_at });
-  await resumeOrphanedMoves(service.deps);
+  await resumeOrphanedMoves(service.deps, workspaceId);
 }
 
 /** Waits until a move of the board is running. */
