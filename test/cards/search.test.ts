@@ -288,6 +288,9 @@ describe("the query of GET /v1/search", () => {
     "🚀".repeat(500),
     "a or ".repeat(7) + "b",
     "\ufffe",
+    '-"foo bar',
+    'foo -"bar baz',
+    "-\uff02foo bar",
   ])("accepts %j without an error", async (q) => {
     const response = await api.get<{ results: unknown }>(`/v1/search?q=${encodeURIComponent(q)}`);
     expect([response.status, Array.isArray(response.body.results)]).toEqual([200, true]);

@@ -2,9 +2,12 @@
 export const SEARCH_KINDS = ["card", "page", "comment"] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
-/** SQL for a search as a `tsquery`, with the bindings `:query` and `:isPrefix`. It may be empty. */
+/**
+ * SQL for a search as a `tsquery`, with the bindings `:query` and `:isPrefix`. It may be empty. An
+ * excluded phrase ends with a bracket, and finds no longer words.
+ */
 export const SEARCH_WORDS = `
-  (select case when :isPrefix and numnode(w) > 0 then cast(cast(w as text) || ':*' as tsquery) else w end
+  (select case when :isPrefix and cast(w as text) like '%''' then cast(cast(w as text) || ':*' as tsquery) else w end
      from websearch_to_tsquery('simple', search_text(:query)) w)`;
 
 /**
