@@ -291,6 +291,34 @@ describe("a maintainer who is demoted", () => {
     },
   );
 
+  it.each(["the console", "the command line"])(
+    "by %s knows no valid secret of a monitor; their webhooks continue until they leave",
+    async (way) => {
+      const { board, lead } = await led();
+      const person = await signedIn(world, [board], "maintainer");
+      const monitor = async (by: Person, name: string) =>
+        (await call(by, "POST", "/monitors", { projectId: board.projectId, name })).body as Monitor;
+      const [known, unknown] = [await monitor(person, "Known"), await monitor(lead, "Unknown")];
+      await person.api.post("/v1/webhooks", { url: "https://hooks.example.com/" });
+      const pausedReasons = async () =>
+        (await lead.api.get<Webhook[]>("/v1/webhooks")).body.map(({ pausedReason }) => pausedReason);
+      expect(await report(known)).toBe(202);
+      const args = ["--workspace", board.workspaceId, "--login", person.login, "--role", "viewer"];
+      await (way === "the console"
+        ? setRole(lead, person, "maintainer", "viewer")
+        : commandLineOf(world).json("member", "add", ...args));
+      expect([await report(known), await report(unknown)]).toEqual([401, 202]);
+      expect(await pausedReasons()).toEqual([null]);
+      expect(await memberNamed(lead, person.login)).toMatchObject({ monitors: [] });
+      expect((await call(lead, "GET", "/monitors")).body).toMatchObject([
+        { name: "Known", stoppedAt: expect.any(String) },
+        { name: "Unknown", stoppedAt: null },
+      ]);
+      await remove(lead, person);
+      expect(await pausedReasons()).toEqual(["left"]);
+    },
+  );
+
   it("keeps their invitations if the demotion is refused", async () => {
     const { lead } = await led();
     const { login } = stranger();

@@ -23,6 +23,7 @@ export function MemberRow({ person }: { readonly person: Person }) {
   const isSelf = person.id === session.user.id;
   const [question, setQuestion] = useState<Question | null>(null);
   const role = useRoleChange(person);
+  const isDemotionWithLoss = person.role === "maintainer" && person.monitors.length > 0;
   return (
     <li className="settings-row">
       <div className="settings-row-text">
@@ -52,7 +53,9 @@ export function MemberRow({ person }: { readonly person: Person }) {
         <RoleMenu
           person={person}
           isBusy={role.isBusy}
-          onChoose={(next) => (isSelf ? setQuestion({ role: next }) : void role.change(next))}
+          onChoose={(next) =>
+            isSelf || isDemotionWithLoss ? setQuestion({ role: next }) : void role.change(next)
+          }
         />
         <Button
           kind="quiet"
@@ -68,7 +71,9 @@ export function MemberRow({ person }: { readonly person: Person }) {
         open={question === "remove"}
         onClose={() => setQuestion(null)}
       />
-      <OwnRoleQuestion
+      <DemoteQuestion
+        person={person}
+        isSelf={isSelf}
         role={question === null || question === "remove" ? null : question.role}
         change={role}
         onClose={() => setQuestion(null)}
@@ -124,24 +129,36 @@ const RoleMenu = ({ person: { login, role }, isBusy, onChoose }: RoleMenuProps) 
   </Menu>
 );
 
-interface OwnRoleProps {
+interface DemoteProps {
+  readonly person: Person;
+  readonly isSelf: boolean;
   readonly role: Role | null;
   readonly change: RoleChange;
   readonly onClose: () => void;
 }
 
-/** A maintainer who gives up the role cannot take it back. */
-const OwnRoleQuestion = ({ role, change: { change, isBusy, error }, onClose }: OwnRoleProps) => (
+/** A maintainer who gives up the role cannot take it back, and monitors that a demoted one knows stop. */
+const DemoteQuestion = ({
+  person: { login, monitors },
+  isSelf,
+  role,
+  change: { change, isBusy, error },
+  onClose,
+}: DemoteProps) => (
   <Confirm
     open={role !== null}
-    title="Give up your own role?"
-    action={`Become ${role ?? "a member"}`}
+    title={isSelf ? "Give up your own role?" : `Change the role of ${login}?`}
+    action={isSelf ? `Become ${role ?? "a member"}` : `Make ${login} a ${role ?? "member"}`}
     isBusy={isBusy}
     error={error}
     onCancel={onClose}
     onConfirm={() => void (role && change(role).then((isDone) => isDone && onClose()))}
   >
-    <p>You can no longer change settings and members. Your API keys keep at most this role.</p>
+    <p>
+      {isSelf ? "You" : login} can no longer change settings and members. {isSelf ? "Your" : `The person's`}{" "}
+      API keys keep at most this role.
+    </p>
+    <Stopped what="These monitors stop until a maintainer replaces their secret:" names={monitors} />
   </Confirm>
 );
 

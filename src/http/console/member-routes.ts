@@ -23,7 +23,9 @@ const person = user
     lastSeenAt: timestamp.nullable().meta({ description: "The last call of the console, on any board" }),
     keys: z.array(z.string()).meta({ description: "The names of the API keys that the person owns here" }),
     webhooks: z.array(z.string()).meta({ description: "URLs of webhooks that stop when the person leaves" }),
-    monitors: z.array(z.string()).meta({ description: "Names of monitors that stop when the person leaves" }),
+    monitors: z.array(z.string()).meta({
+      description: "Names of monitors that stop when the person leaves or is no maintainer any more",
+    }),
   })
   .meta({ id: "Person" });
 

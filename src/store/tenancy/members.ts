@@ -22,8 +22,9 @@ export interface BoardMember {
   readonly lastSeenAt: Date | null;
   /** The names of the API keys that the member owns on this board. */
   readonly keys: readonly string[];
-  /** The URLs of the webhooks, and the names of the monitors, that stop when the member leaves. */
+  /** The URLs of the webhooks that stop when the member leaves. */
   readonly webhooks: readonly string[];
+  /** The names of the monitors that stop when the member leaves or is no maintainer any more. */
   readonly monitors: readonly string[];
 }
 

@@ -16,25 +16,35 @@ export const feedMemberships = (changed: string): string => `
 export const REMOVED = "workspace_id, user_id, role as before, cast(null as text) as after";
 
 /**
- * SQL for CTEs that end what the users in the CTE `left` chose or know: webhooks are paused, and the
- * secrets of monitors are replaced by random ones that nobody knows. A person also knows what their
- * API keys have created.
+ * SQL for CTEs that end what the users in the CTE `left` chose or know: webhooks are paused, and
+ * monitors stopped. A person also knows what their API keys have created.
  */
 export const stopKnown = (left: string): string => `
-  knowing as (
-    select l.workspace_id, l.user_id from ${left} l
-     union
-    select l.workspace_id, c.user_id from ${left} l join credentials c on c.owner_id = l.user_id),
+  ${stopKnownMonitors(left)},
   paused as (
     update webhooks w set paused_reason = 'left', paused_at = coalesce(w.paused_at, now()) from knowing k
-     where w.workspace_id = k.workspace_id and k.user_id = any(w.known_to)),
+     where w.workspace_id = k.workspace_id and k.user_id = any(w.known_to))`;
+
+/**
+ * SQL for CTEs that replace the secrets of the monitors that the users in the CTE `users` know by
+ * random ones that nobody knows.
+ */
+const stopKnownMonitors = (users: string): string => `
+  knowing as (
+    select u.workspace_id, u.user_id from ${users} u
+     union
+    select u.workspace_id, c.user_id from ${users} u join credentials c on c.owner_id = u.user_id),
   stopped as (
     update monitors m
        set secret = gen_random_uuid()::text || gen_random_uuid()::text, stopped_at = coalesce(m.stopped_at, now())
       from knowing k join projects p on p.workspace_id = k.workspace_id
      where p.id = m.project_id and k.user_id = any(m.known_to))`;
 
-/** Sets the role of a user on a board. `by` is the user who does it, null for the operator. */
+/**
+ * Sets the role of a user on a board. `by` is the user who does it, null for the operator. Monitors
+ * known to somebody who is no maintainer any more stop: their reports are writes. Webhooks continue,
+ * because every role may read the events.
+ */
 export async function setMembership(
   db: Db,
   membership: { workspaceId: string; userId: string; role: Role },
@@ -46,7 +56,9 @@ export async function setMembership(
      changed as (
        insert into memberships as m (workspace_id, user_id, role) values (:workspaceId, :userId, :role)
        on conflict (user_id, workspace_id) do update set role = excluded.role where m.role <> excluded.role
-       returning workspace_id, user_id, (select role from known) as before, role as after)
+       returning workspace_id, user_id, (select role from known) as before, role as after),
+     demoted as (select * from changed where before = 'maintainer' and after <> 'maintainer'),
+     ${stopKnownMonitors("demoted")}
      ${feedMemberships("changed")}`,
     { ...membership, by },
   );
