@@ -1,9 +1,7 @@
-import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile, mkdir } from "node:fs/promises";
-import type { Socket } from "node:net";
+import { mkdtemp, rm, writeFile, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
+import { startGit } from "../../sandbox/forge/git/start-git.ts";
 
 /** A clone of a repository, changed with git. */
 export interface Clone {
@@ -24,7 +22,7 @@ export interface Clone {
 export async function cloneRepository(url: string, author: string): Promise<Clone> {
   const dir = await mkdtemp(join(tmpdir(), "trunkline-clone-"));
   const env = {
-    PATH: process.env["PATH"],
+    PATH: process.env["PATH"] ?? "",
     HOME: dir,
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_TERMINAL_PROMPT: "0",
@@ -34,9 +32,9 @@ export async function cloneRepository(url: string, author: string): Promise<Clon
     GIT_COMMITTER_EMAIL: `${author}@example.com`,
   };
   const work = join(dir, "work");
-  const shell = openShell(dir, env);
-  await shell.git(dir, ["clone", "-q", url, work]);
-  const git = (...args: string[]): Promise<string> => shell.git(work, args);
+  const run = inTurn(env);
+  await run(dir, ["clone", "-q", url, work]);
+  const git = (...args: string[]): Promise<string> => run(work, args);
   const checkoutKnown = async (branch: string): Promise<void> => {
     await git("checkout", "-q", "-B", branch, `origin/${branch}`);
   };
@@ -60,42 +58,36 @@ export async function cloneRepository(url: string, author: string): Promise<Clon
     push: async (...args) => {
       await git("push", "-q", ...(args.length > 0 ? args : ["origin", "HEAD"]));
     },
-    remove: async () => {
-      shell.end();
-      await rm(dir, { recursive: true, force: true });
-    },
+    remove: () => rm(dir, { recursive: true, force: true }),
   };
 }
 
-interface Shell {
-  /** Runs git in a folder and returns its trimmed output; throws its error output. One at a time. */
-  git(cwd: string, args: readonly string[]): Promise<string>;
-  end(): void;
+type Environment = Readonly<Record<string, string>>;
+
+/** Runs git in a folder and returns its trimmed output; throws its error output. */
+function runGit(cwd: string, args: readonly string[], env: Environment): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const output: Buffer[] = [];
+    startGit({
+      args,
+      cwd,
+      env,
+      input: "",
+      onOutput: (part) => output.push(part),
+      onEnd: (code, stderr) => {
+        if (code === 0) resolve(Buffer.concat(output).toString().trim());
+        else reject(new Error(`git ${args.join(" ")} ended with ${code}:\n${stderr}`));
+      },
+    });
+  });
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
-/** A shell starts git faster than a process as large as a test's. */
-function openShell(dir: string, env: Readonly<Record<string, string | undefined>>): Shell {
-  const shell = spawn("/bin/sh", [], { cwd: dir, env, stdio: ["pipe", "pipe", "ignore"] });
-  // The test need not wait for a clone that it did not remove.
-  for (const each of [shell, shell.stdin as Socket, shell.stdout as Socket]) each.unref();
-  const codes = createInterface({ input: shell.stdout })[Symbol.asyncIterator]();
-  const run = async (cwd: string, args: readonly string[]): Promise<string> => {
-    const command = `git ${args.map(quoted).join(" ")}`;
-    shell.stdin.write(`(cd ${quoted(cwd)} && exec ${command}) </dev/null >out 2>err; echo $?\n`);
-    const { value: code = "the shell has ended" } = (await codes.next()) as { value?: string };
-    if (code !== "0")
-      throw new Error(`${command} ended with ${code}:\n${await readFile(join(dir, "err"), "utf8")}`);
-    return (await readFile(join(dir, "out"), "utf8")).trim();
-  };
+/** Runs git once at a time. */
+function inTurn(env: Environment): (cwd: string, args: readonly string[]) => Promise<string> {
   let last: Promise<unknown> = Promise.resolve();
-  return {
-    git(cwd, args) {
-      const next = last.then(() => run(cwd, args));
-      last = next.catch(() => undefined);
-      return next;
-    },
-    end: () => shell.stdin.end(),
+  return (cwd, args) => {
+    const next = last.then(() => runGit(cwd, args, env));
+    last = next.catch(() => undefined);
+    return next;
   };
 }
