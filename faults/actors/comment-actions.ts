@@ -19,7 +19,10 @@ export const deleteComment: Action = async (context) => {
 
 /** Hides a comment of a person or of Trunkline, which GitHub reports as an edit. */
 export const hideComment: Action = async (context) => {
-  const { world, login, own, record } = context;
+  const { world, login, own, pulls, random, ask, record } = context;
+  const pull = random.pick(pulls.filter(({ state }) => state === "open"));
+  if (pull && random.chance(0.5))
+    await ask("POST", `/issues/${pull.number}/comments`, { body: uniqueText(own, "to be hidden") });
   const comment = chooseComment(context, () => true);
   if (!comment) return;
   await world.forge.webUi.hideComment(comment.id, `${login}-${own.board.owner.slice(4)}`);
