@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { validate as isUuid } from "uuid";
 import type { Deps } from "../actions/deps.ts";
-import { reportError } from "../actions/report-error.ts";
+import { reportError, type ErrorReport } from "../actions/report-error.ts";
 import { notFound, Problem } from "../errors.ts";
 import { senderOf } from "../http/authenticate.ts";
 import type { HeldBodies } from "../http/held-bodies.ts";
@@ -14,25 +14,38 @@ const readReportBytes = bytesReader({ limit: 1024 * 1024, inflate: false });
 
 /**
  * Receives errors from monitors: Sentry webhooks, or plain JSON signed in the same way. The body is
- * read only if the monitor exists and the signature has the form of one.
+ * read only if the monitor exists and the signature has the form of one. Signed reports take turns with
+ * the calls of their board. Throws `too_many` if too many wait.
  */
 export function monitorEndpoint(deps: Deps, bodies: HeldBodies): RequestHandler<{ monitorId: string }> {
   return async (request, response) => {
     const { monitor, signature } = await requireReportHeaders(deps, request, response);
-    const held = bodies.hold(request, response, senderOf(request));
-    try {
-      const body = await Promise.race([readReportBytes(request, response), held.ended]);
-      if (!isSignedWith(monitor.secret, body, signature)) throw unsigned();
-      const report = readReport(decodePayload(body).parsed, {
-        resource: request.get("sentry-hook-resource"),
-        requestId: request.get("request-id"),
-      });
-      const accepted = report !== null && (await reportError(deps, monitor, report));
-      response.status(202).json({ accepted });
-    } finally {
-      held.release();
-    }
+    const report = await readSigned(bodies, request, response, { secret: monitor.secret, signature });
+    const { schedule } = response.locals.limiter;
+    const add = (found: ErrorReport): Promise<boolean> =>
+      schedule.run(monitor.workspaceId, () => reportError(deps, monitor, found));
+    response.status(202).json({ accepted: report !== null && (await add(report)) });
   };
+}
+
+/** The error in the body, or null if it contains none. Throws if the body is not signed with the secret. */
+async function readSigned(
+  bodies: HeldBodies,
+  request: Request,
+  response: Response,
+  { secret, signature }: { readonly secret: string; readonly signature: string },
+): Promise<ErrorReport | null> {
+  const held = bodies.hold(request, response, senderOf(request));
+  try {
+    const body = await Promise.race([readReportBytes(request, response), held.ended]);
+    if (!isSignedWith(secret, body, signature)) throw unsigned();
+    return readReport(decodePayload(body).parsed, {
+      resource: request.get("sentry-hook-resource"),
+      requestId: request.get("request-id"),
+    });
+  } finally {
+    held.release();
+  }
 }
 
 /** Throws, and closes the connection instead of reading the body, when nothing can be verified. */

@@ -2,9 +2,12 @@ import { createHmac, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { createMonitor } from "../../src/actions/boards/monitors.ts";
+import { DEFAULT_LIMITS } from "../../src/http/call-limiter.ts";
+import { connect, type Db } from "../../src/store/db/connect.ts";
 import { dropOldReports } from "../../src/store/ops/retention.ts";
 import { commandLineOf } from "../support/processes/command-line.ts";
 import { readInbox, type InboxItem } from "../support/inbox.ts";
+import { untilWaitingForLock, whileLocked } from "../support/stories/locks.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
 
@@ -332,3 +335,21 @@ describe("a monitor", () => {
 function signedByAnother(): string {
   return createHmac("sha256", "another").update(JSON.stringify(plain())).digest("hex");
 }
+
+it("many reports of one board leave connections for the calls of another", async () => {
+  await boardWithMonitor();
+  const other = await world.board();
+  expect((await send(plain())).status).toBe(202);
+  const { boardCallsAtOnce } = DEFAULT_LIMITS;
+  // A connection of its own: the service's pool is what is shared.
+  const db = connect({ connectionString: world.databaseUrl, onError: () => undefined });
+  const item = (trx: Db) => trx("inbox_items").where({ workspace_id: board.workspaceId }).forUpdate();
+  const reports: Promise<Sent>[] = [];
+  await whileLocked(db, item, async () => {
+    for (let nth = 0; nth < 16; nth++) reports.push(send(plain({ title: `Report ${nth}` })));
+    await untilWaitingForLock(db, boardCallsAtOnce);
+    expect((await other.api.get("/v1/labels")).status).toBe(200);
+  });
+  expect((await Promise.all(reports)).map(({ status }) => status)).toEqual(reports.map(() => 202));
+  await db.destroy();
+});
