@@ -135,6 +135,25 @@ describe("a URL that can only be wrong", () => {
   });
 });
 
+describe("a URL that shows another host than it leads to", () => {
+  it.each([
+    [
+      String.raw`https://hooks.example.com\@trusted.example.com/`,
+      "https://hooks.example.com/@trusted.example.com/",
+    ],
+    ["https://hooks.exa\tmple.com/a\r\nb", "https://hooks.example.com/ab"],
+    ["https://hooks.example.com/\u202emoc.elpmaxe", "https://hooks.example.com/%E2%80%AEmoc.elpmaxe"],
+    ["https://hooks.ex\u0430mple.com/", "https://hooks.xn--exmple-4nf.com/"],
+  ])("is stored in its normal form: %j", async (given, url) => {
+    const created = await board.api.post<{ id: string }>("/v1/webhooks", { url: given });
+    expect([created.status, created.body]).toMatchObject([201, { url }]);
+    const path = `/v1/webhooks/${created.body.id}`;
+    await board.api.patch(path, { url: "https://hooks.example.com/" });
+    expect((await board.api.patch(path, { url: given })).body).toMatchObject({ url });
+    await board.api.delete(path);
+  });
+});
+
 describe("no packet reaches a private address", () => {
   it.each(PRIVATE)("when a name leads to %s", async (address) => {
     responses = [address];

@@ -30,10 +30,13 @@ const newWebhookSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toStri
 export async function createWebhook(
   deps: Deps,
   write: Write,
-  { url, kinds = null }: { readonly url: string; readonly kinds?: readonly string[] | null | undefined },
+  {
+    url: given,
+    kinds = null,
+  }: { readonly url: string; readonly kinds?: readonly string[] | null | undefined },
 ): Promise<StoredResponse> {
   const { trx, workspaceId, userId: createdBy } = write;
-  requireUsable(deps, url);
+  const url = usableUrl(deps, given);
   if ((await countWebhooks(trx, workspaceId)) >= MAX_WEBHOOKS)
     throw conflict(`This board has ${MAX_WEBHOOKS} webhooks already. Delete one, or change its URL.`);
   const id = deps.newId();
@@ -55,8 +58,8 @@ export async function changeWebhook(
   { id }: Webhook,
   input: WebhookInput,
 ): Promise<StoredResponse> {
-  if (input.url !== undefined) requireUsable(deps, input.url);
-  await updateWebhook(write.trx, id, input, write.userId);
+  const url = input.url === undefined ? undefined : usableUrl(deps, input.url);
+  await updateWebhook(write.trx, id, { ...input, url }, write.userId);
   return write.respond(await read(write, id));
 }
 
@@ -104,8 +107,12 @@ export async function pingWebhook(deps: Deps, write: Write, { id }: Webhook): Pr
 const read = async ({ trx, workspaceId }: Write, id: string): Promise<Webhook> =>
   requireFound(await findWebhook(trx, workspaceId, id), "webhook");
 
-function requireUsable({ webhookClient }: Deps, url: string): void {
+/**
+ * The URL as requests use it: a reader could take another part of what was given for the host.
+ * Throws `invalid` for one to which no requests are sent.
+ */
+function usableUrl({ webhookClient }: Deps, url: string): string {
   const refusal = webhookClient.refusalOf(url);
-  if (refusal === null) return;
+  if (refusal === null) return new URL(url).href;
   throw invalid(`body.url: ${refusal}`, [{ path: "body.url", message: refusal }]);
 }

@@ -27,7 +27,7 @@ const kinds = z.array(z.enum(FEED_KINDS)).min(1).max(FEED_KINDS.length).nullable
 const webhook = z
   .object({
     id: z.uuid(),
-    url: z.string(),
+    url: z.string().meta({ description: "In the normal form of URLs, which may differ from the given one" }),
     kinds,
     paused: z.boolean(),
     pausedReason: z.enum(PAUSED_REASONS).nullable().meta({
