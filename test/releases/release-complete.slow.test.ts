@@ -551,9 +551,11 @@ describe("a completion whose tag GitHub does not release", () => {
     expect(await published(own, "api", "v1")).toMatchObject({ name: "Used" });
   });
 
-  it("was interrupted, and continues with another tag", async () => {
+  it("was interrupted, and continues with another tag as that of the caller who changes it", async () => {
     const own = await world.board();
-    const id = await makeRelease(own.api, "Interrupted");
+    const other = await own.as({ role: "maintainer" });
+    const { number } = await own.api.card();
+    const id = await makeRelease(own.api, "Interrupted", [number]);
     const { faults } = world.forge.control;
     const match = { method: "POST", path: "/repositories/*/releases" };
     faults.add({ match, fault: { kind: "response", status: 502 } });
@@ -562,7 +564,7 @@ describe("a completion whose tag GitHub does not release", () => {
     const sha = await tagOf(own, "web", "v1");
     // A job may be working on it.
     await eventually(
-      () => complete(own.api, id, [version(own, "web", "v2")]),
+      () => complete(other, id, [version(own, "web", "v2")]),
       ({ status }) => status === 503,
     );
     faults.clear();
@@ -593,6 +595,10 @@ describe("a completion whose GitHub release was published without a response", (
     expect((await complete(own.api, id, first, { key: "published-unseen" })).status).toBe(503);
     expect((await readRelease(own.api, id)).tags).toMatchObject([{ tagName: "v1", url: null }]);
     return {
+    const clientId = other.apiKey.split("_")[1];
+    const { user_id: userId } = await own.db("credentials").where({ client_id: clientId }).first("user_id");
+    const completed = (await own.api.timeline(number)).find(({ kind }) => kind === "release_completed");
+    expect(completed?.actor.user).toMatchObject({ id: userId });
       own,
       id,
       /** The result of a call with these versions, which began before GitHub responds again. */

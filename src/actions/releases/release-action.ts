@@ -62,7 +62,7 @@ interface ReleaseActionRequest extends Pick<
 }
 
 /**
- * Begins an action on a release, or takes over the same action if no process owns it. `isNeeded`
+ * Begins an action on a release, or takes over an unfinished one if no process owns it. `isNeeded`
  * runs before a new or changed action begins, with the release locked, and may throw as well. Throws busy
  * during another action and `conflict` if the release is completed.
  */
@@ -81,9 +81,8 @@ export async function startReleaseAction(
   if (open?.hasLiveOwner && open.requestId === request.requestId)
     return { state: "running_elsewhere", actionId: open.id };
   if (open) {
-    const isChanged = kindAllowsChange(open, request) && !isDeepStrictEqual(open.input, request.input);
-    if (isChanged && !open.hasLiveOwner) await isNeeded(current);
-    return { state: "started", action: await takeOverSame(deps, trx, current, open, request) };
+    if (compareWith(open, request) === "changed" && !open.hasLiveOwner) await isNeeded(current);
+    return { state: "started", action: await takeOver(deps, trx, current, open, request) };
   }
   if (!(await isNeeded(current))) return { state: "not_needed" };
   const id = deps.newId();
@@ -102,29 +101,38 @@ export async function startReleaseAction(
   return { state: "started", action: { id, generation: 1, kind, actorId, isHuman, input, progress: {} } };
 }
 
-async function takeOverSame(
+async function takeOver(
   deps: Deps,
   trx: Trx,
   release: ReleaseHead,
   open: ReleaseAction,
   request: ReleaseActionRequest,
 ): Promise<RunningAction> {
-  const { kind, input, requestId, ...caller } = request;
-  const isSame =
-    kindAllowsChange(open, request) || (open.kind === kind && isDeepStrictEqual(open.input, input));
+  const { input, requestId } = request;
+  const requested = compareWith(open, request);
   const isNewAfterCancel = open.isCancelled && open.requestId !== requestId;
-  if (open.hasLiveOwner || !isSame || isNewAfterCancel) throw busyRelease(release, open);
-  // A revoked user's unfinished action continues as that of the caller who repeats it.
-  const { actorId, isHuman } = (await mayContinue(trx, release, open)) ? open : caller;
+  if (open.hasLiveOwner || requested === "other" || isNewAfterCancel) throw busyRelease(release, open);
+  // Whoever changes an unfinished action, or repeats that of a revoked user, becomes its actor.
+  const keepsActor = requested === "same" && (await mayContinue(trx, release, open));
+  const { actorId, isHuman } = keepsActor ? open : request;
   const by = { holder: deps.instanceId, requestId, input, actorId, isHuman };
   const taken = await takeOverAction(trx, open, by);
   if (!taken) throw busyRelease(release, open);
   return { ...open, input, actorId, isHuman, generation: taken.generation };
 }
 
+/** Whether a request is for the unfinished action: with the same input, with a changed one, or not at all. */
+function compareWith(
+  open: ReleaseAction,
+  { kind, input }: ReleaseActionRequest,
+): "same" | "changed" | "other" {
+  if (open.kind !== kind) return "other";
+  if (isDeepStrictEqual(open.input, input)) return "same";
+  return mayChangeInput(kind) ? "changed" : "other";
+}
+
 /** An interrupted completion may continue with other versions. */
-const kindAllowsChange = (open: ReleaseAction, { kind }: ReleaseActionRequest): boolean =>
-  open.kind === "complete" && kind === "complete";
+const mayChangeInput = (kind: ReleaseActionKind): boolean => kind === "complete";
 
 const ONGOING: Readonly<Record<ReleaseActionKind, string>> = {
   freeze: "is being frozen",
