@@ -45,7 +45,9 @@ export function CompleteDialog({ release, flow, open, onClose }: Props) {
   const versions = repositories.flatMap((repository) => {
     const tagName = entered.tagNameOf(repository);
     const { repositoryId } = repository;
-    return tagName === "" ? [] : [{ ...entered.draftOf(repository), repositoryId, tagName }];
+    // A published GitHub release cannot change.
+    const draft = repository.complete.isPublished ? {} : entered.draftOf(repository);
+    return tagName === "" ? [] : [{ ...draft, repositoryId, tagName }];
   });
   const untagged = repositories.filter(
     (repository) => repository.holdsCards && entered.tagNameOf(repository) === "",

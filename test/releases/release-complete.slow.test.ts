@@ -534,7 +534,14 @@ describe("a completion whose tag GitHub does not release", () => {
       409,
       `${own.owner}/api has a GitHub release v1 for this release already. Request the same tag.`,
     ]);
-    const done = await complete(own.api, id, [version(own, "api", "v1"), version(own, "web", "v2")]);
+    const other = { ...version(own, "api", "v1"), prerelease: true, latest: false, notes: "Other" };
+    const changed = await complete(own.api, id, [other, version(own, "web", "v2")]);
+    expect([changed.status, changed.body.message]).toEqual([
+      409,
+      `${own.owner}/api has a GitHub release v1 for this release already. Repeat the call without prerelease, latest, notes. Edit the GitHub release to change them.`,
+    ]);
+    const same = { ...version(own, "api", "v1"), prerelease: false, latest: true };
+    const done = await complete(own.api, id, [same, version(own, "web", "v2")]);
     expect(done).toMatchObject({
       status: 200,
       body: { status: "completed", tags: [{ tagName: "v1" }, { tagName: "v2", url: expect.any(String) }] },
@@ -651,6 +658,17 @@ describe("a completion whose GitHub release was published without a response", (
 });
 
 describe("the completion in several repositories", () => {
+  it("keeps that release and refuses other notes", async () => {
+    const { own, completeLater } = await publishedUnseen();
+    const notes = "Written later";
+    const refused = await completeLater([{ ...version(own, "web", "v1"), notes }]);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web has a GitHub release v1 for this release already. Repeat the call without notes. Edit the GitHub release to change them.`,
+    ]);
+    expect((await published(own, "web", "v1")).body).not.toContain(notes);
+  });
+
   const NAMES = ["api", "docs", "web"];
 
   /** A completion whose request for the tags waits at GitHub until `release` is called. */

@@ -2,10 +2,10 @@ import type { Repository } from "../../store/forge/repositories.ts";
 import { listReleaseTags, saveReleaseTag } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 import { recordIfOwned, type ReleaseContext } from "./release-action.ts";
-import { keepsPublished, publishedMessage, type Version } from "./release-versions.ts";
+import { refusalToChange, type Version } from "./release-versions.ts";
 
 /**
- * Refuses versions that would replace a GitHub release whose response was lost, and stores that
+ * Refuses versions that would replace or change a GitHub release whose response was lost, and stores that
  * release. Otherwise a repository would get a second GitHub release. Null if there is none.
  */
 export async function findLostRelease(
@@ -18,11 +18,13 @@ export async function findLostRelease(
   for (const tag of await listReleaseTags(deps.db, id)) {
     const mayBePublished = tag.publishedAs !== null && tag.url === null;
     const repository = repositories.get(tag.repositoryId);
-    if (!mayBePublished || !repository?.forgeRef || keepsPublished(versions, tag)) continue;
+    if (!mayBePublished || !repository?.forgeRef) continue;
+    const refusal = refusalToChange(repository.fullName, tag, versions);
+    if (refusal === null) continue;
     const url = await deps.forge.releaseUrl(repository.forgeRef, tag.tagName);
     if (url === null) continue;
     await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, id, { ...tag, url }));
-    return publishedMessage(repository.fullName, tag);
+    return refusal;
   }
   return null;
 }

@@ -4,7 +4,12 @@ import { isTagName } from "../../flow/names.ts";
 import { releasedAs } from "../../flow/versions.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
-import { listReleaseTags, type ReleaseHead, type WrittenTag } from "../../store/releases/releases.ts";
+import {
+  listReleaseTags,
+  type PublishedAs,
+  type ReleaseHead,
+  type WrittenTag,
+} from "../../store/releases/releases.ts";
 import { lacksBranch } from "./release-action.ts";
 
 export const versionSchema = z.object({
@@ -40,7 +45,7 @@ export async function requireVersions(
   if (first) throw invalid(`${first.path}: ${first.message}`, issues);
   const missing = repositories.find(({ repositoryId, branchName }) => named.has(repositoryId) && !branchName);
   if (release.frozenAt && missing) throw conflict(lacksBranch(release, missing.fullName));
-  await requirePublished(trx, release, versions, nameOf);
+  await requirePublishedTagsKept(trx, release, versions, nameOf);
 }
 
 function issuesOf(
@@ -68,24 +73,40 @@ const LATEST_PRERELEASE =
   "a prerelease cannot be the latest release on GitHub. Set latest or prerelease to false";
 
 /** An earlier attempt may have published releases before it was refused in another repository. */
-async function requirePublished(
+async function requirePublishedTagsKept(
   trx: Trx,
   release: ReleaseHead,
   versions: readonly Version[],
   nameOf: ReadonlyMap<string, string>,
 ): Promise<void> {
   for (const tag of await listReleaseTags(trx, release.id)) {
-    if (tag.url === null || keepsPublished(versions, tag)) continue;
-    throw conflict(publishedMessage(nameOf.get(tag.repositoryId) ?? "", tag));
+    const refusal = refusalToChange(nameOf.get(tag.repositoryId) ?? "", tag, versions);
+    if (tag.url !== null && refusal !== null) throw conflict(refusal);
   }
 }
 
-/** Whether the versions request a published GitHub release as it is. */
-export const keepsPublished = (
+/** The refusal of versions that would change a published GitHub release; null if they keep it. */
+export function refusalToChange(
+  fullName: string,
+  { repositoryId, tagName, publishedAs }: WrittenTag,
   versions: readonly Version[],
-  { repositoryId, tagName }: Pick<WrittenTag, "repositoryId" | "tagName">,
-): boolean =>
-  versions.some((version) => version.repositoryId === repositoryId && version.tagName === tagName);
+): string | null {
+  const isPublished = `${fullName} has a GitHub release ${tagName} for this release already.`;
+  const version = versions.find((candidate) => candidate.repositoryId === repositoryId);
+  if (version?.tagName !== tagName) return `${isPublished} Request the same tag.`;
+  const changed = publishedAs ? changedValues(version, publishedAs).join(", ") : "";
+  if (changed === "") return null;
+  return `${isPublished} Repeat the call without ${changed}. Edit the GitHub release to change them.`;
+}
 
-export const publishedMessage = (fullName: string, { tagName }: Pick<WrittenTag, "tagName">): string =>
-  `${fullName} has a GitHub release ${tagName} for this release already. Request the same tag.`;
+/** The names of the values that differ from the published ones. What is omitted stays as it is. */
+function changedValues({ prerelease, latest, notes }: Version, published: PublishedAs): string[] {
+  const values = [
+    ["prerelease", prerelease, published.isPrerelease],
+    ["latest", latest, published.isLatest],
+    ["notes", notes, published.notes],
+  ] as const;
+  return values.flatMap(([name, requested, present]) =>
+    requested === undefined || requested === present ? [] : [name],
+  );
+}
