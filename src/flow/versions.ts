@@ -38,11 +38,14 @@ export const dependsOnTags = ({
   latest,
 }: RequestedVersion): boolean => latest === undefined && !prerelease;
 
-/** How a version is released in a repository with these tags. What the request says comes first. */
+/**
+ * How a version is released in a repository with these tags; null if they are unknown. What the
+ * request says comes first. `isLatest` is null if only the tags decide it.
+ */
 export function releasedAs(
   version: RequestedVersion,
-  tags: readonly string[],
-): { readonly isPrerelease: boolean; readonly isLatest: boolean } {
+  tags: readonly string[] | null,
+): { readonly isPrerelease: boolean; readonly isLatest: boolean | null } {
   const { tagName, prerelease = isPrerelease(tagName), latest } = version;
   return { isPrerelease: prerelease, isLatest: latest ?? (!prerelease && isLatest(tagName, tags)) };
 }
@@ -51,13 +54,14 @@ export function releasedAs(
  * Whether a new release should become the repository's latest: no other tag has a higher version. A
  * prerelease never does, and does not count. A tag without a version does, as on GitHub.
  */
-function isLatest(tagName: string, tags: readonly string[]): boolean {
+function isLatest(tagName: string, tags: readonly string[] | null): boolean | null {
   if (isPrerelease(tagName)) return false;
   const version = versionIn(tagName);
   if (version === null) return true;
   const others = tags.map(versionIn).filter((other) => other?.series === version.series);
   return !others.some((other) => other && !other.isPrerelease && compare(other, version) > 0);
 }
+  if (tags === null) return null;
 
 /**
  * The version after the highest one among the tags, which are listed newest first: the next minor

@@ -87,15 +87,18 @@ export interface ReleaseNotes {
   /** The pull requests of the repository that the body may link to. */
   readonly references?: readonly number[];
   readonly isPrerelease: boolean;
-  /** Whether the forge shows it as the repository's latest release. Never a prerelease. */
-  readonly isLatest: boolean;
+  /**
+   * Whether the forge shows it as the repository's latest release; never a prerelease. Null: the
+   * forge decides by dates and versions.
+   */
+  readonly isLatest: boolean | null;
 }
 
 /** How many tags of a repository are read, the newest first. */
 export const MAX_TAGS_READ = 5_000;
 
-/** The names of a repository's tags, newest first, or the forge's refusal. */
-export type TagNames = ForgeResult<readonly string[]>;
+/** The names of a repository's tags, newest first, or the forge's refusal. Null: not read in time. */
+export type TagNames = ForgeResult<readonly string[] | null>;
 
 export interface HistoryQuestion {
   readonly branchName: string;

@@ -31,6 +31,14 @@ describe("a tag", () => {
   });
 
   it.each<[string[], string | null]>([
+  it.each<[string, boolean | null]>([
+    ["v2.0.0", null],
+    ["v2.0.0-rc.1", false],
+    ["nightly", true],
+  ])("%s beside unknown tags becomes the latest: %s", (tagName, expected) => {
+    expect(releasedAs({ tagName }, null).isLatest).toBe(expected);
+  });
+
     [["v1.4.2", "v2.0.0", "v1.4.1"], "v2.1.0"],
     [["v2.0.0-rc.2", "v2.0.0-rc.10", "v1.0.0"], "v2.0.0"],
     [["v2.0.0", "v2.0.0-rc.1"], "v2.1.0"],

@@ -148,7 +148,21 @@ describe("a list with one item more than a page", () => {
     );
     github.on("POST", "/graphql", 200, page(["v2.0"], null));
     const [tags] = await github.forge.tagNames([WEB]);
-    expect(tags?.ok && [tags.value.length, tags.value.at(-1)]).toEqual([101, "v2.0"]);
+    expect(tags?.ok && [tags.value?.length, tags.value?.at(-1)]).toEqual([101, "v2.0"]);
+  });
+
+  test("of tags is unknown if a further page is not read in time, also while another one is complete", async () => {
+    const list = (databaseId: number, name: string, hasNextPage: boolean) => ({
+      databaseId,
+      refs: { pageInfo: { hasNextPage, endCursor: hasNextPage ? "next" : null }, nodes: [{ name }] },
+    });
+    const first = { r0: list(42, "v1", true), r1: list(43, "v2", false) };
+    github.on("POST", "/graphql", 200, { data: first });
+    github.on("POST", "/graphql", 502, {});
+    expect(await github.forge.tagNames([WEB, { ...WEB, forgeId: 43, fullName: "acme/api" }])).toEqual([
+      { ok: true, value: null },
+      { ok: true, value: ["v2"] },
+    ]);
   });
 
   test("of temporary branches is read to the end, although GitHub documents no pages for it", async () => {

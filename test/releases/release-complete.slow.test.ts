@@ -487,6 +487,18 @@ describe("the GitHub release of a version", () => {
     expect(await latest()).toBe("v1.4.2-beta");
   });
 
+  it("is ranked by GitHub if the tags cannot be listed", async () => {
+    const { own, older, latest } = await afterVersionTwo();
+    const { faults } = world.forge.control;
+    const fault = faults.add({ match: { operation: "TagList" }, fault: { kind: "response", status: 502 } });
+    expect((await complete(own.api, older, [version(own, "web", "v1.4.2")])).status).toBe(200);
+    expect(await latest()).toBe("v2.0.0");
+    const next = await makeRelease(own.api, "2.1");
+    expect((await complete(own.api, next, [version(own, "web", "v2.1.0")])).status).toBe(200);
+    expect(await latest()).toBe("v2.1.0");
+    faults.remove(fault);
+  });
+
   it("is previewed without its version's rank while GitHub does not list the tags", async () => {
     const { older, preview } = await afterVersionTwo();
     const { faults } = world.forge.control;

@@ -35,7 +35,8 @@ export async function createRelease(
   const row = forge.state.releases.save({
     ...content,
     immutable: !given.draft && repository.immutableReleases,
-    latestAt: mayBeLatest(given) && makeLatest !== "false" ? now : null,
+    latestAt:
+      mayBeLatest(given) && becomesLatest(forge, repository, content.tagName, makeLatest) ? now : null,
     id: forge.state.newId(),
     repositoryId: repository.id,
     authorId: by.id,
@@ -76,6 +77,24 @@ export async function editRelease(
   if (!before.draft && row.draft) await emitRelease(forge, repository, row, "unpublished", by);
   return row;
 }
+
+/** `legacy` compares the semantic versions: a lower one does not replace the latest release. */
+function becomesLatest(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  tagName: string,
+  makeLatest: ReleaseContent["makeLatest"],
+): boolean {
+  if (makeLatest !== "legacy") return makeLatest !== "false";
+  const version = versionIn(tagName);
+  const published = forge.state.releases.inGroup(repository.id).filter(mayBeLatest);
+  return !published.some(
+    (each) => versionIn(each.tagName).localeCompare(version, "en", { numeric: true }) > 0,
+  );
+}
+
+/** The numbers in a tag name such as `v1.10.2`; empty if it is no semantic version. */
+const versionIn = (tagName: string): string => /^v?(\d+\.\d+\.\d+)$/.exec(tagName)?.[1] ?? "";
 
 /** Drafts and prereleases cannot be the latest release. */
 const mayBeLatest = ({ draft, prerelease }: Pick<ReleaseRow, "draft" | "prerelease">): boolean =>

@@ -27,6 +27,7 @@ import {
   type PlannedTag,
   type Refused,
 } from "./plan-tags.ts";
+import { readTagNames } from "./read-tag-names.ts";
 import { askAboutUnknown, missingCards, notesIn } from "./release-notes.ts";
 import { requireVersions, versionSchema, type Version } from "./release-versions.ts";
 import type { Write } from "../write.ts";
@@ -204,15 +205,12 @@ async function publishAll(
   const { release } = context;
   const published = (await writtenTags(deps, context, tagged)).filter(({ url }) => url !== null);
   const left = tagged.filter((tag) => !isIn(published, tag));
-  const compared = left.filter(dependsOnTags);
-  const tags = await deps.forge.tagNames(compared.map(({ forgeRef }) => forgeRef));
+  const tags = await readTagNames(deps, left.filter(dependsOnTags));
   for (const version of left) {
     const { repositoryId, tagName, sha, fullName, forgeRef, notes } = version;
-    const listed = tags[compared.indexOf(version)];
-    if (listed && !listed.ok) return `${fullName}: ${listed.refusal.message}`;
     const { body, references } = notesIn(repositoryId, cards);
     const text = { tagName, sha, name: release.name, body: notes ?? body, references };
-    const flags = releasedAs(version, listed?.value ?? []);
+    const flags = releasedAs(version, tags.get(repositoryId) ?? null);
     const publishedAs = { ...flags, notes: notes ?? null };
     const save = (url: string | null) =>
       recordIfOwned(deps, context, (trx) =>

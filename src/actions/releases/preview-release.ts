@@ -1,16 +1,11 @@
 import { requireFound } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
 import { findProject } from "../../store/cards/projects.ts";
-import { dependsOnTags, nextVersion, releasedAs } from "../../flow/versions.ts";
-import { ForgeUnavailable } from "../../forge/values.ts";
-import { listBoardRepositories, type Repository } from "../../store/forge/repositories.ts";
+import { nextVersion, releasedAs } from "../../flow/versions.ts";
+import { listBoardRepositories } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { listCardsOutside } from "../../store/releases/release-cards.ts";
-import {
-  listReleaseBranches,
-  listReleaseRepositories,
-  type ReleaseRepository,
-} from "../../store/releases/release-branches.ts";
+import { listReleaseBranches, listReleaseRepositories } from "../../store/releases/release-branches.ts";
 import {
   listReleasedCards,
   listReleaseTags,
@@ -20,6 +15,7 @@ import {
 import type { Deps } from "../deps.ts";
 import { releaseBranchName, startBranchOf, unfreezeRefusal } from "./freeze.ts";
 import { branchToTag } from "./plan-tags.ts";
+import { readTagNames } from "./read-tag-names.ts";
 import { missingCards, notesIn } from "./release-notes.ts";
 
 /** What freezing and completing would do in a repository. */
@@ -73,7 +69,11 @@ export async function previewRelease(
   );
   const previews: RepositoryPreview[] = [];
   const repositories = await listReleaseRepositories(db, release.id);
-  const tagNames = await readTagNames({ forge, log }, repositories, known);
+  const listing = repositories.flatMap(({ repositoryId }) => {
+    const forgeRef = known.get(repositoryId)?.forgeRef;
+    return forgeRef ? [{ repositoryId, forgeRef }] : [];
+  });
+  const tagNames = await readTagNames({ forge, log }, listing);
   for (const listed of repositories) {
     const repository = known.get(listed.repositoryId);
     if (!repository) continue;
@@ -122,32 +122,6 @@ function versionOf(wanted: string | undefined, tags: readonly string[] | null): 
   const suggestedTagName = tags && nextVersion(tags);
   const tagName = wanted ?? suggestedTagName;
   if (tagName === null) return { suggestedTagName, prerelease: null, latest: null };
-  const { isPrerelease, isLatest } = releasedAs({ tagName }, tags ?? []);
-  const isKnown = tags !== null || !dependsOnTags({ tagName });
-  return { suggestedTagName, prerelease: isPrerelease, latest: isKnown ? isLatest : null };
-}
-
-/** The tags of each repository; without those that GitHub does not show. */
-async function readTagNames(
-  { forge, log }: Pick<Deps, "forge" | "log">,
-  repositories: readonly ReleaseRepository[],
-  known: ReadonlyMap<string, Repository>,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const asked = repositories.flatMap(({ repositoryId }) => {
-    const repository = known.get(repositoryId)?.forgeRef;
-    return repository ? [{ repositoryId, repository }] : [];
-  });
-  try {
-    const found = await forge.tagNames(asked.map(({ repository }) => repository));
-    return new Map(
-      asked.flatMap(({ repositoryId }, at) => {
-        const tags = found[at];
-        return tags?.ok ? [[repositoryId, tags.value] as const] : [];
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof ForgeUnavailable)) throw error;
-    log.warn({ err: error }, "the tags for the preview of a release could not be read");
-    return new Map();
-  }
+  const { isPrerelease, isLatest } = releasedAs({ tagName }, tags);
+  return { suggestedTagName, prerelease: isPrerelease, latest: isLatest };
 }

@@ -127,7 +127,8 @@ export async function markUnfrozen(db: Db, releaseId: string): Promise<void> {
 /** What a GitHub release was published with. */
 export interface PublishedAs {
   readonly isPrerelease: boolean;
-  readonly isLatest: boolean;
+  /** Null if GitHub decided it. */
+  readonly isLatest: boolean | null;
   /** Null for the cards. */
   readonly notes: string | null;
 }

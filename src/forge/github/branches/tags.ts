@@ -10,7 +10,7 @@ import {
   type TipTag,
 } from "../../releasing.ts";
 import { type GitHubCaller, type GitHubClient, parseResponse } from "../calls/client.ts";
-import { isInstallationRefusedError, orFallback, UnknownOutcome } from "../calls/failures.ts";
+import { isInstallationRefusedError, isUnavailable, orFallback, UnknownOutcome } from "../calls/failures.ts";
 import { type GitHubRepository, refusedBy } from "../github-repository.ts";
 import { graphqlOutcome, nodesOf, pageInfoShape } from "../calls/graphql-response.ts";
 import {
@@ -69,6 +69,8 @@ export const inspectTags = (
 /** Repositories in one call. */
 const LISTS_PER_CALL = 25;
 const MAX_PAGES = MAX_TAGS_READ / PAGE;
+/** For the tags of one repository after its first page. */
+const LIST_WITHIN_MS = 10_000;
 
 interface TagListQuestion extends Question {
   readonly cursor: string | null;
@@ -98,19 +100,28 @@ export async function readTagNames(
 ): Promise<TagNames[]> {
   const questions = repositories.map((repository) => ({ repository, cursor: null }));
   const asked = { questions, perCall: LISTS_PER_CALL, tooLarge: failTooLarge };
-  const found = await askInstallations(client, TAG_LIST, asked, async (first, { repository }, caller) => {
-    const names: string[] = [];
-    let page: TagList = first;
-    for (let pages = 1; ; pages++) {
-      names.push(...(page.refs?.nodes ?? []).map(({ name }) => name));
-      const { hasNextPage = false, endCursor } = page.refs?.pageInfo ?? {};
-      if (!hasNextPage || !endCursor || pages === MAX_PAGES) return names;
-      page = valueOf(await askRepository(caller, TAG_LIST, { repository, cursor: endCursor }));
-    }
+  const found = await askInstallations(client, TAG_LIST, asked, (first, { repository }) => {
+    const caller = client.as(repository.installationId, LIST_WITHIN_MS);
+    return orFallback(readFurtherNames(caller, repository, first), isUnavailable, null);
   });
   return found.map((each) =>
-    "refusal" in each ? { ok: false, refusal: each.refusal } : { ok: true, value: each },
+    each !== null && "refusal" in each ? { ok: false, refusal: each.refusal } : { ok: true, value: each },
   );
+}
+
+async function readFurtherNames(
+  caller: GitHubCaller,
+  repository: RepositoryRef,
+  first: TagList,
+): Promise<string[]> {
+  const names: string[] = [];
+  let page = first;
+  for (let pages = 1; ; pages++) {
+    names.push(...(page.refs?.nodes ?? []).map(({ name }) => name));
+    const { hasNextPage = false, endCursor } = page.refs?.pageInfo ?? {};
+    if (!hasNextPage || !endCursor || pages === MAX_PAGES) return names;
+    page = valueOf(await askRepository(caller, TAG_LIST, { repository, cursor: endCursor }));
+  }
 }
 
 const readTagHead = async (repository: GitHubRepository, tagName: string): Promise<string | null> =>
@@ -186,7 +197,12 @@ const releaseShape = z.looseObject({ html_url: z.string(), tag_name: z.string() 
 const listedShape = releaseShape.extend({ draft: z.boolean().nullish() });
 const errorsShape = z.looseObject({ errors: z.array(z.looseObject({ code: z.string().nullish() })) });
 
-/** GitHub creates a missing tag at `target_commitish`, and ignores that if the tag exists. */
+/**
+ * With `make_latest: "legacy"`, GitHub decides by the date and the semantic version
+ * (https://docs.github.com/en/rest/releases/releases#create-a-release).
+ *
+ * GitHub creates a missing tag at `target_commitish`, and ignores that if the tag exists.
+ */
 export async function publishRelease(
   repository: GitHubRepository,
   { tagName, sha, name, body, references = [], isPrerelease, isLatest }: ReleaseNotes,
@@ -197,7 +213,7 @@ export async function publishRelease(
   };
   const text = { isMarkdown: true, keeps: references.map((number) => `#${number}`) };
   return await repository.runWrite(async () => {
-    const flags = { prerelease: isPrerelease, make_latest: String(isLatest) };
+    const flags = { prerelease: isPrerelease, make_latest: isLatest === null ? "legacy" : String(isLatest) };
     const release = { tag_name: tagName, target_commitish: sha, name, body, ...flags };
     const response = await repository.write("POST /releases", release, text);
     if (response.status < 300)
