@@ -266,7 +266,7 @@ const LISTS = {
     "history(first: ${COMMITS}": "a longer rebase is refused",
     "commits(last: ${COMMITS}": "a longer rebase is refused",
     "parents(first: 2": "Trunkline uses two parents",
-    "history(first: ${HISTORY}": "an older pick is made again, which changes nothing",
+    "history(first: ${HISTORY}": "read until older ones cannot contain the pick",
     "rules(first: 100": "the pick is signed",
   },
   "branches/tags.ts": { "refs(first: ${PAGE}": "read to MAX_TAGS_READ", per_page: "read to the end" },

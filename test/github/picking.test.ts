@@ -123,6 +123,37 @@ describe("a pick", () => {
     expect(shop.branches()).not.toContain(TEMP);
   });
 
+  test.each([
+    ["as a pick", RELEASE],
+    ["itself", "main"],
+  ])("of a commit that the branch has %s before many others writes nothing", async (_, branch) => {
+    const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
+    if (branch === RELEASE) await cherryPick(forge, shop.forgeRef, await shop.order(number));
+    // Without a revert that names the commit.
+    await shop.commit(branch, { "list.txt": text() });
+    const at = Math.ceil(Date.now() / 1000);
+    shop.import(
+      Array.from({ length: 250 }, (__, index) => ({ message: `Push ${index}`, at })),
+      branch,
+    );
+    if (branch !== RELEASE) shop.git("update-ref", `refs/heads/${RELEASE}`, branch);
+    const order = await shop.order(number);
+    expect(await cherryPick(forge, shop.forgeRef, order)).toEqual(contained);
+    expect(await forge.branchHead(shop.forgeRef, RELEASE)).toBe(order.expectedTip);
+  });
+
+  test("searches no commits that are older than the picked one", async () => {
+    shop.import(
+      Array.from({ length: 250 }, (_, index) => ({ message: `Push ${index}`, at: 1_700_000_000 })),
+      RELEASE,
+    );
+    const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
+    const order = await shop.order(number);
+    adapter.world.forge.control.calls.reset();
+    expect(await cherryPick(forge, shop.forgeRef, order)).toEqual(picked);
+    expect(adapter.world.forge.control.calls.read().total).toBeLessThanOrEqual(5);
+  });
+
   test("is found when it is requested again, and repeated after a revert", async () => {
     const { number } = await shop.land([[{ "list.txt": text({ 1: "TWO" }) }]]);
     const wanted = await shop.order(number);

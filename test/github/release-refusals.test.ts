@@ -59,9 +59,22 @@ test("a pick where the rules of the branch may not be read continues without the
   const branch = {
     refUpdateRule: null,
     rules: null,
-    target: { oid: SHA, tree: { oid: SHA }, history: { nodes: [{ oid: OTHER_SHA, message: "Add a" }] } },
+    target: {
+      oid: SHA,
+      tree: { oid: SHA },
+      history: {
+        pageInfo: { hasNextPage: false },
+        nodes: [{ oid: OTHER_SHA, message: "Add a", committedDate: "" }],
+      },
+    },
   };
-  const merge = { oid: OTHER_SHA, message: "Add a", authoredDate: "", parents: { nodes: [] } };
+  const merge = {
+    oid: OTHER_SHA,
+    message: "Add a",
+    authoredDate: "",
+    committedDate: "",
+    parents: { nodes: [] },
+  };
   const pull = {
     merged: true,
     mergeCommit: { ...merge, history: { nodes: [merge] } },

@@ -3,7 +3,7 @@ import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery, pars
 import { z } from "zod";
 import { LANDED, PULLS_OF_COMMIT } from "./branches/landed-history.ts";
 import { mergesDocument } from "./branches/pick-merges.ts";
-import { PICK } from "./branches/pick-state.ts";
+import { OLDER_COMMITS, PICK } from "./branches/pick-state.ts";
 import { IN_THE_WAY, REF, UPDATE_REFS } from "./branches/refs.ts";
 import { createTagsDocument, TAG_LIST, TAGGING } from "./branches/tags.ts";
 import type { GitHubClient } from "./calls/client.ts";
@@ -54,6 +54,7 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
   "the pull requests of a commit": documentOf(PULLS_OF_COMMIT, [{ repository, oid: sha, cursor: null }])
     .document,
   "a pick": documentOf(PICK, [{ repository, order: pick }]).document,
+  "older commits of a pick": documentOf(OLDER_COMMITS, [{ repository, tip: sha, cursor: "next" }]).document,
   "the merges of a pick": mergesDocument(2, true),
   "more merges of a pick": mergesDocument(3, false),
 };

@@ -19,7 +19,10 @@ export interface TestRepository {
   readonly base: string;
   readonly commit: (branch: string, files: Record<string, string>, message?: string) => Promise<string>;
   /** Adds many empty commits to main; `at` is in seconds since 1970. */
-  readonly import: (commits: readonly { readonly message: string; readonly at: number }[]) => void;
+  readonly import: (
+    commits: readonly { readonly message: string; readonly at: number }[],
+    branchName?: string,
+  ) => void;
   /** Runs git in the forge's repository. */
   readonly git: (...args: string[]) => string;
 }
@@ -50,8 +53,8 @@ export async function startAdapter(): Promise<Adapter> {
         base: git("rev-parse", "main"),
         commit: (branch, content, message) =>
           world.forge.commit(fullName, branch, content, message === undefined ? {} : { message }),
-        import: (commits) => {
-          const input = commits.map(({ message, at }, index) => importedCommit(message, at, index === 0));
+        import: (commits, branchName = "main") => {
+          const input = commits.map((commit, index) => importedCommit(branchName, commit, index === 0));
           execFileSync("git", ["-C", path, "fast-import", "--quiet"], { input: input.join("") });
         },
         git,
@@ -61,10 +64,14 @@ export async function startAdapter(): Promise<Adapter> {
 }
 
 /** A commit in the format of `git fast-import`. */
-function importedCommit(message: string, at: number, isFirst: boolean): string {
+function importedCommit(
+  branchName: string,
+  { message, at }: { readonly message: string; readonly at: number },
+  isFirst: boolean,
+): string {
   const length = Buffer.byteLength(message);
-  const from = isFirst ? "from refs/heads/main^0\n" : "";
-  return `commit refs/heads/main\ncommitter Ada <ada@example.com> ${at} +0000\ndata ${length}\n${message}\n${from}\n`;
+  const from = isFirst ? `from refs/heads/${branchName}^0\n` : "";
+  return `commit refs/heads/${branchName}\ncommitter Ada <ada@example.com> ${at} +0000\ndata ${length}\n${message}\n${from}\n`;
 }
 
 /** Picks as the product does: prepares and lands, or drops. */

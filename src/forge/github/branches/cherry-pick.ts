@@ -6,6 +6,7 @@ import { changedOnBothSides, readContains } from "./branches.ts";
 import { type GitHubCaller, parseResponse } from "../calls/client.ts";
 import { isInstallationRefusedError, isUnavailable, orFallback } from "../calls/failures.ts";
 import { type GitHubRepository, nothingToFind, refusedBy } from "../github-repository.ts";
+import { withOlderCommits } from "./pick-history.ts";
 import { mergeChain } from "./pick-merges.ts";
 import {
   type MergedCommit,
@@ -68,12 +69,14 @@ export async function preparePick(
 ): Promise<ForgeResult<PickResult | PreparedPick>> {
   const asked = await readState(openFor(1), order);
   if (!asked.ok) return asked;
-  const state = asked.value;
-  const pulls = pullsIn(state, order);
+  const pulls = pullsIn(asked.value, order);
   if ("why" in pulls)
     return { ok: false, refusal: { reason: "unknown", message: NOT_PICKED[pulls.why](pulls) } };
   const found = (await inLandingOrder(openFor(1), pulls)).flatMap((pull) => pull.commits);
   const commits = found.map(({ oid }) => oid);
+  const older = await withOlderCommits(openFor(1), asked.value, found);
+  if (!older.ok) return older;
+  const state = older.value;
   const result = finishedPick(state, order, commits);
   const repository = openFor(commits.length);
   let hasTemp = Boolean(state.temp);

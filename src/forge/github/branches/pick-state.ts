@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { PickOrder, PickResult } from "../../releasing.ts";
-import { nodesOf } from "../calls/graphql-response.ts";
+import { nodesOf, pageInfoShape } from "../calls/graphql-response.ts";
 import type { Question, QuestionKind } from "../repository-questions.ts";
 
-/** How many commits are searched for earlier picks. A commit that was picked before them is picked again, which changes nothing. */
+/** How many of the branch's commits are read first. */
 const HISTORY = 100;
 
 const oidShape = z.looseObject({ oid: z.string() });
@@ -13,6 +13,7 @@ const COMMITS = 100;
 const commitShape = oidShape.extend({
   message: z.string(),
   authoredDate: z.string(),
+  committedDate: z.string(),
   author: z
     .looseObject({ name: z.string().nullish(), email: z.string().nullish(), date: z.string().nullish() })
     .nullish(),
@@ -39,6 +40,7 @@ const COMMIT_FIELDS = /* GraphQL */ `
     oid
     message
     authoredDate
+    committedDate
     author {
       name
       email
@@ -56,10 +58,19 @@ interface PickQuestion extends Question {
   readonly order: PickOrder;
 }
 
+const historyShape = z.looseObject({
+  pageInfo: pageInfoShape,
+  nodes: z.array(oidShape.extend({ message: z.string(), committedDate: z.string() })),
+});
+/** A part of a branch's history, newest first. */
+export type BranchHistory = z.infer<typeof historyShape>;
+
+const HISTORY_FIELDS = "pageInfo { hasNextPage endCursor } nodes { oid message committedDate }";
+
 const branchShape = z.looseObject({
   oid: z.string(),
   tree: oidShape,
-  history: z.looseObject({ nodes: z.array(oidShape.extend({ message: z.string() })) }),
+  history: historyShape,
 });
 const stateShape = z.looseObject({
   id: z.string(),
@@ -87,7 +98,7 @@ export const PICK: QuestionKind<PickQuestion, PickState> = {
   operation: "PickState",
   fields: ({ order }, declare) => `id
       branch: ref(qualifiedName: ${declare("branch", "String!", `refs/heads/${order.branchName}`)}) {
-        target { ... on Commit { oid tree { oid } history(first: ${HISTORY}) { nodes { oid message } } } }
+        target { ... on Commit { oid tree { oid } history(first: ${HISTORY}) { ${HISTORY_FIELDS} } } }
         refUpdateRule { requiresSignatures }
         rules(first: 100) { pageInfo { hasNextPage } nodes { type } }
       }
@@ -101,6 +112,26 @@ export const PICK: QuestionKind<PickQuestion, PickState> = {
   forbiddable: ["refUpdateRule", "rules"],
   fragments: () => COMMIT_FIELDS,
   shape: stateShape,
+};
+
+interface OlderQuestion extends Question {
+  readonly tip: string;
+  readonly cursor: string;
+}
+
+const olderShape = z.looseObject({
+  databaseId: z.number(),
+  start: z.looseObject({ history: historyShape }).nullish(),
+});
+
+/** The further commits of a branch. */
+export const OLDER_COMMITS: QuestionKind<OlderQuestion, z.infer<typeof olderShape>> = {
+  operation: "OlderCommits",
+  fields: ({ tip, cursor }, declare) =>
+    `start: object(oid: ${declare("tip", "GitObjectID!", tip)}) { ... on Commit {
+      history(first: ${HISTORY}, after: ${declare("cursor", "String", cursor)}) { ${HISTORY_FIELDS} }
+    } }`,
+  shape: olderShape,
 };
 
 /** False also if the App may not read the rules. True if GitHub has listed a part of them. */
