@@ -168,16 +168,19 @@ describe("a list with one item more than a page", () => {
   test("of temporary branches is read to the end, although GitHub documents no pages for it", async () => {
     const path = `${REPOSITORY}/git/matching-refs/heads%2Ftrunkline%2Ftmp%2F`;
     const ref = (name: string) => ({ ref: `refs/heads/trunkline/tmp/${name}`, object: { sha: SHA } });
-    const link = { link: `<https://api.github.com${path}?page=2>; rel="next"` };
-    github.on(
-      "GET",
-      path,
-      200,
-      hundred((index) => ref(`pick-${index}`)),
-      link,
-    );
+    const full = hundred((index) => ref(`pick-${index}`));
+    github.on("GET", path, 200, full);
     github.on("GET", path, 200, [ref("pick-last")]);
     expect(await github.forge.temporaryBranches(WEB)).toHaveLength(101);
+  });
+
+  test("of temporary branches ends if GitHub has no pages and repeats it", async () => {
+    const path = `${REPOSITORY}/git/matching-refs/heads%2Ftrunkline%2Ftmp%2F`;
+    const ref = (name: string) => ({ ref: `refs/heads/trunkline/tmp/${name}`, object: { sha: SHA } });
+    const all = hundred((index) => ref(`pick-${index}`));
+    github.on("GET", path, 200, all);
+    github.on("GET", path, 200, all);
+    expect(await github.forge.temporaryBranches(WEB)).toHaveLength(100);
   });
 });
 
@@ -256,6 +259,7 @@ const LISTS = {
   "accounts.ts": { per_page: "read to the end" },
   "app.ts": { per_page: "the caller asks for the next page of the delivery log" },
   "repositories.ts": { per_page: "read to the end" },
+  "branches/branches.ts": { per_page: "read to the end" },
   "branches/landed-history.ts": {
     "history(first: ${PAGE}": "read to the end, or the caller continues",
     "parents(first: 2": "Trunkline uses two parents",

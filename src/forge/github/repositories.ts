@@ -145,7 +145,7 @@ export async function allPages<T>(
   });
 }
 
-export const hasNextPage = ({ headers }: GitHubResponse): boolean =>
+const hasNextPage = ({ headers }: GitHubResponse): boolean =>
   /rel="next"/.test(String(headers["link"] ?? ""));
 
 /** For reads that GitHub has no reason to refuse. */

@@ -6,32 +6,38 @@ import {
   type MoveBranchResult,
   TEMPORARY_BRANCHES,
 } from "../../releasing.ts";
-import { parseResponse } from "../calls/client.ts";
+import { type GitHubResponse, parseResponse } from "../calls/client.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { createRef, NO_COMMIT, readRef, refShape, updateRefs } from "./refs.ts";
-import { hasNextPage, succeeded } from "../repositories.ts";
+import { allPages, PAGE, succeeded } from "../repositories.ts";
 
 export async function readBranchHead({ read }: GitHubRepository, branchName: string): Promise<string | null> {
   const response = await read("/git/ref/heads/{branch}", { branch: branchName });
-  // 409 is an empty repository.
-  if (response.status === 404 || response.status === 409) return null;
+  if (isWithoutRefs(response)) return null;
   const { ref, object } = parseResponse(refShape, succeeded(response));
   return ref === `refs/heads/${branchName}` ? object.sha : null;
 }
 
 export async function readTemporaryBranches({ read }: GitHubRepository): Promise<BranchTip[]> {
-  const refs: z.infer<typeof refShape>[] = [];
-  // GitHub documents no pages for this list.
-  for (let page = 1; ; page++) {
-    const response = await read("/git/matching-refs/{ref}", { ref: `heads/${TEMPORARY_BRANCHES}`, page });
-    if (response.status === 404 || response.status === 409) break;
-    refs.push(...parseResponse(z.array(refShape), succeeded(response)));
-    if (!hasNextPage(response)) break;
-  }
-  return refs
-    .map(({ ref, object }) => ({ branchName: ref.slice("refs/heads/".length), sha: object.sha }))
+  const known = new Set<string>();
+  const listed = await allPages(
+    (page) => read("/git/matching-refs/{ref}", { ref: `heads/${TEMPORARY_BRANCHES}`, per_page: PAGE, page }),
+    (response) => (isWithoutRefs(response) ? [] : parseResponse(z.array(refShape), succeeded(response))),
+    (refs) => {
+      // GitHub documents no pages for this list, so each page may be the whole list again.
+      const isRepeated = refs.every(({ ref }) => known.has(ref));
+      for (const { ref } of refs) known.add(ref);
+      return isRepeated;
+    },
+  );
+  const tips = new Map(listed.map(({ ref, object }) => [ref.slice("refs/heads/".length), object.sha]));
+  return [...tips]
+    .map(([branchName, sha]) => ({ branchName, sha }))
     .filter(({ branchName }) => branchName.startsWith(TEMPORARY_BRANCHES));
 }
+
+/** 409 is an empty repository. */
+const isWithoutRefs = ({ status }: GitHubResponse): boolean => status === 404 || status === 409;
 
 export const createBranch = (repository: GitHubRepository, name: string, sha: string): Promise<CreatedRef> =>
   createRef(repository, { kind: "branch", name, sha }, () => readBranchHead(repository, name));
