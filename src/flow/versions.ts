@@ -12,10 +12,13 @@ interface Version {
 const VERSION =
   /^((?:.*[/@])?[A-Za-z_-]*?)(\d{1,15}(?:\.\d{1,15}){0,3})(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** The version in a tag name; null for names such as `nightly` or `2026-01-31`. */
+/** A day, such as `20260131`, also with a time or a number after it. */
+const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{4,6})?(?:\.\d+)?$/;
+
+/** The version in a tag name; null for names such as `nightly`, `2026-01-31` or `build-20260131`. */
 function versionIn(tagName: string): Version | null {
   const [, prefix = "", numbers = "", suffix = ""] = VERSION.exec(tagName) ?? [];
-  const isDate = /^\d/.test(suffix) && numbers.split(".").length < 3;
+  const isDate = DAY.test(numbers) || (/^\d/.test(suffix) && numbers.split(".").length < 3);
   if (numbers === "" || isDate) return null;
   const series = prefix.replace(/v$/i, "");
   return { prefix, series, numbers: numbers.split(".").map(Number), isPrerelease: suffix !== "" };
@@ -58,10 +61,10 @@ function isLatest(tagName: string, tags: readonly string[] | null): boolean | nu
   if (isPrerelease(tagName)) return false;
   const version = versionIn(tagName);
   if (version === null) return true;
+  if (tags === null) return null;
   const others = tags.map(versionIn).filter((other) => other?.series === version.series);
   return !others.some((other) => other && !other.isPrerelease && compare(other, version) > 0);
 }
-  if (tags === null) return null;
 
 /**
  * The version after the highest one among the tags, which are listed newest first: the next minor

@@ -26,11 +26,11 @@ describe("a tag", () => {
     ["web@1.0.0", ["web@1.0.1", "v0.1.0"], false],
     ["2026-01-31", ["v1.0.0"], true],
     ["v1.0.0", ["2026-01-31", "nightly"], true],
+    ["1.0.0", ["20260131"], true],
   ])("%s beside %j becomes the latest: %s", (tagName, tags, expected) => {
     expect(releasedAs({ tagName }, tags).isLatest).toBe(expected);
   });
 
-  it.each<[string[], string | null]>([
   it.each<[string, boolean | null]>([
     ["v2.0.0", null],
     ["v2.0.0-rc.1", false],
@@ -39,6 +39,7 @@ describe("a tag", () => {
     expect(releasedAs({ tagName }, null).isLatest).toBe(expected);
   });
 
+  it.each<[string[], string | null]>([
     [["v1.4.2", "v2.0.0", "v1.4.1"], "v2.1.0"],
     [["v2.0.0-rc.2", "v2.0.0-rc.10", "v1.0.0"], "v2.0.0"],
     [["v2.0.0", "v2.0.0-rc.1"], "v2.1.0"],
@@ -48,6 +49,10 @@ describe("a tag", () => {
     [["web@1.0.0", "v9.0.0"], "web@1.1.0"],
     [["nightly", "v1.0.0-alpha", "v1.0.0-alpha.1"], "v1.0.0"],
     [["nightly", "2026-01-31"], null],
+    [["build-20260131", "build-20260130"], null],
+    [["20260131.2", "v20260131", "nightly-202601311830", "deploy/20260131183000"], null],
+    [["build-20260131", "v1.2.0"], "v1.3.0"],
+    [["build-20261331", "build-4711"], "build-20261332"],
     [[], null],
   ])("after %j is %s", (tags, expected) => expect(nextVersion(tags)).toBe(expected));
 

@@ -595,6 +595,10 @@ describe("a completion whose tag GitHub does not release", () => {
       ({ status }) => status === "completed",
     );
     expect(tags).toMatchObject([{ tagName: "v2", sha }]);
+    const clientId = other.apiKey.split("_")[1];
+    const { user_id: userId } = await own.db("credentials").where({ client_id: clientId }).first("user_id");
+    const completed = (await own.api.timeline(number)).find(({ kind }) => kind === "release_completed");
+    expect(completed?.actor.user).toMatchObject({ id: userId });
   });
 });
 
@@ -614,10 +618,6 @@ describe("a completion whose GitHub release was published without a response", (
     expect((await complete(own.api, id, first, { key: "published-unseen" })).status).toBe(503);
     expect((await readRelease(own.api, id)).tags).toMatchObject([{ tagName: "v1", url: null }]);
     return {
-    const clientId = other.apiKey.split("_")[1];
-    const { user_id: userId } = await own.db("credentials").where({ client_id: clientId }).first("user_id");
-    const completed = (await own.api.timeline(number)).find(({ kind }) => kind === "release_completed");
-    expect(completed?.actor.user).toMatchObject({ id: userId });
       own,
       id,
       /** The result of a call with these versions, which began before GitHub responds again. */
@@ -658,6 +658,17 @@ describe("a completion whose GitHub release was published without a response", (
     expect(await releases("web")).toEqual(["v1"]);
   });
 
+  it("keeps that release and refuses other notes", async () => {
+    const { own, completeLater } = await publishedUnseen();
+    const notes = "Written later";
+    const refused = await completeLater([{ ...version(own, "web", "v1"), notes }]);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `${own.owner}/web has a GitHub release v1 for this release already. Repeat the call without notes. Edit the GitHub release to change them.`,
+    ]);
+    expect((await published(own, "web", "v1")).body).not.toContain(notes);
+  });
+
   it("keeps that release if its repository gets no version any more", async () => {
     const { own, id, completeLater } = await publishedUnseen();
     const refused = await completeLater([version(own, "api", "v1")]);
@@ -670,17 +681,6 @@ describe("a completion whose GitHub release was published without a response", (
 });
 
 describe("the completion in several repositories", () => {
-  it("keeps that release and refuses other notes", async () => {
-    const { own, completeLater } = await publishedUnseen();
-    const notes = "Written later";
-    const refused = await completeLater([{ ...version(own, "web", "v1"), notes }]);
-    expect([refused.status, refused.body.message]).toEqual([
-      409,
-      `${own.owner}/web has a GitHub release v1 for this release already. Repeat the call without notes. Edit the GitHub release to change them.`,
-    ]);
-    expect((await published(own, "web", "v1")).body).not.toContain(notes);
-  });
-
   const NAMES = ["api", "docs", "web"];
 
   /** A completion whose request for the tags waits at GitHub until `release` is called. */
