@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { HIDE_COMMENT } from "./actors/comment-actions.ts";
 import { foreignRequests, runAgent } from "./actors/agent.ts";
 import { newKnowledge, type BoardKnowledge } from "./actors/board-knowledge.ts";
 import { prepareArmedBoard } from "./actors/armed-board.ts";
@@ -52,8 +53,8 @@ const IDLE_TIMEOUT = 90;
 const SUCCESSES_PER_SECOND = 3;
 const FAULTS_PER_SECOND = 2;
 const MAX_FACTOR = 6;
-/** These take several calls, so that a short run may end without them. */
-const MUST_HAPPEN = [ACCESS_ENDED, GIVEN_AWAY, MOVED_OWN_WORK];
+/** These take several calls or are rare, so that a short run may end without them. */
+const MUST_HAPPEN = [ACCESS_ENDED, GIVEN_AWAY, MOVED_OWN_WORK, HIDE_COMMENT];
 
 /** Runs one seed: agents, people and faults for some seconds, then repair, then all checks. */
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {

@@ -32,6 +32,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I1: nothingAcknowledgedIsLost,
   I2: nothingIsDuplicated,
   I3: responsesAreEqual,
+  I4: grantedPermissionsUnblock,
   I5: timelinesOnlyGrow,
   I6: mergesByOthersAreReported,
   I8: nothingIsLeftOver,
@@ -47,7 +48,6 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   I18: attemptsAreAudited,
   I19: trunkReportFollowsBranches,
   I20: commentsMatchForge,
-  I21: grantedPermissionsUnblock,
 };
 
 /** A finished run. */

@@ -3,7 +3,7 @@ import { cardsOf, type Invariant } from "./subject.ts";
 const MISSING_PERMISSION =
   /not accessible by integration|without .?workflows.? permission|lacks the permission/i;
 
-// Invariant: I21 No card stays blocked for a permission that is granted
+// Invariant: I4
 /** After repair, when all accounts grant everything, no card is blocked for a missing permission. */
 export const grantedPermissionsUnblock: Invariant = async (subject) => {
   const found: string[] = [];

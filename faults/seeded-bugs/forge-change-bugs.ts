@@ -24,15 +24,4 @@ export const FORGE_CHANGE_BUGS: readonly SeededBug[] = [
       },
     ],
   },
-  {
-    name: "cards stay refused after their permission is granted",
-    invariant: "I21",
-    edits: [
-      {
-        file: "actions/installations/sync-installation.js",
-        find: "await recheckForbidden(trx, saved.id);",
-        replace: "await Promise.resolve();",
-      },
-    ],
-  },
 ];
