@@ -570,6 +570,24 @@ describe("a completion whose tag GitHub does not release", () => {
     expect(await published(own, "api", "v1")).toMatchObject({ name: "Used" });
   });
 
+  it("continues without a repository that has left the project, whose GitHub release stays", async () => {
+    const own = await world.board({ repositories: ["web", "api"] });
+    const id = await makeRelease(own.api, "Left");
+    const match = { method: "POST", path: "/repositories/*/releases" };
+    const { faults } = world.forge.control;
+    faults.add({ match, fault: { kind: "none" }, times: 1 });
+    faults.add({ match, fault: { kind: "response", status: 422, body: { message: "Invalid" } }, times: 1 });
+    const versions = [version(own, "api", "v1"), version(own, "web", "v1")];
+    expect((await complete(own.api, id, versions)).status).toBe(409);
+    const path = `/v1/projects/${own.projectId}/repositories`;
+    const left = await own.api.put(path, { repositories: [{ id: own.repositories["web"] }] });
+    expect(left.status).toBe(200);
+    expect((await complete(own.api, id, [version(own, "web", "v1")])).body).toMatchObject({
+      status: "completed",
+      tags: [{ fullName: `${own.owner}/api`, url: expect.any(String) }, { fullName: `${own.owner}/web` }],
+    });
+  });
+
   it("was interrupted, and continues with another tag as that of the caller who changes it", async () => {
     const own = await world.board();
     const other = await own.as({ role: "maintainer" });

@@ -80,8 +80,11 @@ async function requirePublishedTagsKept(
   nameOf: ReadonlyMap<string, string>,
 ): Promise<void> {
   for (const tag of await listReleaseTags(trx, release.id)) {
-    const refusal = refusalToChange(nameOf.get(tag.repositoryId) ?? "", tag, versions);
-    if (tag.url !== null && refusal !== null) throw conflict(refusal);
+    const fullName = nameOf.get(tag.repositoryId);
+    // A repository that has left the project keeps its GitHub release and gets no version.
+    if (fullName === undefined || tag.url === null) continue;
+    const refusal = refusalToChange(fullName, tag, versions);
+    if (refusal !== null) throw conflict(refusal);
   }
 }
 
