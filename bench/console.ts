@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { v7 as uuidv7 } from "uuid";
 import { makeSessionKey } from "../src/actions/credentials/credential-key.ts";
-import { forgeActor } from "../src/actions/installations/forge-accounts.ts";
+import { forgeActor } from "../src/actions/members/forge-accounts.ts";
 import { findBrowser } from "../scripts/find-browser.mjs";
 import type { Db } from "../src/store/db/connect.ts";
 import { setMembership } from "../src/store/tenancy/memberships.ts";

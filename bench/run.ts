@@ -26,9 +26,8 @@ import {
   replayWorkloads,
   webhookWorkloads,
   writeWorkloads,
-  type Addresses,
 } from "./workloads.ts";
-import { memoryOf, startBenchWorld, startFloors, type BenchWorld } from "./world.ts";
+import { memoryOf, startBenchWorld, startFloors, type Addresses, type BenchWorld } from "./world.ts";
 
 const { values } = parseArgs({
   options: { short: { type: "boolean" }, only: { type: "string" }, rounds: { type: "string" } },

@@ -2,13 +2,7 @@ import type { Side, Workload } from "./compare.ts";
 import type { Call } from "./load.ts";
 import { atLeast, atMost, type Goal } from "./report.ts";
 import type { BenchBoard } from "./seed.ts";
-
-/** The addresses of the two sides; `hello` is bare Express. */
-export interface Addresses {
-  readonly service: string;
-  readonly floors: string;
-  readonly hello: string;
-}
+import type { Addresses } from "./world.ts";
 
 export const WEBHOOKS = "/api/github/webhooks";
 

@@ -10,7 +10,13 @@ import { migrate } from "../src/store/db/migrate.ts";
 import { WEBHOOK_SECRET } from "./webhook-signature.ts";
 import { script, startLoader, startNode, type Cleanups, type Loader } from "./processes.ts";
 import type { BenchBoard } from "./seed.ts";
-import type { Addresses } from "./workloads.ts";
+
+/** The addresses of the two sides; `hello` is bare Express. */
+export interface Addresses {
+  readonly service: string;
+  readonly floors: string;
+  readonly hello: string;
+}
 
 /** PostgreSQL and a forge. */
 export interface Surroundings {

@@ -1,9 +1,25 @@
 import { Menu as Base } from "@base-ui/react/menu";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import {
+  useEffect,
+  useRef,
+  useState,
+  type ButtonHTMLAttributes,
+  type ReactElement,
+  type ReactNode,
+} from "react";
 import { useLocation } from "wouter";
 import { Icon } from "./icon.tsx";
-import type { MenuProps } from "./menu.tsx";
 import "./menu.css";
+
+export interface MenuProps {
+  /** The button that opens the menu. It has its own name. */
+  readonly trigger: ReactElement<ButtonHTMLAttributes<HTMLButtonElement>>;
+  readonly children: ReactNode;
+  readonly align?: "start" | "end";
+  /** With `onOpenChange`: the component above decides whether it is open. */
+  readonly open?: boolean;
+  readonly onOpenChange?: (open: boolean) => void;
+}
 
 /** The menu itself; see `Menu`. It opens when its button is on the page, beside which it is placed. */
 export function MenuRoot({ trigger, children, align = "start", open = false, onOpenChange }: MenuProps) {

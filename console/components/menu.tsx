@@ -1,26 +1,7 @@
-import {
-  cloneElement,
-  createContext,
-  useContext,
-  useEffect,
-  useState,
-  type ButtonHTMLAttributes,
-  type ComponentProps,
-  type ReactElement,
-  type ReactNode,
-} from "react";
+import { cloneElement, createContext, useContext, useEffect, useState, type ComponentProps } from "react";
 import { useHeldKeys } from "../keyboard/use-held-keys.ts";
 import type * as MenuParts from "./menu-parts.tsx";
-
-export interface MenuProps {
-  /** The button that opens the menu. It has its own name. */
-  readonly trigger: ReactElement<ButtonHTMLAttributes<HTMLButtonElement>>;
-  readonly children: ReactNode;
-  readonly align?: "start" | "end";
-  /** With `onOpenChange`: the component above decides whether it is open. */
-  readonly open?: boolean;
-  readonly onOpenChange?: (open: boolean) => void;
-}
+import type { MenuProps } from "./menu-parts.tsx";
 
 type Parts = typeof MenuParts;
 

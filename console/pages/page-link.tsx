@@ -4,7 +4,7 @@ import { messageOf } from "../api/problem.ts";
 import { hasRole } from "../api/session.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { useToast } from "../components/toast.tsx";
-import type { RenderPageLink } from "../text/markdown.tsx";
+import type { RenderPageLink } from "../text/markdown-elements.tsx";
 import { usePageAddress } from "./page-address.ts";
 import { useCreatePage } from "./use-create-page.ts";
 import type { ShownPage } from "./use-pages.ts";

@@ -1,6 +1,8 @@
 import MarkdownIt from "markdown-it";
 import { createElement, Fragment, useMemo, type ReactNode } from "react";
-import type { RenderPageLink } from "./markdown.tsx";
+
+/** Shows `[[target|text]]`, a link to a page of the board. Keep it the same between renderings. */
+export type RenderPageLink = (target: string, text: string) => ReactNode;
 
 /**
  * HTML stays text. Deeper nesting takes quadratic time. Addresses with other schemes than those of `validateLink`, such

@@ -1,11 +1,9 @@
-import { lazy, Suspense, type ReactNode } from "react";
+import { lazy, Suspense } from "react";
+import type { RenderPageLink } from "./markdown-elements.tsx";
 import "./markdown.css";
 
 // The parser is a third of a page's code: the page shows the text without it first.
 const MarkdownElements = lazy(() => import("./markdown-elements.tsx"));
-
-/** Shows `[[target|text]]`, a link to a page of the board. Keep it the same between renderings. */
-export type RenderPageLink = (target: string, text: string) => ReactNode;
 
 interface Props {
   readonly text: string;

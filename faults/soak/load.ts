@@ -4,19 +4,8 @@ import { makeCaller, type Caller } from "../actors/caller.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import type { History } from "../history.ts";
 import { ageRows } from "./ageing.ts";
-import { startVisitors } from "./visitors.ts";
+import { startVisitors, type Progress } from "./visitors.ts";
 import type { SoakWorld } from "./world.ts";
-
-/** Counts of the load so far. */
-export interface Progress {
-  /** Finished cards: in the last stage, their branches merged. */
-  finishedCards: number;
-  calls: number;
-  /** Responses of 5xx and missing responses. Callers repeat these calls. */
-  failed: number;
-  /** Injected faults. */
-  faults: number;
-}
 
 /** Each further card replaces the oldest one, so that the data does not grow. */
 const CARDS_PER_AGENT = 20;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Verdict } from "./flatness.ts";
-import type { Progress } from "./load.ts";
+import type { Progress } from "./visitors.ts";
 
 export interface SoakResult extends Progress {
   readonly minutes: number;

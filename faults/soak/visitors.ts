@@ -6,8 +6,18 @@ import { newKnowledge } from "../actors/board-knowledge.ts";
 import type { Commenting } from "../actors/commenting.ts";
 import { newPerson, runConsolePerson, signInToConsole } from "../actors/console-person.ts";
 import { runMcpAgent } from "../actors/mcp-agent.ts";
-import type { Progress } from "./load.ts";
 import type { SoakWorld } from "./world.ts";
+
+/** Counts of the load so far. */
+export interface Progress {
+  /** Finished cards: in the last stage, their branches merged. */
+  finishedCards: number;
+  calls: number;
+  /** Responses of 5xx and missing responses. Callers repeat these calls. */
+  failed: number;
+  /** Injected faults. */
+  faults: number;
+}
 
 /** A person signs out and in again after this time. */
 const SESSION_MS = 30_000;

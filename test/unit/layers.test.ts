@@ -93,6 +93,18 @@ describe("the layers", () => {
     expect(findCycle(new Map(files.map((source) => [source.file, ownImportsOf(source)])))).toEqual([]);
   });
 
+  it.each(["console", "bench", "faults"])("and %s has none either", (folder) => {
+    const graph = filesBelow(folder)
+      .filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".d.ts"))
+      .map((file) => {
+        const imported = importsOf(readFileSync(join(ROOT, file), "utf8")).filter((name) =>
+          name.startsWith("."),
+        );
+        return [file, imported.map((name) => relative(ROOT, resolve(ROOT, dirname(file), name)))] as const;
+      });
+    expect(findCycle(new Map(graph))).toEqual([]);
+  });
+
   it(`have at most ${MAX_FILES_IN_A_FOLDER} files in a folder`, () => {
     const counts = new Map<string, number>();
     const sources = ["src", "sandbox", "test", "bench", "faults", "scripts"].flatMap(filesBelow);

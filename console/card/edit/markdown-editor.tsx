@@ -1,7 +1,8 @@
 import { useId, useState, type Ref } from "react";
 import { Button } from "../../components/button.tsx";
 import { TextArea } from "../../components/field.tsx";
-import { Markdown, type RenderPageLink } from "../../text/markdown.tsx";
+import type { RenderPageLink } from "../../text/markdown-elements.tsx";
+import { Markdown } from "../../text/markdown.tsx";
 import "./editor.css";
 
 interface Props {

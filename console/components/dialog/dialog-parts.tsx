@@ -1,8 +1,21 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
+import type { ReactNode } from "react";
 import { Button } from "../button.tsx";
-import type { DialogProps } from "./dialog.tsx";
 import { Icon } from "../icon.tsx";
 import "./dialog.css";
+
+export interface DialogProps {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+  readonly title: string;
+  readonly description?: string;
+  readonly children: ReactNode;
+  /** The buttons at the end. */
+  readonly actions?: ReactNode;
+  readonly isWide?: boolean;
+  /** Whether Escape and clicks outside do not close it. */
+  readonly isFirm?: boolean;
+}
 
 /** The dialog itself; see `Dialog`. */
 export const DialogRoot = ({

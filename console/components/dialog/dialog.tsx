@@ -1,17 +1,5 @@
-import { lazy, Suspense, useState, type ReactNode } from "react";
-
-export interface DialogProps {
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
-  readonly title: string;
-  readonly description?: string;
-  readonly children: ReactNode;
-  /** The buttons at the end. */
-  readonly actions?: ReactNode;
-  readonly isWide?: boolean;
-  /** Whether Escape and clicks outside do not close it. */
-  readonly isFirm?: boolean;
-}
+import { lazy, Suspense, useState } from "react";
+import type { DialogProps } from "./dialog-parts.tsx";
 
 /** Loaded when a page first opens a dialog, or when it is idle. */
 export const loadDialogs = () => import("./dialog-parts.tsx");
