@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { RECONCILE } from "../src/actions/reconcile/reconcile-later.ts";
 import { scheduleRepairs } from "../src/jobs/tasks.ts";
 import { rows, type Db } from "../src/store/db/connect.ts";
 import { isAliveSql } from "../src/store/ops/instances.ts";
 import type { CheckedWorld } from "./world/world.ts";
+import { JOBS } from "../src/store/jobs.ts";
 
 /**
  * Describes unfinished work; null if there is none. Includes accounts whose tokens GitHub refused,
@@ -17,7 +17,7 @@ async function whatIsLeft(db: Db): Promise<string | null> {
      union all select 'release actions', count(*) from release_actions where state = 'running'
      union all select 'keys', count(*) from idempotency_keys where state = 'running' and ${isAliveSql("holder")}
      union all select 'accounts that GitHub refuses', count(*) from organizations where refused is not null
-     union all select 'comparisons', count(*) from graphile_worker.jobs j join organizations o on j.key = '${RECONCILE}:' || o.id
+     union all select 'comparisons', count(*) from graphile_worker.jobs j join organizations o on j.key = '${JOBS.reconcile.name}:' || o.id
      union all select 'deliveries', count(*) from deliveries where state = 'waiting'
      union all select 'events without a number', count(*) from events where seq is null
      union all select 'jobs (' || string_agg(concat_ws(' ', task_identifier, 'try', attempts, 'locked by ' || locked_by, last_error), ', ') || ')', count(*)

@@ -1,5 +1,5 @@
 import { isSecret, parseCredentialKey } from "../src/actions/credentials/credential-key.ts";
-import { addMember } from "../src/actions/installations/forge-accounts.ts";
+import { addMember } from "../src/actions/members/forge-accounts.ts";
 import { addOperator } from "../src/actions/installations/operators.ts";
 import { issueCredential } from "../src/actions/credentials/credentials.ts";
 import { syncInstallations } from "../src/actions/installations/sync-installation.ts";

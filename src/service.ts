@@ -34,7 +34,7 @@ import { createTurns } from "./store/forge/forge-turns.ts";
 import { deleteOtherInstances } from "./store/ops/instances.ts";
 import { DISK_FULL, DiskSpace } from "./store/db/disk-space.ts";
 import { migrate } from "./store/db/migrate.ts";
-import { createLiveReads } from "./actions/cards/live-reads.ts";
+import { createLiveReads } from "./actions/live-reads.ts";
 import { createCachedBoards } from "./store/cards/cached-boards.ts";
 import { recordMissingFeature } from "./store/forge/repositories.ts";
 import { DEFAULT_RETENTION, type Retention } from "./store/ops/retention.ts";

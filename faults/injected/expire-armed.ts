@@ -1,8 +1,8 @@
-import { INSPECT_ALL_ARMED } from "../../src/actions/moves/inspect-armed.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import type { TestBoard } from "../../test/support/world.ts";
 import { retryOnError } from "../actors/retry-on-error.ts";
 import type { CheckedWorld } from "../world/world.ts";
+import { JOBS } from "../../src/store/jobs.ts";
 
 type WithDatabase = Pick<CheckedWorld, "deps">;
 
@@ -29,5 +29,5 @@ export async function expireAllArmed({ deps: { db } }: WithDatabase): Promise<vo
     `with locked as (select id from cards where id in (select card_id from armed_moves) order by id for no key update)
      update armed_moves set expires_at = clock_timestamp() where card_id in (select id from locked)`,
   );
-  await addJob(db, INSPECT_ALL_ARMED, {}, { key: INSPECT_ALL_ARMED });
+  await addJob(db, JOBS.inspectAllArmed.name, {}, { key: JOBS.inspectAllArmed.name });
 }

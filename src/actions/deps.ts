@@ -3,7 +3,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Forge } from "../forge/forge.ts";
 import type { Db } from "../store/db/connect.ts";
 import type { CachedBoards } from "../store/cards/cached-boards.ts";
-import type { LiveReads } from "./cards/live-reads.ts";
+import type { LiveReads } from "./live-reads.ts";
 import type { Feed } from "./feed.ts";
 import type { WebhookClient } from "./webhooks/webhook-client.ts";
 

@@ -1,5 +1,5 @@
 import { createWorkspace } from "../actions/boards/workspaces.ts";
-import { addMember, registerAgent } from "../actions/installations/forge-accounts.ts";
+import { addMember, registerAgent } from "../actions/members/forge-accounts.ts";
 import { removeMembersWithLogin } from "../actions/members/members.ts";
 import { notFound, Problem } from "../errors.ts";
 import { ROLES } from "../flow/roles.ts";

@@ -1,5 +1,5 @@
 import { issueCredential, MAX_KEEP_MS, rotateCredential } from "../actions/credentials/credentials.ts";
-import { findOwner } from "../actions/installations/forge-accounts.ts";
+import { findOwner } from "../actions/members/forge-accounts.ts";
 import { notFound } from "../errors.ts";
 import { ROLES, type Role } from "../flow/roles.ts";
 import { newId } from "../new-id.ts";

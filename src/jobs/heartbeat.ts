@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Deps } from "../actions/deps.ts";
 import { resumeActionSoon } from "../actions/releases/release-action.ts";
-import { resumeOrphanedSoon } from "../actions/moves/resume-move.ts";
 import {
   unlockJobs,
   recordHeartbeat,
@@ -15,6 +14,7 @@ import { useDiskSpace } from "../store/db/disk-space.ts";
 import { listBoardsWithOrphans } from "../store/ops/operations.ts";
 import { listOrphanedActions } from "../store/releases/release-actions.ts";
 import { unlockDeadJobs } from "../webhooks/process-lane.ts";
+import { JOBS, schedule } from "../store/jobs.ts";
 
 /**
  * Finds jobs that are locked for this process but that it never received, because the connection
@@ -86,7 +86,8 @@ async function run(
     try {
       await unlockDeadJobs(deps);
       await receivedJobs.unlock([...workerIds]);
-      for (const id of await listBoardsWithOrphans(deps.db)) await resumeOrphanedSoon(deps.db, id);
+      for (const id of await listBoardsWithOrphans(deps.db))
+        await schedule(deps.db, JOBS.resumeOrphanedMoves, { boardId: id });
       for (const action of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, action);
     } catch (error) {
       deps.log.warn({ err: error }, "the work of dead processes could not be taken over");

@@ -4,11 +4,12 @@ import { Logger as WorkerLogger, run, type Runner, type TaskList, type WorkerEve
 import type { Logger } from "pino";
 import type { Deps } from "../actions/deps.ts";
 import { clientClassOf } from "../store/db/connect.ts";
-import { addJob, openJobPool } from "../store/db/jobs.ts";
+import { openJobPool } from "../store/db/jobs.ts";
+import { TIMETABLE } from "../store/jobs.ts";
 import type { Retention } from "../store/ops/retention.ts";
 import { BoardShares } from "./board-shares.ts";
 import { trackReceivedJobs, startHeartbeat } from "./heartbeat.ts";
-import { START_TASKS, TIMETABLE, createTasks } from "./tasks.ts";
+import { createTasks, scheduleAtStart } from "./tasks.ts";
 
 /** The pause before a worker is started again, in milliseconds. */
 const RETRY_MS = 1_000;
@@ -207,7 +208,7 @@ export async function startWorker(
       const crontab = kind === "repairs" ? timetable : "";
       stops.push(await keepRunning(() => start(tasks[kind], WORKERS[kind], crontab), log));
     }
-    for (const task of followsTimetable ? START_TASKS : []) await addJob(deps.db, task, {}, { key: task });
+    if (followsTimetable) await scheduleAtStart(deps.db);
   } catch (error) {
     // The heartbeat alone would keep the process running.
     await Promise.allSettled([stopAll(), heartbeat.stop()]);

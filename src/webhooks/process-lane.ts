@@ -14,9 +14,9 @@ import {
   type Delivery,
 } from "../store/forge/deliveries.ts";
 import { unlockDeadWorkers, listQueuesOfDeadWorkers, mayUnlockDeadWorkers } from "../store/ops/instances.ts";
-import { PROCESS_LANE, delayLaneJob } from "../store/forge/lanes.ts";
 import { recordWebhookTime } from "../store/forge/repositories.ts";
 import { transaction } from "../store/db/transaction.ts";
+import { JOBS, schedule } from "../store/jobs.ts";
 
 /** After this many failures a delivery is parked, so that it no longer blocks later ones. */
 const MAX_ATTEMPTS = 8;
@@ -45,7 +45,7 @@ export async function processLane(deps: Deps, lane: string): Promise<void> {
     const batch = await nextDeliveries(deps.db, lane, run.processed.splice(0), maxBytes);
     if (batch.length === 0) break;
     if (isTurnOver(run)) {
-      await delayLaneJob(deps.db, lane, 0);
+      await schedule(deps.db, JOBS.processLane, { lane }, { delayMs: 0 });
       break;
     }
     // A process death counts against the oldest delivery of a batch, but another one may have
@@ -122,7 +122,7 @@ async function retryLater(deps: Deps, run: LaneRun, delivery: Delivery, error: u
   }
   log.warn({ err: error, attempts: attempts + 1 }, "a delivery failed and will be retried");
   const pauseMs = isLimited ? error.retryAfter * 1_000 : Math.min(1000 * 2 ** attempts, MAX_RETRY_MS);
-  await delayLaneJob(db, run.lane, pauseMs);
+  await schedule(db, JOBS.processLane, { lane: run.lane }, { delayMs: pauseMs });
   return "end";
 }
 
@@ -131,13 +131,13 @@ async function retryLater(deps: Deps, run: LaneRun, delivery: Delivery, error: u
  * parked, so that it does not block its lane or the service.
  */
 export async function unlockDeadJobs({ db, log }: Deps, graceSeconds?: number): Promise<void> {
-  const lanes = await listQueuesOfDeadWorkers(db, PROCESS_LANE, graceSeconds);
+  const lanes = await listQueuesOfDeadWorkers(db, JOBS.processLane.name, graceSeconds);
   if (lanes.length === 0) return unlockDeadWorkers(db, graceSeconds);
   const parked = await transaction(db, async (trx) => {
     if (!(await mayUnlockDeadWorkers(trx))) return [];
     const counted = await countCrashes(
       trx,
-      await listQueuesOfDeadWorkers(trx, PROCESS_LANE, graceSeconds),
+      await listQueuesOfDeadWorkers(trx, JOBS.processLane.name, graceSeconds),
       MAX_CRASHES,
     );
     await unlockDeadWorkers(trx, graceSeconds);

@@ -7,8 +7,6 @@ import { laneOf, addLaneJobs } from "../store/forge/lanes.ts";
 import { jobProgressOf, saveJobProgress } from "../store/ops/job-progress.ts";
 import { storeDeliveries } from "./intake.ts";
 
-export const RECOVER_MISSED_DELIVERIES = "recover-missed-deliveries";
-
 /** Names of the stored times: of the newest attempt that was read, and of the last reading. */
 const NEWEST_READ = "delivery_log";
 const READ_AT = "delivery_log_read";

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { INSPECT_ALL_ARMED, inspectAllArmed, inspectArmed } from "../../src/actions/moves/inspect-armed.ts";
-import { TIMETABLE } from "../../src/jobs/tasks.ts";
+import { inspectAllArmed, inspectArmed } from "../../src/actions/moves/inspect-armed.ts";
 import type { RunningService } from "../../src/service.ts";
 import { eventually } from "../support/api.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
@@ -24,6 +23,7 @@ import {
   requireCi,
   waitsFor,
 } from "./support/armed-cards.ts";
+import { JOBS, TIMETABLE } from "../../src/store/jobs.ts";
 
 // Each test clones, pushes and merges.
 
@@ -143,7 +143,7 @@ describe("an armed move lands exactly the armed head", () => {
       await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages.Done);
     expect((await mergedHeads(board)).toSorted()).toEqual(cards.map(({ sha }) => sha).toSorted());
     // Every minute, and each card every second time: at most 145 s between two inspections of a card.
-    expect(TIMETABLE).toContain(`* * * * * ${INSPECT_ALL_ARMED} `);
+    expect(TIMETABLE).toContain(`* * * * * ${JOBS.inspectAllArmed.name} `);
   });
 
   it("once, if two processes fire it together", async () => {

@@ -1,7 +1,7 @@
 /** Compares the trunk report of a Git history with what git alone says about it. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { execFileSync } from "node:child_process";
-import { followTrunk, followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { followTrunk, followAllTrunks } from "../../src/actions/trunks/follow-trunk.ts";
 import type { Deps } from "../../src/actions/deps.ts";
 import { eventually } from "../support/api.ts";
 import type { Clone } from "../support/git.ts";

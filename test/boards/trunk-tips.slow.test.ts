@@ -1,6 +1,6 @@
 /** Branches of cards and releases start at the last known head of the trunk, or at GitHub's. */
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { followAllTrunks } from "../../src/actions/trunks/follow-trunk.ts";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";

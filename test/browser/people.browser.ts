@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Locator, Page } from "playwright-core";
-import { addMember } from "../../src/actions/installations/forge-accounts.ts";
+import { addMember } from "../../src/actions/members/forge-accounts.ts";
 import { eventually } from "../support/api.ts";
 import { signedIn } from "../support/console/people.ts";
 import type { TestBoard } from "../support/world.ts";

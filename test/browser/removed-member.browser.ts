@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { addMember } from "../../src/actions/installations/forge-accounts.ts";
+import { addMember } from "../../src/actions/members/forge-accounts.ts";
 import { removeMembersWithLogin } from "../../src/actions/members/members.ts";
 import { addCard, boardWithCards, onBoard } from "./support/board-page.ts";
 import { startConsole, type ConsoleWorld } from "./support/console-world.ts";

@@ -1,6 +1,6 @@
 /** Blockers that only the response to a write shows: they are removed when their cause is gone. */
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { followAllTrunks } from "../../src/actions/trunks/follow-trunk.ts";
 import { syncInstallations } from "../../src/actions/installations/sync-installation.ts";
 import { changeRepository } from "../../sandbox/forge/actions/change-repository.ts";
 import { acceptPermissions, setGranted } from "../../sandbox/forge/actions/change-installation.ts";

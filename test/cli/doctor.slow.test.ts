@@ -2,12 +2,10 @@ import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import { buildSchema, introspectionFromSchema, printSchema } from "graphql";
 import { logGraphqlGaps } from "../../src/actions/installations/check-graphql.ts";
-import { RECHECK_BLOCKED } from "../../src/actions/reconcile/recheck-soon.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
 import type { Finding } from "../../src/actions/doctor/finding.ts";
 import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
-import { RECOVER_MISSED_DELIVERIES } from "../../src/webhooks/recover-missed-deliveries.ts";
 import { githubSchema } from "../../sandbox/forge/graphql/serve-graphql.ts";
 import type { AppRow } from "../../sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
@@ -16,6 +14,7 @@ import { commandLineOf } from "../support/processes/command-line.ts";
 import { headOf } from "../support/stories/event-stream.ts";
 import { useWorld } from "../support/use-world.ts";
 import { METRICS_TOKEN } from "../support/world.ts";
+import { JOBS } from "../../src/store/jobs.ts";
 
 const world = useWorld();
 
@@ -325,7 +324,7 @@ describe("trunkline doctor", () => {
 
   it("warns of scheduled jobs that failed permanently, until one succeeds", async () => {
     const { db } = world.service.deps;
-    const run = () => addJob(db, RECOVER_MISSED_DELIVERIES, {}, { maxAttempts: 1 });
+    const run = () => addJob(db, JOBS.recoverMissedDeliveries.name, {}, { maxAttempts: 1 });
     world.forge.control.faults.add({
       match: { path: "/app/hook/deliveries" },
       fault: { kind: "response", status: 502 },
@@ -346,10 +345,10 @@ describe("trunkline doctor", () => {
 
   it("warns of a job that failed permanently, until it succeeds", async () => {
     const { db } = world.service.deps;
-    await addJob(db, RECHECK_BLOCKED, { cardId: randomUUID() }, { delayMs: 3_600_000 });
+    await addJob(db, JOBS.recheckBlocked.name, { cardId: randomUUID() }, { delayMs: 3_600_000 });
     await db.raw(
       "select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where task_identifier = ?))",
-      [RECHECK_BLOCKED],
+      [JOBS.recheckBlocked.name],
     );
     expect((await findings()).bad).toEqual(["jobs: Jobs that failed permanently: 1."]);
     await commandLineOf(world).json("repair");

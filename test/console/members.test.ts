@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "@jest/globals";
-import { registerAgent } from "../../src/actions/installations/forge-accounts.ts";
+import { registerAgent } from "../../src/actions/members/forge-accounts.ts";
 import type { Role } from "../../src/flow/roles.ts";
 import { eventually, makeApi, type Api } from "../support/api.ts";
 import { Browser, type Page } from "../support/console/browser.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { addMember, registerAgent } from "../../src/actions/installations/forge-accounts.ts";
+import { addMember, registerAgent } from "../../src/actions/members/forge-accounts.ts";
 import { dropEndedSessions } from "../../src/store/ops/retention.ts";
 import type { RunningService } from "../../src/service.ts";
 import { firstRow } from "../../src/store/db/connect.ts";

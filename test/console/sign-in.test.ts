@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { makeCredentialKey } from "../../src/actions/credentials/credential-key.ts";
-import { registerAgent } from "../../src/actions/installations/forge-accounts.ts";
+import { registerAgent } from "../../src/actions/members/forge-accounts.ts";
 import {
   openSignIn,
   sealSignIn,

@@ -9,9 +9,6 @@ import { LOCK_IDS } from "../../src/store/db/lock-ids.ts";
 import { DEFAULT_RETENTION } from "../../src/store/ops/retention.ts";
 import { unlockDeadJobs } from "../../src/webhooks/process-lane.ts";
 import { startWorker } from "../../src/jobs/start-worker.ts";
-import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
-import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
-import { PROCESS_LANE, REPLAY_DEFERRED } from "../../src/store/forge/lanes.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import { eventually, type ApiResponse } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
@@ -21,6 +18,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { freeze, makeRelease } from "../support/stories/releases.ts";
 import { useWorld } from "../support/use-world.ts";
 import { beginTransaction, transaction } from "../../src/store/db/transaction.ts";
+import { JOBS } from "../../src/store/jobs.ts";
 
 const world = useWorld();
 
@@ -161,7 +159,12 @@ it.each([null, "a-queue"])(
     withProxiedWorker(async (near, proxy) => {
       const jobs = () => near("graphile_worker._private_jobs").select("id", "locked_by", "attempts");
       const lost = proxy.loseResponseWith("lost response");
-      await addJob(near, WAKE_WAITING_LANES, { note: "lost response" }, queue === null ? {} : { queue });
+      await addJob(
+        near,
+        JOBS.wakeWaitingLanes.name,
+        { note: "lost response" },
+        queue === null ? {} : { queue },
+      );
       await lost;
       expect(await jobs()).toEqual([{ id: expect.anything(), locked_by: expect.any(String), attempts: 1 }]);
       // As after a minute, because the claim may still have been on its way.
@@ -176,7 +179,7 @@ it.each([null, "a-queue"])(
 it("a locked queue without a running job is released", async () => {
   const queue = `left-${randomUUID()}`;
   const delayMs = 60_000;
-  await addJob(db(), WAKE_WAITING_LANES, {}, { queue, delayMs });
+  await addJob(db(), JOBS.wakeWaitingLanes.name, {}, { queue, delayMs });
   const queues = () => db()("graphile_worker._private_job_queues").where({ queue_name: queue });
   const lockedAt = db().raw("now() - interval '1 minute'");
   await queues().update({ locked_by: "somebody", locked_at: lockedAt });
@@ -187,7 +190,7 @@ it("a locked queue without a running job is released", async () => {
 // Fault: E18
 it("a lane of a dead process is released while another process numbers events", async () => {
   const queue = `dead-${randomUUID()}`;
-  await addJob(db(), PROCESS_LANE, { lane: queue }, { queue, delayMs: 60_000 });
+  await addJob(db(), JOBS.processLane.name, { lane: queue }, { queue, delayMs: 60_000 });
   const jobs = () => db()("graphile_worker._private_jobs").whereRaw("payload->>'lane' = ?", [queue]);
   const lock = { locked_by: "somebody", locked_at: db().raw("now() - interval '1 minute'") };
   await whileLocked(
@@ -211,7 +214,7 @@ it.each([
     withProxiedWorker(async (near, proxy) => {
       const jobs = () => near("graphile_worker._private_jobs").select("attempts");
       const recording = proxy.holdStatementWith(statement);
-      await addJob(near, WAKE_WAITING_LANES, {}, queue === null ? {} : { queue });
+      await addJob(near, JOBS.wakeWaitingLanes.name, {}, queue === null ? {} : { queue });
       await recording.arrived;
       proxy.cut();
       recording.resume();
@@ -237,9 +240,9 @@ it("a worker that could not store the ends of several jobs is replaced", async (
     const tables = ["deliveries", "repositories", "cards"];
     const locks = await Promise.all(tables.map(() => beginTransaction(near)));
     for (const [at, table] of tables.entries()) await locks[at]?.raw(`lock table ${table}`);
-    await addJob(near, WAKE_WAITING_LANES, {});
-    await addJob(near, REPLAY_DEFERRED, { repositoryId: randomUUID(), number: 1 });
-    await addJob(near, CATCH_UP_CARD, { cardId: randomUUID() });
+    await addJob(near, JOBS.wakeWaitingLanes.name, {});
+    await addJob(near, JOBS.replayDeferred.name, { repositoryId: randomUUID(), number: 1 });
+    await addJob(near, JOBS.catchUpCard.name, { cardId: randomUUID() });
     for (const table of tables) {
       await eventually(
         () => waitingFor(near, table),
@@ -256,7 +259,7 @@ it("a worker that could not store the ends of several jobs is replaced", async (
     await locks[2]?.commit();
     await sleep(300);
     proxy.restore();
-    await addJob(near, WAKE_WAITING_LANES, {}, { key: "later" });
+    await addJob(near, JOBS.wakeWaitingLanes.name, {}, { key: "later" });
     const later = () => near("graphile_worker.jobs").where({ key: "later" });
     expect(await eventually(later, ({ length }) => length === 0)).toEqual([]);
   }));
@@ -267,14 +270,14 @@ it("a worker whose first query for jobs failed is replaced", async () => {
   await withProxiedWorker(
     async (near) => {
       await lost;
-      await addJob(near, WAKE_WAITING_LANES, {});
+      await addJob(near, JOBS.wakeWaitingLanes.name, {});
       const jobs = () => near("graphile_worker.jobs");
       expect(await eventually(jobs, ({ length }) => length === 0)).toEqual([]);
     },
     {
       beforeStart: (proxy) => {
         // graphile-worker first reads the ids of its tasks.
-        lost = proxy.loseResponseWith(WAKE_WAITING_LANES);
+        lost = proxy.loseResponseWith(JOBS.wakeWaitingLanes.name);
       },
     },
   );

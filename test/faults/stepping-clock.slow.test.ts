@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { WEBHOOK_PATH } from "../../src/app.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually, type TimelineEvent } from "../support/api.ts";
@@ -16,6 +15,7 @@ import { shipService, type Shipped, type ShippedProcess } from "../support/proce
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
+import { JOBS } from "../../src/store/jobs.ts";
 
 let surroundings: Surroundings;
 let shipped: Shipped;
@@ -133,7 +133,7 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     await board.person("ada", "DELETE", `/repos/${board.owner}/web/git/refs/heads/${branch}`);
     await forge.waitUntilIdle();
     forge.control.webhooks.remove(lost);
-    await addJob(db, RECONCILE, { minAgeMs: 0 });
+    await addJob(db, JOBS.reconcile.name, { minAgeMs: 0 });
     await board.api.eventWhen(left, ({ kind }) => kind === "branch_deleted");
     await expectTimes(board, left, begun);
     await expectConsistent(surroundings, board);

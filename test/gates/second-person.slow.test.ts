@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { registerAgent } from "../../src/actions/installations/forge-accounts.ts";
+import { registerAgent } from "../../src/actions/members/forge-accounts.ts";
 import { eventually, type Api } from "../support/api.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { leaveConsistent } from "../support/invariants.ts";

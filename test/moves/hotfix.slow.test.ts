@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { BACK_MERGE, backMergeCard, sweepBackMerges } from "../../src/actions/releases/back-merge.ts";
+import { backMergeCard, sweepBackMerges } from "../../src/actions/releases/back-merge.ts";
 import { recordIntent } from "../../src/store/ops/intents.ts";
 import { eventually } from "../support/api.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
@@ -10,6 +10,7 @@ import { branchOf } from "../support/stories/work-on-card.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
+import { JOBS } from "../../src/store/jobs.ts";
 
 const world = useWorld();
 afterEach(() => leaveConsistent(world));
@@ -35,7 +36,11 @@ const merge = (board: TestBoard, number: number, body: object = {}) =>
 async function untilNoJobWaits(): Promise<void> {
   await allProcessed(world);
   await eventually(
-    () => world.service.deps.db("graphile_worker.jobs").where({ task_identifier: BACK_MERGE }).select("key"),
+    () =>
+      world.service.deps
+        .db("graphile_worker.jobs")
+        .where({ task_identifier: JOBS.backMerge.name })
+        .select("key"),
     ({ length }) => length === 0,
   );
 }

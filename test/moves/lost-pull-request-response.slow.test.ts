@@ -1,6 +1,5 @@
 /** A pull request that is closed before Trunkline knows it: the response was lost, or reads lag. */
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { CATCH_UP_CARD } from "../../src/actions/reconcile/catch-up-card.ts";
 import { eventually, type ApiCard } from "../support/api.ts";
 import { expectConsistent } from "../support/invariants.ts";
 import { runDeferredJobs } from "../support/stories/deferred-jobs.ts";
@@ -8,6 +7,7 @@ import { compareWithForge, setPullState, merge, eventsOf } from "../support/stor
 import { branchOf, pushTo } from "../support/stories/work-on-card.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
+import { JOBS } from "../../src/store/jobs.ts";
 
 const world = useWorld();
 afterEach(() => world.forge.control.reset());
@@ -82,7 +82,7 @@ it("a retried job does not open a second pull request", async () => {
   await push();
   await closeOpened(board);
   const jobs = () =>
-    board.db("graphile_worker.jobs").where({ task_identifier: CATCH_UP_CARD }).select("last_error");
+    board.db("graphile_worker.jobs").where({ task_identifier: JOBS.catchUpCard.name }).select("last_error");
   await eventually(jobs, ([job]) => Boolean(job?.last_error));
   world.forge.control.faults.clear();
   await eventually(jobs, ({ length }) => length === 0);
@@ -183,7 +183,7 @@ describe("while reads do not show the opened pull request", () => {
     await board.api.cardWhen(number, isState("merged"));
     await pushTo(board, head ?? "", "b.txt");
     await world.forge.waitUntilIdle();
-    const jobs = () => board.db("graphile_worker.jobs").where({ task_identifier: CATCH_UP_CARD });
+    const jobs = () => board.db("graphile_worker.jobs").where({ task_identifier: JOBS.catchUpCard.name });
     await eventually(jobs, (left) => left.some(({ run_at }) => run_at > new Date()));
     expect(await pullsOf(board)).toHaveLength(1);
     world.forge.control.setStaleReads(null);

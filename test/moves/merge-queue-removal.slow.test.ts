@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { RESUME_QUEUED_MOVE } from "../../src/actions/moves/resume-move.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "../support/api.ts";
 import { allProcessed, deliver } from "../support/forge/deliveries.ts";
@@ -16,6 +15,7 @@ import { webAndApi, work } from "../support/forge/repositories.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
+import { JOBS } from "../../src/store/jobs.ts";
 
 const world = useWorld();
 let board: TestBoard;
@@ -150,7 +150,7 @@ describe("a pull request that the merge queue removed", () => {
     await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
     await allProcessed(world);
     await eventually(
-      () => board.db("graphile_worker.jobs").where({ task_identifier: RESUME_QUEUED_MOVE }),
+      () => board.db("graphile_worker.jobs").where({ task_identifier: JOBS.resumeQueuedMove.name }),
       ({ length }) => length === 0,
     );
     expect(isQueued("api")).toBe(false);
@@ -172,7 +172,7 @@ describe("a stale removal from the merge queue", () => {
     const { id: cardId } = await board.api.readCard(number);
     const where = { cardId, repositoryId: board.repositories["web"], prNumber: 1 };
     // The payload of the previous version.
-    await addJob(board.db, RESUME_QUEUED_MOVE, { ...where, removedFromQueue: "CI_FAILURE" });
+    await addJob(board.db, JOBS.resumeQueuedMove.name, { ...where, removedFromQueue: "CI_FAILURE" });
     expect((await done()).blocked).toBeNull();
     const merged = (await board.api.timeline(number)).filter(({ kind }) => kind === "pull_request_merged");
     expect(merged).toMatchObject([{ actor: { user: { kind: "machine" } } }]);

@@ -1,6 +1,6 @@
 /** Cards that were refused because a branch they start from or merge into was missing. */
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
+import { followAllTrunks } from "../../src/actions/trunks/follow-trunk.ts";
 import { callsOf } from "../support/forge/count-calls.ts";
 import { settled } from "../support/database/database-content.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";

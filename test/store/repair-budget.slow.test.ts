@@ -1,13 +1,14 @@
 /** The calls that the repair jobs need in an hour without any fault. */
 import { expect, it } from "@jest/globals";
 import type { JobHelpers } from "graphile-worker";
-import { TIMETABLE, createTasks } from "../../src/jobs/tasks.ts";
+import { createTasks } from "../../src/jobs/tasks.ts";
 import { updateRefs } from "../../sandbox/forge/git/refs.ts";
 import { settled } from "../support/database/database-content.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { pullOf } from "../support/stories/repairing.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
+import { TIMETABLE } from "../../src/store/jobs.ts";
 
 const OPEN = 200;
 /** The number in the goal. Only reconciliation grows with it, by one call for 25 pull requests. */

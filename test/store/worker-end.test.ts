@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "@jest/globals";
 import { startWorker } from "../../src/jobs/start-worker.ts";
-import { WAKE_WAITING_LANES } from "../../src/jobs/tasks.ts";
-import { INSPECT_ARMED } from "../../src/actions/reconcile/inspect-soon.ts";
 import { connect, type Db } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { addLaneJobs } from "../../src/store/forge/lanes.ts";
@@ -11,6 +9,7 @@ import { eventually } from "../support/api.ts";
 import { createTestDatabase } from "../support/database/database.ts";
 import { useWorld } from "../support/use-world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
+import { JOBS } from "../../src/store/jobs.ts";
 
 /** How many jobs of the timetable a process runs at a time. */
 const REPAIRS_AT_ONCE = 2;
@@ -26,7 +25,7 @@ it("jobs that end while their worker stops are stored as ended", async () => {
     const worker = await startWorker(deps, database.connectionString, options);
     const held = await beginTransaction(db);
     await held.raw("lock table deliveries in access exclusive mode");
-    for (let nth = 0; nth < REPAIRS_AT_ONCE; nth++) await addJob(db, WAKE_WAITING_LANES, { nth });
+    for (let nth = 0; nth < REPAIRS_AT_ONCE; nth++) await addJob(db, JOBS.wakeWaitingLanes.name, { nth });
     await waitUntilBlocked(db, REPAIRS_AT_ONCE);
     const ended = worker.stop();
     await held.commit();
@@ -57,13 +56,13 @@ it("moves wait neither for lanes nor for the timetable, and the timetable does n
   await waitUntilBlocked(db, 3);
   await addJob(db, "record-expired-claims", {});
   await ended("record-expired-claims");
-  for (let nth = 0; nth < 12; nth++) await addJob(db, WAKE_WAITING_LANES, { nth });
+  for (let nth = 0; nth < 12; nth++) await addJob(db, JOBS.wakeWaitingLanes.name, { nth });
   await waitUntilBlocked(db, 3 + REPAIRS_AT_ONCE);
-  await addJob(db, INSPECT_ARMED, { cardId: randomUUID() });
-  await ended(INSPECT_ARMED);
+  await addJob(db, JOBS.inspectArmed.name, { cardId: randomUUID() });
+  await ended(JOBS.inspectArmed.name);
   expect(await waitUntilBlocked(db, 3 + REPAIRS_AT_ONCE)).toHaveLength(3 + REPAIRS_AT_ONCE);
   await held.commit();
-  await ended(WAKE_WAITING_LANES);
+  await ended(JOBS.wakeWaitingLanes.name);
   await worker.stop();
   await db.destroy();
   await database.drop();

@@ -1,7 +1,7 @@
-import { TIMETABLE } from "../../src/jobs/tasks.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { eventually } from "./api.ts";
 import type { TestWorld } from "./world.ts";
+import { TIMETABLE } from "../../src/store/jobs.ts";
 
 const AN_HOUR = "interval '1 hour'";
 

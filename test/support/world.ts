@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { issueCredential } from "../../src/actions/credentials/credentials.ts";
-import { findOwner } from "../../src/actions/installations/forge-accounts.ts";
+import { findOwner } from "../../src/actions/members/forge-accounts.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import type { WebhookClientOptions } from "../../src/actions/webhooks/webhook-client.ts";
 import type { WebhookSenderOptions } from "../../src/actions/webhooks/webhook-sender.ts";

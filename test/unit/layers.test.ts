@@ -105,6 +105,17 @@ describe("the layers", () => {
     expect(findCycle(new Map(graph))).toEqual([]);
   });
 
+  it("have no two folders of actions that import each other", () => {
+    const folderOf = (file: string): string | undefined => /^actions\/([^/]+)\//.exec(file)?.[1];
+    const imports = new Set(
+      files
+        .flatMap((source) => ownImportsOf(source).map((target) => [folderOf(source.file), folderOf(target)]))
+        .flatMap(([from, to]) => (from && to && from !== to ? [`${from} ${to}`] : [])),
+    );
+    const isMutual = (pair: string): boolean => imports.has(pair.split(" ").toReversed().join(" "));
+    expect([...imports].filter(isMutual)).toEqual([]);
+  });
+
   it(`have at most ${MAX_FILES_IN_A_FOLDER} files in a folder`, () => {
     const counts = new Map<string, number>();
     const sources = ["src", "sandbox", "test", "bench", "faults", "scripts"].flatMap(filesBelow);

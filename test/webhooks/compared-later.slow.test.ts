@@ -1,12 +1,8 @@
 /** A reconciliation that fails because of a refused account is repeated when access returns. */
 import { afterEach, beforeAll, expect, it } from "@jest/globals";
-import { RECONCILE } from "../../src/actions/reconcile/reconcile-later.ts";
 import { scheduleRepairs } from "../../src/jobs/tasks.ts";
-import { FOLLOW_ALL_TRUNKS, followAllTrunks } from "../../src/actions/reconcile/follow-trunk.ts";
-import {
-  recordRefusal,
-  CHECK_REFUSED_INSTALLATION,
-} from "../../src/actions/installations/refused-installation.ts";
+import { followAllTrunks } from "../../src/actions/trunks/follow-trunk.ts";
+import { recordRefusal } from "../../src/actions/installations/refused-installation.ts";
 import { eventually } from "../support/api.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { brokenIn, brokenWhen, onForge } from "../support/forge/installations.ts";
@@ -18,14 +14,15 @@ import { readTrunk } from "../support/stories/trunk.ts";
 import { pushTo } from "../support/stories/work-on-card.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
+import { JOBS } from "../../src/store/jobs.ts";
 
 const world = useWorld({}, expectAllConsistent);
 beforeAll(async () => {
   // The first read of GitHub's log finds no earlier one and schedules a reconciliation in a minute.
   await scheduleRepairs(world.service.deps.db);
-  await scheduled(RECONCILE, 1);
+  await scheduled(JOBS.reconcile.name, 1);
   await runDeferredJobs(world);
-  await scheduled(RECONCILE, 0);
+  await scheduled(JOBS.reconcile.name, 0);
 });
 afterEach(() => world.forge.control.faults.clear());
 afterEach(() => releaseWebhooks(world));
@@ -66,7 +63,7 @@ const scheduled = (task: string, count: number) =>
 /** Starts the repair and waits for the jobs that can run now. */
 async function repaired(comparisonsLeft: number): Promise<void> {
   await scheduleRepairs(world.service.deps.db);
-  await scheduled(RECONCILE, comparisonsLeft);
+  await scheduled(JOBS.reconcile.name, comparisonsLeft);
 }
 
 async function expectFound(
@@ -78,7 +75,7 @@ async function expectFound(
   expect(pushes).toHaveLength(1);
   expect(
     await eventually(
-      () => waiting(RECONCILE),
+      () => waiting(JOBS.reconcile.name),
       ({ length }) => length === 0,
     ),
   ).toEqual([]);
@@ -93,7 +90,7 @@ it.each([401, 403])(
     refuse(board, status);
     await board.api.get(`/v1/cards/${card.number}/reviews`);
     expect(await brokenIn(board)).toHaveLength(1);
-    await scheduled(CHECK_REFUSED_INSTALLATION, 1);
+    await scheduled(JOBS.checkRefusedInstallation.name, 1);
     await repaired(0);
     await repaired(0);
 
@@ -111,7 +108,7 @@ it.each([401, 403])(
     const card = await missedPush(board);
     refuse(board, status);
     await repaired(0);
-    await scheduled(CHECK_REFUSED_INSTALLATION, 1);
+    await scheduled(JOBS.checkRefusedInstallation.name, 1);
     expect(await brokenIn(board)).toHaveLength(1);
 
     world.forge.control.faults.clear();
@@ -162,10 +159,10 @@ it.each(["before", "by the inspection itself"])(
     const { installation } = onForge(world, board);
     if (when === "before") await recordRefusal(world.service.deps, installation.id, "No");
     await followAllTrunks(world.service.deps);
-    await scheduled(CHECK_REFUSED_INSTALLATION, 1);
+    await scheduled(JOBS.checkRefusedInstallation.name, 1);
     // Jobs for the accounts of other tests may wait.
-    const key = `${FOLLOW_ALL_TRUNKS}:${installation.id}`;
-    expect(await waiting(FOLLOW_ALL_TRUNKS).where({ key })).toEqual([]);
+    const key = `${JOBS.followAllTrunks.name}:${installation.id}`;
+    expect(await waiting(JOBS.followAllTrunks.name).where({ key })).toEqual([]);
     expect(await brokenIn(board)).toHaveLength(1);
     await expectLandingLater(board, sha);
   },
@@ -180,7 +177,7 @@ it.each(["Inspect", "LandedHistory"])(
     const match = { installationId: installation.id, operation };
     world.forge.control.faults.add({ match, fault: { kind: "response", status: 502 } });
     await followAllTrunks(world.service.deps);
-    await scheduled(FOLLOW_ALL_TRUNKS, 1);
+    await scheduled(JOBS.followAllTrunks.name, 1);
     await expectLandingLater(board, sha);
   },
 );

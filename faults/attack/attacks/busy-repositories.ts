@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { INSPECT_ARMED } from "../../../src/actions/reconcile/inspect-soon.ts";
 import type { Db } from "../../../src/store/db/connect.ts";
 import { addJob } from "../../../src/store/db/jobs.ts";
 import { insertDeliveries } from "../../../src/store/forge/deliveries.ts";
 import { addLaneJobs, laneOf } from "../../../src/store/forge/lanes.ts";
 import { eventually } from "../../../test/support/api.ts";
 import type { Scene } from "../scene.ts";
+import { JOBS } from "../../../src/store/jobs.ts";
 
 const BUSY = 4;
 /** Deliveries of each busy repository: together, some seconds of work. */
@@ -39,7 +39,7 @@ export async function busyRepositories(scene: Scene): Promise<void> {
     const processed = await deliver();
     if (processed > limit) scene.found(`a delivery of another board took ${Math.round(processed)} ms`);
     const key = `attack-${randomUUID()}`;
-    await addJob(db, INSPECT_ARMED, { cardId: randomUUID() }, { key });
+    await addJob(db, JOBS.inspectArmed.name, { cardId: randomUUID() }, { key });
     const inspected = await millisecondsUntil(async () => (await jobsWith(db, key)).length === 0);
     if (inspected > limit) scene.found(`an armed move was inspected after ${Math.round(inspected)} ms`);
     scene.tried();

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { busy, conflict, forbidden, invalid, type Problem, requireFound } from "../../errors.ts";
+import { busy, conflict, invalid, requireFound } from "../../errors.ts";
 import { stageOf, type Flow, type Stage } from "../../flow/flow.ts";
-import { roleToEnter } from "../../flow/move.ts";
-import { mayAct, type Role } from "../../flow/roles.ts";
 import {
   sharedTargetFaults,
   validateFlow,
@@ -26,10 +24,9 @@ import { recordChange } from "../../store/events/feed.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
 import { disarm, STAGE_CHANGED } from "../moves/armed-move.ts";
-import { followNewTrunksSoon } from "../reconcile/follow-trunk.ts";
-import { inspectArmedSoon } from "../reconcile/inspect-soon.ts";
-import { recheckSoon } from "../reconcile/recheck-soon.ts";
+import { followNewTrunksSoon } from "../trunks/follow-trunk.ts";
 import type { Write } from "../write.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /**
  * Replaces a project's flow: keeps the stages with a known id and their cards (and their gates,
@@ -65,7 +62,8 @@ export async function replaceFlow(
   await disarmChanged(write, current, flow);
   await saveFlow(trx, project.id, flow);
   // The new flow may not have the rule or the stage that blocked a card.
-  for (const cardId of await listBlockedCardsOfProject(trx, project.id)) await recheckSoon(trx, cardId);
+  for (const cardId of await listBlockedCardsOfProject(trx, project.id))
+    await schedule(trx, JOBS.recheckBlocked, { cardId });
   await followNewTrunksSoon(trx, project.id);
   const data = { projectId: project.id, from: current.flow.stages, to: flow.stages };
   await recordChange(trx, write, { kind: "flow_changed", data });
@@ -81,7 +79,7 @@ export async function replaceFlow(
 async function disarmChanged({ trx, userId }: Write, current: Project, flow: Flow): Promise<void> {
   for (const armed of await listArmedOfProject(trx, current.id)) {
     const [before, after] = [current.flow, flow].map((each) => stageOf(each, armed.stageId)?.rule);
-    if (isDeepStrictEqual(before, after)) await inspectArmedSoon(trx, armed.cardId);
+    if (isDeepStrictEqual(before, after)) await schedule(trx, JOBS.inspectArmed, { cardId: armed.cardId });
     else await disarm(trx, armed, STAGE_CHANGED, userId);
   }
 }
@@ -137,22 +135,3 @@ async function requireEmpty(trx: Trx, removed: readonly Stage[]): Promise<void> 
   });
   if (occupied.length > 0) throw conflict(`${occupied.join(", ")}. Move the cards to another stage first.`);
 }
-
-/** Throws `forbidden` if the caller's role may not move cards into the stage. */
-export function requireRoleFor(caller: { readonly role: Role }, stage: Stage): void {
-  const required = roleToEnter(stage);
-  if (mayAct(caller.role, required)) return;
-  throw forbidden(
-    `Moving a card into ${stage.name} needs the role ${required}. You have the role ${caller.role} on this board.`,
-  );
-}
-
-/** For an id that is no stage of the flow of this card, project or release. */
-export const noSuchStage = (
-  whose: "card" | "project" | "release",
-  path: "body.statusId" | "query.statusId" = "body.statusId",
-): Problem =>
-  invalid(
-    `This ${whose}'s flow has no stage with this id. GET /v1/projects/{projectId}/flow lists the stages.`,
-    [{ path, message: `not a stage of this ${whose}'s flow` }],
-  );

@@ -11,7 +11,7 @@ import {
   type ConnectedRepository,
   type Repository,
 } from "../../store/forge/repositories.ts";
-import { followNewTrunksSoon } from "../reconcile/follow-trunk.ts";
+import { followNewTrunksSoon } from "../trunks/follow-trunk.ts";
 import { unlinkUnmerged } from "../cards/relink-card.ts";
 import type { Write } from "../write.ts";
 import { requireNoReleaseBranches } from "./projects.ts";

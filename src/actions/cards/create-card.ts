@@ -11,7 +11,7 @@ import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { MAX_INDEX } from "../../store/ops/operations.ts";
 import { takeCardNumber } from "../../store/tenancy/workspaces.ts";
-import { noSuchStage, requireRoleFor } from "../boards/flow.ts";
+import { noSuchStage, requireRoleFor } from "../moves/may-enter.ts";
 import type { Deps } from "../deps.ts";
 import { startMove, lockTransition, runOrFreeMove } from "../moves/start-move.ts";
 import { runMove } from "../moves/run-move.ts";

@@ -7,9 +7,9 @@ import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { disarmCard } from "../moves/armed-move.ts";
-import { catchUpSoon } from "../reconcile/catch-up-card.ts";
-import { recheckRefusedAndArmedMoves, recheckSoon } from "../reconcile/recheck-soon.ts";
+import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
 import type { Caller } from "../write.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /**
  * Replaces the repositories of a card; true if that changed anything. A job then creates the branch
@@ -46,9 +46,9 @@ export async function relinkCard(
     })),
   ]);
   await disarmCard(trx, card.id, REPOSITORIES_CHANGED, caller.userId);
-  if (added.length > 0) await catchUpSoon(trx, card.id);
+  if (added.length > 0) await schedule(trx, JOBS.catchUpCard, { cardId: card.id });
   // The card may be blocked by a repository that was removed.
-  if (card.blocked) await recheckSoon(trx, card.id);
+  if (card.blocked) await schedule(trx, JOBS.recheckBlocked, { cardId: card.id });
   return true;
 }
 

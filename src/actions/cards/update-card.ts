@@ -21,7 +21,7 @@ import type { Deps } from "../deps.ts";
 import { disarmCard } from "../moves/armed-move.ts";
 import { abandonMove } from "../moves/start-move.ts";
 import { removeFromRelease } from "../releases/releases.ts";
-import { recheckCardsWaitingForRoom } from "../reconcile/recheck-soon.ts";
+import { recheckCardsWaitingForRoom } from "../../store/cards/schedule-rechecks.ts";
 import type { Write } from "../write.ts";
 import {
   lockGrouping,
@@ -30,8 +30,8 @@ import {
   findRelations,
   type CardInput,
 } from "./card-relations.ts";
-import { closePullRequestsSoon } from "./close-pull-requests.ts";
 import { relinkCard } from "./relink-card.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** Sets the given fields, leaves the others, and returns the whole card. */
 export async function updateCard(
@@ -96,7 +96,7 @@ export async function deleteCard(
   await disarmCard(trx, card.id, why, write.userId);
   await removeFromRelease(trx, card);
   await markCardDeleted(trx, card.id);
-  if (isToClosePullRequests) await closePullRequestsSoon(trx, card.id);
+  if (isToClosePullRequests) await schedule(trx, JOBS.closePullRequests, { cardId: card.id });
   await recheckCardsWaitingForRoom(trx, card.stageId);
   const { id: cardId, projectId, stageId } = card;
   await recordChange(trx, write, {

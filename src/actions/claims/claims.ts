@@ -115,8 +115,6 @@ export async function requireClaim(trx: Trx, write: ClaimedWrite, token: ClaimTo
   if (!(await confirmClaim(trx, write, token))) throw await claimLost(trx, write);
 }
 
-export const RECORD_EXPIRED_CLAIMS = "record-expired-claims";
-
 const EXPIRED_BATCH = 100;
 
 /** Records expired claims, except those that the next claim of the card has recorded. */

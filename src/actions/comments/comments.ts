@@ -14,10 +14,10 @@ import {
 import { changeComment, insertComment, readComment, type CommentHead } from "../../store/events/comments.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
-import { addJob } from "../../store/db/jobs.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { recordGiveUpOnCard } from "../events/give-up.ts";
+import { recordGiveUpOnCard } from "../cards/give-up.ts";
 import { depsGuardedByLink } from "../deps-guarded-by-link.ts";
 import type { Write } from "../write.ts";
 import { markOf, withoutMarks } from "./comment-mark.ts";
@@ -72,8 +72,6 @@ async function respondMirrored(
   return transaction(deps.db, async (trx) => write.respondIn(trx, await readComment(trx, commentId), status));
 }
 
-export const MIRROR_COMMENT = "mirror-comment";
-
 /** How long a caller waits for mirrors. A job writes the missing ones. */
 const CALLER_WAITS_MS = 5_000;
 /** How long the job waits for GitHub: writes of one installation are a second apart. */
@@ -86,12 +84,7 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 60 * 60_000;
 
 const mirrorLater = (db: Db, commentId: string, delayMs = CHECK_AFTER_MS): Promise<void> =>
-  addJob(
-    db,
-    MIRROR_COMMENT,
-    { commentId },
-    { about: { commentId }, key: `${MIRROR_COMMENT}:${commentId}`, delayMs },
-  );
+  schedule(db, JOBS.mirrorComment, { commentId }, { delayMs });
 
 /**
  * Writes the current text of a comment to the pull requests that do not show it, in parallel and

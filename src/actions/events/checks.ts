@@ -17,10 +17,11 @@ import { saveFoundReport } from "../../store/ops/reconciling.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
-import { forgeActor } from "../installations/forge-accounts.ts";
-import { inspectIfArmed } from "../reconcile/inspect-soon.ts";
-import { recheckRefusedAndArmedMoves } from "../reconcile/recheck-soon.ts";
+import { forgeActor } from "../members/forge-accounts.ts";
+import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
 import { transaction } from "../../store/db/transaction.ts";
+import { mayBeArmed } from "../../store/cards/armed-moves.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /**
  * Stores check reports on a commit of a card's branch or of a proposal; ignores other commits. A
@@ -50,7 +51,8 @@ export async function handleChecks(
       if (from === undefined) continue;
       const outcomes = await outcomesOf(cardId);
       // The last required check may end without a change of the overall state.
-      if (!outcomes.includes("pending")) await inspectIfArmed(trx, cardId);
+      if (!outcomes.includes("pending") && (await mayBeArmed(trx, cardId)))
+        await schedule(trx, JOBS.inspectArmed, { cardId });
       const to = checksState(outcomes);
       if (to === from) continue;
       // Late, because it locks the account's row, which events of all repositories share.

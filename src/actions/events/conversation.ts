@@ -22,9 +22,9 @@ import {
 import { recordEvents, type Actor } from "../../store/events/timeline.ts";
 import { markedComment, storedBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
-import { isAgentOn, isOurBot } from "../installations/forge-accounts.ts";
-import { recheckRefusedAndArmedMoves } from "../reconcile/recheck-soon.ts";
-import { recordGiveUp } from "./give-up.ts";
+import { isAgentOn, isOurBot } from "../members/forge-accounts.ts";
+import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
+import { recordGiveUp } from "../cards/give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
 

@@ -17,8 +17,8 @@ import {
 } from "../../store/forge/repositories.ts";
 import { endSessionsOf } from "../../store/tenancy/sessions.ts";
 import type { Deps } from "../deps.ts";
-import { forgeActor } from "../installations/forge-accounts.ts";
-import { recordPushedTip } from "../reconcile/follow-trunk.ts";
+import { forgeActor } from "../members/forge-accounts.ts";
+import { recordPushedTip } from "../trunks/follow-trunk.ts";
 import { handleRepositoryChange, syncInstallation } from "../installations/sync-installation.ts";
 import { handleChecks } from "./checks.ts";
 import { handleComment, handleEditedReview, handleReview } from "./conversation.ts";

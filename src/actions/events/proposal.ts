@@ -1,16 +1,16 @@
 import type { PullRequestEvent } from "../../forge/events.ts";
-import { addReplayJob } from "../../store/forge/lanes.ts";
 import { saveProposal } from "../../store/forge/pull-requests.ts";
 import { type EventKind } from "../../store/events/event-kinds.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
-import { forgeActor, isAgentOn } from "../installations/forge-accounts.ts";
+import { forgeActor, isAgentOn } from "../members/forge-accounts.ts";
 import { effectKey } from "../moves/record-effects.ts";
 import { recordPullRequestActivity } from "./conversation.ts";
-import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
+import { closesOwnPullRequest, recordClosedByAgent } from "../cards/give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { stateOf } from "./pull-request.ts";
 import { transaction } from "../../store/db/transaction.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** The actions that the timeline shows. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
@@ -45,7 +45,7 @@ export async function handleProposal(
       headSha,
       eventAt: event.at,
     });
-    if (isNew) await addReplayJob(trx, repository.id, number);
+    if (isNew) await schedule(trx, JOBS.replayDeferred, { repositoryId: repository.id, number });
     await recordPullRequestActivity(trx, repository.id, event, actor);
     const kind = KIND[event.action];
     if (isByAgent && kind) {

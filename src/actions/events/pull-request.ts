@@ -18,19 +18,17 @@ import {
 } from "../../store/forge/pull-requests.ts";
 import { recordMissingFeature, type Repository } from "../../store/forge/repositories.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
-import { addReplayJob } from "../../store/forge/lanes.ts";
 import { type EventKind } from "../../store/events/event-kinds.ts";
 import { recordEvents, hasEventSince } from "../../store/events/timeline.ts";
-import { backMergeSoon } from "../releases/back-merge.ts";
 import type { Deps } from "../deps.ts";
-import { forgeActor, isOurBot } from "../installations/forge-accounts.ts";
-import { recheckRefusedAndArmedMoves } from "../reconcile/recheck-soon.ts";
+import { forgeActor, isOurBot } from "../members/forge-accounts.ts";
+import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
 import { effectKey, intentKey, isMergeOfPerson } from "../moves/record-effects.ts";
-import { resumeQueuedSoon } from "../moves/resume-move.ts";
 import { recordPullRequestActivity } from "./conversation.ts";
-import { closesOwnPullRequest, recordClosedByAgent } from "./give-up.ts";
+import { closesOwnPullRequest, recordClosedByAgent } from "../cards/give-up.ts";
 import type { EventContext } from "./event-context.ts";
 import { forAttempt, transaction } from "../../store/db/transaction.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** The actions that the timeline shows. */
 const KIND: Partial<Record<PullRequestEvent["action"], EventKind>> = {
@@ -104,7 +102,7 @@ async function savePullRequestOf(
     eventAction: event.action,
     ...(shown && { ...rowOf(shown), eventAt: shown.updatedAt }),
   });
-  if (isNew) await addReplayJob(trx, repository.id, event.number);
+  if (isNew) await schedule(trx, JOBS.replayDeferred, { repositoryId: repository.id, number: event.number });
 }
 
 async function recordOnTimeline(
@@ -138,7 +136,7 @@ async function scheduleFollowUps(
   const { action, number: prNumber, headBranch, reason, at } = event;
   const pull = { cardId: card.id, repositoryId: repository.id, prNumber };
   if (action === "merged") {
-    if (card.hotfix) await backMergeSoon(trx, card.id);
+    if (card.hotfix) await schedule(trx, JOBS.backMerge, { cardId: card.id });
     // The branch may have been deleted while GitHub still showed the pull request as open.
     await deleteInboxItems(trx, "branch_deleted", branchKey(repository.id, headBranch));
   }
@@ -146,7 +144,7 @@ async function scheduleFollowUps(
     const queueRemovalReason = action === "dequeued" ? (reason ?? "unknown") : null;
     await recordQueueEvent(trx, intentKey(pull, "merge"), { queueRemovalReason, at });
   }
-  if (action === "merged" || action === "dequeued") await resumeQueuedSoon(trx, pull);
+  if (action === "merged" || action === "dequeued") await schedule(trx, JOBS.resumeQueuedMove, pull);
   await recheckRefusedAndArmedMoves(trx, card.id);
 }
 

@@ -22,14 +22,13 @@ import { listLinks, type Link } from "../../store/cards/links.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { findForgeUser } from "../../store/tenancy/users.ts";
-import { backMergeSoon } from "../releases/back-merge.ts";
-import { catchUpSoon } from "../reconcile/catch-up-card.ts";
 import type { Deps } from "../deps.ts";
-import { isOurBot } from "../installations/forge-accounts.ts";
-import { recheckRefusedAndArmedMoves, recheckMissingBranches } from "../reconcile/recheck-soon.ts";
+import { isOurBot } from "../members/forge-accounts.ts";
+import { recheckRefusedAndArmedMoves, recheckMissingBranches } from "../../store/cards/schedule-rechecks.ts";
 import { saveAwaitedReactionToChecks } from "./checks.ts";
 import type { EventContext } from "./event-context.ts";
 import { transaction } from "../../store/db/transaction.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** How many commits the timeline item of a push shows. */
 const MAX_COMMITS = 20;
@@ -45,7 +44,7 @@ export async function handlePushToAnyBranch(
   { id: repositoryId }: Repository,
 ): Promise<void> {
   for (const cardId of await listCardsAwaitingBackMerge(db, repositoryId, branchName)) {
-    await backMergeSoon(db, cardId);
+    await schedule(db, JOBS.backMerge, { cardId });
   }
   if (after !== null) await recheckMissingBranches(db, [{ repositoryId, branchName }]);
 }
@@ -70,7 +69,7 @@ export async function handlePushToCardBranch(
     // GitHub deleted the branch after a merge. If a later stage merges it, too, the job restores it.
     return transaction(deps.db, async (trx) => {
       await setHeadSha(trx, card.id, repository.id, headSha);
-      await catchUpSoon(trx, card.id);
+      await schedule(trx, JOBS.catchUpCard, { cardId: card.id });
     });
   }
   const headSha = await headAfter(deps, link, event);
@@ -130,7 +129,7 @@ async function recordPush(
     await recordFoundByComparison(trx, card.id, repository.id, { at, sha: after });
   if (head.to !== null && head.to !== head.from)
     await recordEarlierChecks(trx, recorded, branchName, head.to);
-  if (after !== null) await catchUpSoon(trx, card.id);
+  if (after !== null) await schedule(trx, JOBS.catchUpCard, { cardId: card.id });
   await recheckRefusedAndArmedMoves(trx, card.id);
 }
 

@@ -2,7 +2,7 @@ import { guessCardNumber } from "../../flow/guess-card-number.ts";
 import type { Pushed } from "../../forge/events.ts";
 import { findCard, type CardHead } from "../../store/cards/cards.ts";
 import type { Db } from "../../store/db/connect.ts";
-import { addJob } from "../../store/db/jobs.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 import { findBranchOwner, ownsBranchIn } from "../../store/forge/branches.ts";
 import {
   branchKey,
@@ -13,9 +13,7 @@ import {
 import { findBranchNaming } from "../../store/cards/projects.ts";
 import { findRepository, type Repository } from "../../store/forge/repositories.ts";
 import type { Deps } from "../deps.ts";
-import { isOurBot } from "../installations/forge-accounts.ts";
-
-export const SUGGEST_BRANCH = "suggest-branch";
+import { isOurBot } from "../members/forge-accounts.ts";
 
 /** The pause before the second check, in ms: longer than GitHub's reads lag behind its writes. */
 const CHECK_AGAIN_MS = 60_000;
@@ -52,16 +50,7 @@ export async function handlePushToOtherBranch(
 }
 
 const suggestLater = (db: Db, branch: UnassignedBranch): Promise<void> =>
-  addJob(
-    db,
-    SUGGEST_BRANCH,
-    { ...branch },
-    {
-      about: { repositoryId: branch.repositoryId },
-      key: `${SUGGEST_BRANCH}:${branchKey(branch.repositoryId, branch.branchName)}`,
-      delayMs: CHECK_AGAIN_MS,
-    },
-  );
+  schedule(db, JOBS.suggestBranch, branch, { delayMs: CHECK_AGAIN_MS });
 
 /** Checks a branch again after GitHub has contradicted an event. */
 export async function suggestBranch(deps: Deps, branch: UnassignedBranch): Promise<void> {

@@ -1,8 +1,6 @@
 import { ForgeUnavailable } from "../../forge/values.ts";
 import type { Deps } from "../deps.ts";
 
-export const CHECK_GRAPHQL = "check-graphql";
-
 /** Logs what GitHub's GraphQL API lacks, for example on an old Enterprise Server. */
 export async function logGraphqlGaps({ forge, log }: Deps): Promise<void> {
   try {

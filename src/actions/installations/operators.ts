@@ -2,7 +2,7 @@ import { invalid, notFound } from "../../errors.ts";
 import { isKnownAgent } from "../../flow/comment-text.ts";
 import { findUsableInstallation, setOperator } from "../../store/tenancy/operators.ts";
 import type { Deps } from "../deps.ts";
-import { forgeActor } from "./forge-accounts.ts";
+import { forgeActor } from "../members/forge-accounts.ts";
 
 /** Makes the person with this login on GitHub an operator of the service. */
 export async function addOperator(

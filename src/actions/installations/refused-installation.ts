@@ -2,12 +2,10 @@ import { type BlockedReason, isConnectionRefusal } from "../../flow/refusal.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import type { Db } from "../../store/db/connect.ts";
-import { addJob } from "../../store/db/jobs.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 import { isInstallationRefused, markInstallationRefused } from "../../store/forge/installations.ts";
 import type { Deps } from "../deps.ts";
 import { syncInstallation } from "./sync-installation.ts";
-
-export const CHECK_REFUSED_INSTALLATION = "check-refused-installation";
 
 const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 600_000;
@@ -57,9 +55,4 @@ export async function checkForbiddingInstallations(
 }
 
 const scheduleCheck = (db: Db, installationId: number, delayMs: number): Promise<void> =>
-  addJob(
-    db,
-    CHECK_REFUSED_INSTALLATION,
-    { installationId, waitedMs: delayMs },
-    { key: `${CHECK_REFUSED_INSTALLATION}:${installationId}`, delayMs },
-  );
+  schedule(db, JOBS.checkRefusedInstallation, { installationId, waitedMs: delayMs }, { delayMs });

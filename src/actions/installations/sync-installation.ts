@@ -26,10 +26,9 @@ import { insertWorkspace, listWorkspacesOfOrganization } from "../../store/tenan
 import { copyFlow } from "../boards/projects.ts";
 import { unlinkUnmerged } from "../cards/relink-card.ts";
 import type { Deps } from "../deps.ts";
-import { followTrunksOfAccountLater } from "../reconcile/follow-trunk.ts";
-import { recheckForbidden, recheckSoon } from "../reconcile/recheck-soon.ts";
-import { reconcileLater } from "../reconcile/reconcile-later.ts";
-import { forgeActor } from "./forge-accounts.ts";
+import { recheckForbidden } from "../../store/cards/schedule-rechecks.ts";
+import { forgeActor } from "../members/forge-accounts.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** Syncs one account's organization, board and repositories with its installation on GitHub. */
 export async function syncInstallation(deps: Deps, installationId: number): Promise<void> {
@@ -78,7 +77,7 @@ export async function storeInstallation(
     // GitHub does not show what a suspended or refused account grants.
     if (!granted) return;
     const minAgeMs = await takeDeferredComparison(trx, saved.id);
-    if (minAgeMs !== null) await reconcileLater(trx, saved.id, minAgeMs, 0);
+    if (minAgeMs !== null) await schedule(trx, JOBS.reconcile, { organizationId: saved.id, minAgeMs });
     const forgeIds = granted.map(({ forgeId }) => forgeId);
     await unlinkTransferred(deps, trx, await detachFromOtherOrganizations(trx, saved.id, forgeIds, askedAt));
     const withIds = granted.map((repository) => ({ ...repository, newId: deps.newId() }));
@@ -87,7 +86,7 @@ export async function storeInstallation(
     if (!saved.hasMoreAccess && !isAnyBack) return;
     await deps.forge.forgetToken(installation.installationId);
     await recheckForbidden(trx, saved.id);
-    await followTrunksOfAccountLater(trx, installation.installationId, 0);
+    await schedule(trx, JOBS.followAllTrunks, { installationId: installation.installationId });
   });
 }
 
@@ -140,5 +139,6 @@ export async function handleRepositoryChange(deps: Deps, event: RepositoryChange
   if (repository?.installationId !== event.installationId) return;
   // Stale tips make the next move inspect the repository, which may be archived.
   await invalidateTips(db, repository.id);
-  for (const cardId of await listBlockedCardsOfRepository(db, repository.id)) await recheckSoon(db, cardId);
+  for (const cardId of await listBlockedCardsOfRepository(db, repository.id))
+    await schedule(db, JOBS.recheckBlocked, { cardId });
 }

@@ -5,7 +5,7 @@ import { findBoardAgent, removeAgent, setAgentOwner, type BoardAgent } from "../
 import { findBoardMember } from "../../store/tenancy/members.ts";
 import { findPerson } from "../../store/tenancy/people.ts";
 import type { Deps } from "../deps.ts";
-import { accountWithLogin, forgeActor, recordAgent } from "../installations/forge-accounts.ts";
+import { accountWithLogin, forgeActor, recordAgent } from "./forge-accounts.ts";
 import type { Write } from "../write.ts";
 import { changeMembers } from "./change-members.ts";
 import { requireOtherMaintainer } from "./members.ts";

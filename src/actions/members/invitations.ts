@@ -14,7 +14,7 @@ import {
 import { setMembership } from "../../store/tenancy/memberships.ts";
 import { findForgeUser } from "../../store/tenancy/users.ts";
 import type { Deps } from "../deps.ts";
-import { accountWithLogin, forgeActor, isAgentOn } from "../installations/forge-accounts.ts";
+import { accountWithLogin, forgeActor, isAgentOn } from "./forge-accounts.ts";
 import type { Write } from "../write.ts";
 import { changeMembers } from "./change-members.ts";
 

@@ -20,12 +20,11 @@ import {
 } from "../../store/inbox/stored-items.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
-import { noInboxItem } from "../boards/dismiss-inbox-item.ts";
+import { noInboxItem } from "../inbox/dismiss-inbox-item.ts";
 import type { Deps } from "../deps.ts";
-import { catchUpSoon } from "../reconcile/catch-up-card.ts";
-import { recheckSoon } from "../reconcile/recheck-soon.ts";
 import type { Caller, Write } from "../write.ts";
 import { assignBranch, type InspectedBranch } from "./card-branch.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 type SuggestedBranch = InspectedBranch & { readonly repository: Repository };
 
@@ -58,8 +57,8 @@ export async function adoptBranch(
       throw busy(`Card ${card.number} is being moved. Adopt the branch after that.`, 2);
     }
     await adopt(end, write, current, branch);
-    await catchUpSoon(end, card.id);
-    if (current.blocked) await recheckSoon(end, card.id);
+    await schedule(end, JOBS.catchUpCard, { cardId: card.id });
+    if (current.blocked) await schedule(end, JOBS.recheckBlocked, { cardId: card.id });
     return write.respondIn(end, null, 204);
   });
 }

@@ -19,7 +19,7 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { deleteInboxItems, upsertInboxItem } from "../../store/inbox/stored-items.ts";
-import { inspectArmedIn } from "../reconcile/inspect-soon.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** Causes that a caller requested. They need no inbox item. */
 const REQUESTED: ReadonlySet<Disarming["reason"]> = new Set([
@@ -105,7 +105,8 @@ export async function armCard(
 ): Promise<ShownArmed> {
   if (!whenReady) throw new Error("a move that must not wait");
   const { id: cardId, workspaceId } = card;
-  if (endsInMs !== null) await inspectArmedIn(trx, cardId, endsInMs);
+  if (endsInMs !== null)
+    await schedule(trx, JOBS.inspectArmed, { cardId }, { delayMs: endsInMs, besides: "later" });
   const known = await findArmed(trx, cardId);
   const isKept =
     known !== null &&

@@ -11,12 +11,12 @@ import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { takeBranch, listBranchOutcomes, findFormerBranch } from "../../store/forge/branches.ts";
 import { readClock } from "../../store/forge/installations.ts";
-import { addReplayJob } from "../../store/forge/lanes.ts";
 import { adoptPullRequest } from "../../store/forge/pull-requests.ts";
 import { branchKey, deleteInboxItems } from "../../store/inbox/stored-items.ts";
 import { saveFoundReport } from "../../store/ops/reconciling.ts";
 import type { Deps } from "../deps.ts";
-import { recheckRefusedAndArmedMoves } from "../reconcile/recheck-soon.ts";
+import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 interface NewBranch {
   readonly branchName: string;
@@ -92,7 +92,7 @@ export async function assignBranch(trx: Trx, adopter: Adopter, branch: Inspected
       headBranch: name,
       mergeSha: null,
     });
-    if (isNew) await addReplayJob(trx, repositoryId, number);
+    if (isNew) await schedule(trx, JOBS.replayDeferred, { repositoryId, number });
   }
   const prNumber = openPullRequests[0]?.number ?? null;
   const data = { branchName: name, sha: headSha, prNumber };

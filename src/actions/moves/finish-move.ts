@@ -6,7 +6,7 @@ import { transaction } from "../../store/db/transaction.ts";
 import { finishOperation, type Operation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { checkForbiddingInstallations } from "../installations/refused-installation.ts";
-import { recheckCardsWaitingForRoom } from "../reconcile/recheck-soon.ts";
+import { recheckCardsWaitingForRoom } from "../../store/cards/schedule-rechecks.ts";
 import { armCard, disarmRefused, endArmed } from "./armed-move.ts";
 import { refuseCard, type RefusedMove } from "./refuse-card.ts";
 import { beingMoved, enterStage, type RunningMove, type Transition } from "./start-move.ts";

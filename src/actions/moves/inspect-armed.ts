@@ -19,15 +19,13 @@ import { transaction } from "../../store/db/transaction.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { continueAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
-import { inspectArmedIn, inspectArmedSoon } from "../reconcile/inspect-soon.ts";
 import { disarm, EXPIRED, STAGE_CHANGED } from "./armed-move.ts";
 import { checkGates, lockAndCheckGates } from "./check-gates.ts";
 import { inspectCards, inspectUntilDecided, LAG_PAUSE_MS } from "./inspect-card.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
 import { runUnattended } from "./resume-move.ts";
 import { insertMove, lockTransition, type RunningMove, type Transition } from "./start-move.ts";
-
-export const INSPECT_ALL_ARMED = "inspect-all-armed";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** The pause before the next inspection of a card that is being moved, in milliseconds. */
 const MOVING_PAUSE_MS = 1_000;
@@ -45,7 +43,8 @@ const PER_RUN = 25;
  */
 export async function inspectArmed(deps: Deps, cardId: string): Promise<void> {
   const open = await findOpenOperation(deps.db, cardId);
-  if (open?.whenReady && open.hasLiveOwner) return inspectArmedSoon(deps.db, cardId, MOVING_PAUSE_MS);
+  if (open?.whenReady && open.hasLiveOwner)
+    return schedule(deps.db, JOBS.inspectArmed, { cardId }, { delayMs: MOVING_PAUSE_MS });
   const armed = await findArmed(deps.db, cardId);
   // An unfinished move of the card is resumed, and keeps the move armed or disarms it.
   if (!armed || open) return;
@@ -53,7 +52,8 @@ export async function inspectArmed(deps: Deps, cardId: string): Promise<void> {
     const transition = await permittedTransition(own, armed);
     if (!transition) return;
     const { decision } = await inspectUntilDecided(own, transition);
-    if (lacksPullRequest(decision)) return inspectArmedSoon(own.db, cardId, LAG_PAUSE_MS);
+    if (lacksPullRequest(decision))
+      return schedule(own.db, JOBS.inspectArmed, { cardId }, { delayMs: LAG_PAUSE_MS });
     const final = finalOf(decision);
     if (final.state === "run") return runArmed(own, armed, transition.card);
     await saveOrDisarm(own, armed, final);
@@ -95,7 +95,7 @@ async function inspectTogether(deps: Deps, due: readonly ArmedTransition[]): Pro
     const isWaiting = final.state === "wait";
     await saveWaitingFor(deps.db, armed.id, isWaiting ? final.waitingFor : armed.waitingFor);
     // The job of the card runs or disarms the move, after another inspection.
-    if (!isWaiting) await inspectArmedSoon(deps.db, armed.cardId, 0);
+    if (!isWaiting) await schedule(deps.db, JOBS.inspectArmed, { cardId: armed.cardId }, { delayMs: 0 });
   }
 }
 
@@ -108,7 +108,13 @@ async function saveOrDisarm(
   switch (decision.state) {
     case "wait":
       await saveWaitingFor(deps.db, armed.id, decision.waitingFor);
-      if (decision.endsInMs !== null) await inspectArmedIn(deps.db, armed.cardId, decision.endsInMs);
+      if (decision.endsInMs !== null)
+        await schedule(
+          deps.db,
+          JOBS.inspectArmed,
+          { cardId: armed.cardId },
+          { delayMs: decision.endsInMs, besides: "later" },
+        );
       return;
     case "refuse": {
       const [first] = decision.reasons;

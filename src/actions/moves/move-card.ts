@@ -4,7 +4,7 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
-import { noSuchStage, requireRoleFor } from "../boards/flow.ts";
+import { noSuchStage, requireRoleFor } from "./may-enter.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import type { RefusedMove } from "./refuse-card.ts";

@@ -8,7 +8,6 @@ import { transaction } from "../../store/db/transaction.ts";
 import { type EventKind } from "../../store/events/event-kinds.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { setBranch, setHeadSha } from "../../store/forge/branches.ts";
-import { addReplayJob } from "../../store/forge/lanes.ts";
 import { savePullRequest, type PullRequestRow } from "../../store/forge/pull-requests.ts";
 import { invalidateTip } from "../../store/forge/trunks.ts";
 import {
@@ -21,8 +20,8 @@ import {
 } from "../../store/ops/intents.ts";
 import { recordMerge, ownsOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { backMergeSoon } from "../releases/back-merge.ts";
 import { beingMoved } from "./start-move.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** The card an effect belongs to, and the user it is attributed to. */
 export interface EffectContext {
@@ -127,7 +126,7 @@ export async function recordMerged(
     await completeIntent(trx, intentKey(pull, "merge"));
     await recordMerge(trx, context.operation, { fullName, targetBranch, prNumber });
     await invalidateTip(trx, { repositoryId, branchName: targetBranch }, mergeSha);
-    if (context.card.hotfix) await backMergeSoon(trx, context.card.id);
+    if (context.card.hotfix) await schedule(trx, JOBS.backMerge, { cardId: context.card.id });
     await recordEvent(trx, context, eventOf("pull_request_merged", pull, { sha: mergeSha }));
   });
 }
@@ -154,7 +153,7 @@ async function save(
 ): Promise<void> {
   const pull = { repositoryId, number: prNumber, cardId: card.id, nodeId, targetBranch, headSha };
   const isNew = await savePullRequest(trx, { mergeSha: null, ...pull, headBranch: branchName, ...now });
-  if (isNew) await addReplayJob(trx, repositoryId, prNumber);
+  if (isNew) await schedule(trx, JOBS.replayDeferred, { repositoryId, number: prNumber });
 }
 
 /** Records an effect on the timeline. Call it last in the transaction. */

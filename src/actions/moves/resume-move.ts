@@ -4,8 +4,7 @@ import { stageOf } from "../../flow/flow.ts";
 import { findCardById } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
-import type { Db } from "../../store/db/connect.ts";
-import { addJob } from "../../store/db/jobs.ts";
+import { JOBS, schedule, type PayloadOf } from "../../store/jobs.ts";
 import { findIntent, findRepositoryOfPendingIntent } from "../../store/ops/intents.ts";
 import {
   countFailure,
@@ -24,9 +23,6 @@ import { runMove } from "./run-move.ts";
 import { intentKey } from "./record-effects.ts";
 import { finishMove } from "./finish-move.ts";
 
-export const RESUME_ORPHANED_MOVES = "resume-orphaned-moves";
-export const RESUME_QUEUED_MOVE = "resume-queued-move";
-
 /** The pause before the next check of a move that a call is running, in milliseconds. */
 const RUNNING_PAUSE_MS = 500;
 /** The pauses before further checks of a pull request that GitHub has removed from its queue. */
@@ -40,15 +36,6 @@ export const MAX_CRASHES = 5;
 /** How many moves one sweep resumes. */
 const BATCH = 20;
 
-/** Schedules the job that resumes a board's moves without a live process. */
-export const resumeOrphanedSoon = (db: Db, boardId: string): Promise<void> =>
-  addJob(
-    db,
-    RESUME_ORPHANED_MOVES,
-    { boardId },
-    { about: { boardId }, key: `${RESUME_ORPHANED_MOVES}:${boardId}` },
-  );
-
 /**
  * Resumes the moves of a board that no process runs, because their process died or GitHub could not
  * be reached, and those whose merge GitHub accepted five minutes ago.
@@ -59,20 +46,11 @@ export async function resumeOrphanedMoves(deps: Deps, boardId: string): Promise<
   }
 }
 
-/** A card's pull request about which GitHub's merge queue has sent a webhook. */
-interface QueuedPull {
-  readonly cardId: string;
-  readonly repositoryId: string;
-  readonly prNumber: number;
-  /** How often the move was resumed after the removal from the queue. */
-  readonly inspections?: number | undefined;
-}
-
 /**
  * Resumes a card's move after a webhook of GitHub's merge queue. It inspects GitHub, so it can run
  * late and more than once.
  */
-export async function resumeQueuedMove(deps: Deps, pull: QueuedPull): Promise<void> {
+export async function resumeQueuedMove(deps: Deps, pull: PayloadOf<"resumeQueuedMove">): Promise<void> {
   const { inspections = 0 } = pull;
   const queued = await findOpenOperation(deps.db, pull.cardId);
   if (!queued) return;
@@ -80,28 +58,17 @@ export async function resumeQueuedMove(deps: Deps, pull: QueuedPull): Promise<vo
   const operation = await findOpenOperation(deps.db, pull.cardId);
   if (!operation) return;
   // The webhook came before the call that queued the pull request has stored that.
-  if (isRunning(operation)) return resumeQueuedSoon(deps.db, pull, RUNNING_PAUSE_MS);
+  if (isRunning(operation))
+    return schedule(deps.db, JOBS.resumeQueuedMove, pull, { delayMs: RUNNING_PAUSE_MS });
   // GitHub may still show a removed pull request in its queue, or it was queued again.
   const pauseMs = REMOVED_PAUSES_MS[inspections];
   const intent = await findIntent(deps.db, intentKey(pull, "merge"));
   if (pauseMs === undefined || !intent?.queueRemovalReason) return;
-  await resumeQueuedSoon(deps.db, { ...pull, inspections: inspections + 1 }, pauseMs);
+  const next = { ...pull, inspections: inspections + 1 };
+  await schedule(deps.db, JOBS.resumeQueuedMove, next, { delayMs: pauseMs });
 }
 
 const isRunning = ({ state, hasLiveOwner }: Operation): boolean => state === "running" && hasLiveOwner;
-
-/** Schedules the job that resumes a card's queued move. */
-export const resumeQueuedSoon = (db: Db, pull: QueuedPull, delayMs = 0): Promise<void> =>
-  addJob(
-    db,
-    RESUME_QUEUED_MOVE,
-    { ...pull },
-    {
-      about: { cardId: pull.cardId },
-      key: `${RESUME_QUEUED_MOVE}:${pull.repositoryId}:${pull.prNumber}`,
-      delayMs,
-    },
-  );
 
 async function resumeMove(
   deps: Deps,

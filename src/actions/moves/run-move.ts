@@ -10,7 +10,7 @@ import { listLinks, type Link } from "../../store/cards/links.ts";
 import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops/intents.ts";
 import { listRecordedMerges, type RecordedMerge } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
-import { addConflictingFiles } from "../reconcile/recheck-blocked.ts";
+import { addConflictingFiles } from "./conflicting-files.ts";
 import { unavailable } from "../unavailable.ts";
 import { checkGates } from "./check-gates.ts";
 import type { RunningMove, Transition } from "./start-move.ts";

@@ -26,7 +26,7 @@ import {
 } from "../../store/ops/operations.ts";
 import type { OwnedMove } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
-import { recheckCardsWaitingForRoom } from "../reconcile/recheck-soon.ts";
+import { recheckCardsWaitingForRoom } from "../../store/cards/schedule-rechecks.ts";
 import { disarm, deleteDisarmedItem, MOVED } from "./armed-move.ts";
 import { lockAndCheckGates, type Mover } from "./check-gates.ts";
 import { refuseCard, type RefusedMove } from "./refuse-card.ts";

@@ -4,8 +4,7 @@ import { isRefusal } from "../../flow/refusal.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import { findProject, type Project } from "../../store/cards/projects.ts";
-import type { Db } from "../../store/db/connect.ts";
-import { addJob } from "../../store/db/jobs.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 import { findLastActor } from "../../store/events/timeline.ts";
 import { setHeadSha } from "../../store/forge/branches.ts";
 import { findOpenOperation, findLastMover } from "../../store/ops/operations.ts";
@@ -16,23 +15,8 @@ import { readoptBranch } from "../moves/card-branch.ts";
 import { inspectCard, LAG_PAUSE_MS, planFromStoredState } from "../moves/inspect-card.ts";
 import { runStep } from "../moves/run-step.ts";
 
-export const CATCH_UP_CARD = "catch-up-card";
-
 /** The pause before the next check of a card that is being moved, in milliseconds. */
 const PAUSE_MS = 500;
-
-/** Schedules the job that does what a card's stage requires and could not be done before. */
-export const catchUpSoon = (db: Db, cardId: string, delayMs = 0): Promise<void> => {
-  // One job per card at a time, or each would open the same pull request. Queues are never deleted,
-  // so all cards share 256 of them.
-  const queue = `${CATCH_UP_CARD}:${cardId.slice(-2)}`;
-  return addJob(
-    db,
-    CATCH_UP_CARD,
-    { cardId },
-    { about: { cardId }, key: `${CATCH_UP_CARD}:${cardId}`, queue, delayMs },
-  );
-};
 
 /**
  * Runs the steps of a card's stage that were not possible when the card entered it. Never merges.
@@ -46,7 +30,7 @@ export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   const card = await findCardById(deps.db, cardId);
   if (!card) return;
   if ((await findOpenOperation(deps.db, cardId))?.state === "running") {
-    return catchUpSoon(deps.db, cardId, PAUSE_MS);
+    return schedule(deps.db, JOBS.catchUpCard, { cardId }, { delayMs: PAUSE_MS });
   }
   const project = await findProject(deps.db, card.workspaceId, card.projectId);
   const stage = project && stageOf(project.flow, card.stageId);
@@ -106,7 +90,8 @@ async function runMissingSteps(deps: Deps, transition: Transition): Promise<void
     (await planFromStoredState(deps, transition)) ?? (await inspectCard(deps, transition));
   // Each repository's steps run, also if another one refuses.
   const plan = planMove(question);
-  if (plan.isForgeLagging) await catchUpSoon(deps.db, card.id, LAG_PAUSE_MS);
+  if (plan.isForgeLagging)
+    await schedule(deps.db, JOBS.catchUpCard, { cardId: card.id }, { delayMs: LAG_PAUSE_MS });
   const moverId = (await findLastMover(deps.db, card.id)) ?? card.createdBy;
   for (const step of plan.steps) {
     const { action } = step;
@@ -119,7 +104,8 @@ async function runMissingSteps(deps: Deps, transition: Transition): Promise<void
     const guarded = depsGuardedByLink(deps, card.id, step.repositoryId);
     const outcome = await runStep(guarded, context, link, step);
     // The card has got its former branch, which may have commits for a pull request.
-    if (outcome === "changed" && action === "create_branch") await catchUpSoon(deps.db, card.id);
+    if (outcome === "changed" && action === "create_branch")
+      await schedule(deps.db, JOBS.catchUpCard, { cardId: card.id });
     // A push may leave a branch without commits of its own, which is no reason for a warning.
     if (outcome === null || outcome === "changed" || outcome.reason === "nothing_to_merge") continue;
     const { reason } = outcome;

@@ -10,8 +10,9 @@ import { transaction } from "../../store/db/transaction.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { readGateFacts } from "../moves/check-gates.ts";
+import { addConflictingFiles } from "../moves/conflicting-files.ts";
 import { inspectUntilDecided, LAG_PAUSE_MS, type Inspection } from "../moves/inspect-card.ts";
-import { recheckPermitted, recheckSoon } from "./recheck-soon.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** The pause before the next check of a card that is being moved, in milliseconds. */
 const PAUSE_MS = 500;
@@ -25,10 +26,8 @@ export async function recheckBlocked(
   cardId: string,
   refusedAt: string | null = null,
 ): Promise<void> {
-  const recheckLater = (pauseMs: number): Promise<void> =>
-    refusedAt === null
-      ? recheckSoon(deps.db, cardId, pauseMs)
-      : recheckPermitted(deps.db, cardId, refusedAt, pauseMs);
+  const recheckLater = (delayMs: number): Promise<void> =>
+    schedule(deps.db, JOBS.recheckBlocked, { cardId, ...(refusedAt !== null && { refusedAt }) }, { delayMs });
   const moving = await findOpenOperation(deps.db, cardId);
   if (moving?.state === "running" && moving.hasLiveOwner) return recheckLater(PAUSE_MS);
   const card = await findCardById(deps.db, cardId);
@@ -106,32 +105,3 @@ const blockedBy = (
   { reason, message, repository }: BlockedReason,
   reasons: readonly BlockedReason[],
 ): Blocked => ({ ...from, reason, message, repository, reasons });
-
-/** Adds to each conflict the files changed on both sides, as far as GitHub reports them. */
-export const addConflictingFiles = (
-  deps: Deps,
-  inspection: Inspection,
-  reasons: readonly BlockedReason[],
-): Promise<BlockedReason[]> =>
-  Promise.all(
-    reasons.map(async (reason) =>
-      reason.reason === "conflicts"
-        ? {
-            ...reason,
-            details: { ...reason.details, ...(await filesIn(deps, inspection, reason.repository)) },
-          }
-        : reason,
-    ),
-  );
-
-async function filesIn(
-  deps: Deps,
-  { links, question }: Inspection,
-  fullName: string,
-): Promise<{ files?: readonly string[] }> {
-  const forgeRef = links.find(({ repository }) => repository.fullName === fullName)?.repository.forgeRef;
-  const facts = question.repositories.find((repository) => repository.fullName === fullName)?.facts;
-  if (!forgeRef || !facts || isRefusal(facts) || facts.headSha === null) return {};
-  const files = await deps.forge.changedOnBothSides(forgeRef, facts.target.name, facts.headSha);
-  return files.length === 0 ? {} : { files };
-}

@@ -20,9 +20,8 @@ import type { Deps } from "../deps.ts";
 import { foundEvents, type ShownBranch, type InspectionTime } from "../events/found-events.ts";
 import { handleEvent } from "../events/handle-event.ts";
 import { recordBranchCreated } from "../moves/record-effects.ts";
-import { catchUpSoon } from "./catch-up-card.ts";
-import { recheckSoon } from "./recheck-soon.ts";
-import { reconcileLater, RETRY_AFTER_S } from "./reconcile-later.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
+import { RETRY_AFTER_S } from "../trunks/follow-trunk.ts";
 
 interface Pace {
   /**
@@ -71,7 +70,13 @@ export async function reconcile(
     if (retryAfter === null) continue;
     // An account that refuses the App is compared when it accepts the App again.
     const isReachableNow = !(await deferIfUnreachable(deps.db, id, minAgeMs));
-    if (isReachableNow) await reconcileLater(deps.db, id, minAgeMs, Math.max(retryAfter, RETRY_AFTER_S));
+    if (isReachableNow)
+      await schedule(
+        deps.db,
+        JOBS.reconcile,
+        { organizationId: id, minAgeMs },
+        { delayMs: Math.max(retryAfter, RETRY_AFTER_S) * 1_000 },
+      );
   }
 }
 
@@ -114,7 +119,7 @@ async function recordUnconfirmedBranches(
     const intent = { repositoryId, kind: "create_branch", subject: branchName } as const;
     await recordBranchCreated(deps, { card, actorId }, intent, headSha);
     await deleteInboxItems(deps.db, "branch_suggestion", branchKey(repositoryId, branchName));
-    await catchUpSoon(deps.db, cardId);
+    await schedule(deps.db, JOBS.catchUpCard, { cardId });
     deps.log.info({ cardId, branchName }, "found an unconfirmed branch of ours");
   }
 }
@@ -180,7 +185,8 @@ async function handleDifferences(
     deps.log.info({ cardId, branchName, type: event.type }, "found an event that no webhook reported");
     await handleEvent(deps, event);
   }
-  if (known.isConflicting && shown.pullRequests.some(isMergeable)) await recheckSoon(deps.db, cardId);
+  if (known.isConflicting && shown.pullRequests.some(isMergeable))
+    await schedule(deps.db, JOBS.recheckBlocked, { cardId });
 }
 
 /** GitHub sends no webhook when a push to the target has resolved a conflict. */

@@ -5,8 +5,7 @@ import type { RepositoryRef } from "../../forge/values.ts";
 import { findCardById, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
-import type { Db } from "../../store/db/connect.ts";
-import { addJob } from "../../store/db/jobs.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { LinkedPullRequest } from "../../store/forge/pull-requests.ts";
@@ -30,21 +29,12 @@ import {
 import type { Deps } from "../deps.ts";
 import { depsGuardedByLink } from "../deps-guarded-by-link.ts";
 
-export const BACK_MERGE = "back-merge-hotfix";
-export const SWEEP_BACK_MERGES = "sweep-back-merges";
-
 const BATCH = 50;
-
-/** Schedules the job that back-merges a card's commits into the branches that lack them. */
-export function backMergeSoon(db: Db, cardId: string): Promise<void> {
-  const key = `${BACK_MERGE}:${cardId}`;
-  return addJob(db, BACK_MERGE, { cardId }, { about: { cardId }, key, queue: key, delayMs: 200 });
-}
 
 /** Checks open back-merges that were not checked for an hour, in case their webhook was lost. */
 export async function sweepBackMerges(deps: Deps): Promise<void> {
   for (const cardId of await listCardsWithUncheckedBackMerge(deps.db, BATCH))
-    await backMergeSoon(deps.db, cardId);
+    await schedule(deps.db, JOBS.backMerge, { cardId });
 }
 
 /**

@@ -7,7 +7,7 @@ import { findAction, markCancelled, type ReleaseAction } from "../../store/relea
 import type { ChangedBy } from "../../store/events/feed.ts";
 import { readPromotion, type PromotionOutcome } from "../../store/releases/release-promotions.ts";
 import { findRelease } from "../../store/releases/releases.ts";
-import { requireRoleFor } from "../boards/flow.ts";
+import { requireRoleFor } from "../moves/may-enter.ts";
 import type { Write } from "../write.ts";
 import { promotionInput } from "./promote-cards.ts";
 import { resumeActionSoon } from "./release-action.ts";

@@ -57,8 +57,6 @@ async function isPickable(trx: Trx, release: ReleaseHead, cardId: string): Promi
   return true;
 }
 
-export const SWEEP_PICK_BRANCHES = "sweep-pick-branches";
-
 /** Removes temporary branches of ended picks whose removal GitHub has not confirmed. */
 export async function sweepPickBranches(deps: Deps): Promise<void> {
   for (const leftovers of await listLeftoverPickBranches(deps.db)) {

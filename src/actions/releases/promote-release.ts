@@ -10,7 +10,7 @@ import { listCardNumbers, mapReleaseCards } from "../../store/releases/release-c
 import { insertPromotions, readPromotion } from "../../store/releases/release-promotions.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { noSuchStage, requireRoleFor } from "../boards/flow.ts";
+import { noSuchStage, requireRoleFor } from "../moves/may-enter.ts";
 import type { Deps } from "../deps.ts";
 import { promoteCards } from "./promote-cards.ts";
 import { freeWithRetry, type Caller, type Write } from "../write.ts";

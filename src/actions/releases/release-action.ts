@@ -4,7 +4,7 @@ import { inaccessibleMessage } from "../../flow/refusal.ts";
 import { ForgeLimited, ForgeUnavailable } from "../../forge/values.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
-import { addJob } from "../../store/db/jobs.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 import { findProject, lockProject, type Project } from "../../store/cards/projects.ts";
 import {
   findActionOfRequest,
@@ -290,19 +290,13 @@ export async function recordIfOwned<T>(
   });
 }
 
-export const RESUME_RELEASE_ACTION = "resume-release-action";
-
+/** Schedules the job that continues an action. */
 export const resumeActionSoon = (
   db: Db,
   { id, workspaceId }: { readonly id: string; readonly workspaceId: string },
   delayMs = 0,
 ): Promise<void> =>
-  addJob(
-    db,
-    RESUME_RELEASE_ACTION,
-    { actionId: id },
-    { about: { boardId: workspaceId }, key: `${RESUME_RELEASE_ACTION}:${id}`, delayMs },
-  );
+  schedule(db, JOBS.resumeReleaseAction, { actionId: id, boardId: workspaceId }, { delayMs });
 
 /** Throws busy if the action was taken over. */
 export async function saveActionProgress(

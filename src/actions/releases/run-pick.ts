@@ -14,7 +14,6 @@ import {
 } from "../../store/releases/release-branches.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
-import { backMergeSoon } from "./back-merge.ts";
 import type { Deps } from "../deps.ts";
 import { planPick, refusedIn, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
 import {
@@ -24,6 +23,7 @@ import {
   type ReleaseOutcome,
   type RunningAction,
 } from "./release-action.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** How often a pick is prepared again because the branch has moved. */
 const MAX_RESTARTS = 3;
@@ -250,6 +250,6 @@ async function recordMissing(
     const sha = commits.at(-1);
     if (missingFrom === null || sha === undefined) continue;
     await recordBackMerge(trx, { cardId, repositoryId, targetBranch: missingFrom, sha, actorId, releaseId });
-    await backMergeSoon(trx, cardId);
+    await schedule(trx, JOBS.backMerge, { cardId });
   }
 }

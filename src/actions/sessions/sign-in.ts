@@ -12,7 +12,7 @@ import { findForgeUser } from "../../store/tenancy/users.ts";
 import type { Attempt } from "../attempt.ts";
 import { hashSecret, makeSessionKey, type KeyParts } from "../credentials/credential-key.ts";
 import type { Deps } from "../deps.ts";
-import { forgeActor } from "../installations/forge-accounts.ts";
+import { forgeActor } from "../members/forge-accounts.ts";
 import { acceptInvitations } from "../members/invitations.ts";
 import { openSignIn, sealSignIn } from "./sealed-sign-in.ts";
 import { sealToken } from "./sealed-token.ts";

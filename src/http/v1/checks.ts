@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { forgeAbout } from "../../actions/cards/live-reads.ts";
+import { forgeAbout } from "../../actions/live-reads.ts";
 import type { PullRequestQuestion } from "../../forge/pull-requests.ts";
 import type { QuestionResult } from "../../forge/values.ts";
 import { listOpenPullRequests, type OpenPullRequest } from "../../store/forge/pull-requests.ts";

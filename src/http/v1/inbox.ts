@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { adoptBranch } from "../../actions/moves/adopt-branch.ts";
-import { noInboxItem, dismissItem } from "../../actions/boards/dismiss-inbox-item.ts";
+import { noInboxItem, dismissItem } from "../../actions/inbox/dismiss-inbox-item.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
 import { findInboxItem, listInbox, type InboxItem } from "../../store/inbox/list-inbox.ts";

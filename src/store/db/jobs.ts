@@ -37,7 +37,7 @@ export function openJobPool({
 }
 
 /** What a job is about, which tells its board. */
-type JobSubject =
+export type JobSubject =
   | { readonly boardId: string }
   | { readonly cardId: string }
   | { readonly commentId: string }
@@ -82,7 +82,7 @@ export function boardOfJob({
 export async function addJob(
   db: Db,
   task: string,
-  payload: Readonly<Record<string, unknown>>,
+  payload: object,
   { about, queue = null, key = null, delayMs = 0, maxAttempts = 25 }: JobOptions = {},
 ): Promise<void> {
   await db.raw(
@@ -122,9 +122,9 @@ export async function addJobs(
   db: Db,
   task: string,
   jobs: readonly {
-    readonly payload: Readonly<Record<string, unknown>>;
+    readonly payload: object;
     readonly key: string;
-    readonly queue: string;
+    readonly queue: string | null;
   }[],
 ): Promise<void> {
   // A fixed order prevents a deadlock between two callers that add the same jobs.

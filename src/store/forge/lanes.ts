@@ -1,10 +1,7 @@
 import type { Db } from "../db/connect.ts";
 import { requeueDeferred, unparkDeliveries } from "./deliveries.ts";
-import { addJob, addJobs } from "../db/jobs.ts";
+import { JOBS, scheduleAll } from "../jobs.ts";
 import { findForgeId } from "./repositories.ts";
-
-export const PROCESS_LANE = "process-lane";
-export const REPLAY_DEFERRED = "replay-deferred-events";
 
 /**
  * The lane of a delivery. The deliveries of one repository are processed in order, independently of
@@ -18,22 +15,16 @@ export function laneOf(from: {
   return from.installationId === null ? "app" : `installation:${from.installationId}`;
 }
 
-const keyOf = (lane: string): string => `${PROCESS_LANE}:${lane}`;
-
 /**
  * Adds a job for each lane, which processes all its waiting deliveries. A job that was delayed by a
  * failure keeps its time; otherwise each new delivery would retry the failing one.
  */
 export const addLaneJobs = (db: Db, lanes: readonly string[]): Promise<void> =>
-  addJobs(
+  scheduleAll(
     db,
-    PROCESS_LANE,
-    [...new Set(lanes)].map((lane) => ({ payload: { lane }, key: keyOf(lane), queue: lane })),
+    JOBS.processLane,
+    [...new Set(lanes)].map((lane) => ({ lane })),
   );
-
-/** Schedules the next run of a lane, after a failure or the end of its turn. */
-export const delayLaneJob = (db: Db, lane: string, delayMs: number): Promise<void> =>
-  addJob(db, PROCESS_LANE, { lane }, { key: keyOf(lane), queue: lane, delayMs });
 
 /** Retries a parked delivery, or all of them (null). Returns their number. */
 export async function retryParked(db: Db, guid: string | null): Promise<number> {
@@ -41,15 +32,6 @@ export async function retryParked(db: Db, guid: string | null): Promise<number> 
   await addLaneJobs(db, lanes);
   return lanes.length;
 }
-
-/** Adds a job that replays the deferred events of a pull request. */
-export const addReplayJob = (db: Db, repositoryId: string, number: number): Promise<void> =>
-  addJob(
-    db,
-    REPLAY_DEFERRED,
-    { repositoryId, number },
-    { key: `${REPLAY_DEFERRED}:${repositoryId}:${number}` },
-  );
 
 /** Puts the deferred events of a pull request back into their lane. */
 export async function replayDeferred(db: Db, repositoryId: string, number: number): Promise<void> {

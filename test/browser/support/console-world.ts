@@ -1,4 +1,4 @@
-import { addMember } from "../../../src/actions/installations/forge-accounts.ts";
+import { addMember } from "../../../src/actions/members/forge-accounts.ts";
 import type { Role } from "../../../src/flow/roles.ts";
 import {
   startWorld,

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { addMember } from "../../../src/actions/installations/forge-accounts.ts";
+import { addMember } from "../../../src/actions/members/forge-accounts.ts";
 import type { Role } from "../../../src/flow/roles.ts";
 import { makeApi, type Api } from "../api.ts";
 import type { TestBoard, TestWorld } from "../world.ts";

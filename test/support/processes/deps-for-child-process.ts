@@ -8,7 +8,7 @@ import { createLog } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics/metrics.ts";
 import type { RunningForge } from "../../../sandbox/forge/start-forge.ts";
 import type { Db } from "../../../src/store/db/connect.ts";
-import { createLiveReads } from "../../../src/actions/cards/live-reads.ts";
+import { createLiveReads } from "../../../src/actions/live-reads.ts";
 import { createCachedBoards } from "../../../src/store/cards/cached-boards.ts";
 import { createForgeLimits } from "../../../src/store/forge/forge-limits.ts";
 

@@ -11,7 +11,7 @@ import { findPerson } from "../../store/tenancy/people.ts";
 import { upsertForgeUser } from "../../store/tenancy/users.ts";
 import { findWorkspace } from "../../store/tenancy/workspaces.ts";
 import type { Deps } from "../deps.ts";
-import { setRole } from "../members/members.ts";
+import { setRole } from "./members.ts";
 
 /** The account GitHub shows in place of one that was deleted (https://github.com/ghost). */
 const GHOST: ForgeAccount = { forgeId: 10_137, login: "ghost", avatarUrl: null, isBot: false };

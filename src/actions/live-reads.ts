@@ -1,6 +1,6 @@
-import type { Forge } from "../../forge/forge.ts";
-import { readCardStamp } from "../../store/cards/card-stamp.ts";
-import type { Db } from "../../store/db/connect.ts";
+import type { Forge } from "../forge/forge.ts";
+import { readCardStamp } from "../store/cards/card-stamp.ts";
+import type { Db } from "../store/db/connect.ts";
 
 /** How long an answer of GitHub about a card is served again, in milliseconds. */
 const FRESH_MS = 3_000;

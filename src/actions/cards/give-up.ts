@@ -3,7 +3,7 @@ import type { Commented, PullRequestEvent } from "../../forge/events.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import type { Conversation } from "../../store/events/conversations.ts";
 import { recordEvents, type Actor, type NewEvent } from "../../store/events/timeline.ts";
-import { isAgentOn } from "../installations/forge-accounts.ts";
+import { isAgentOn } from "../members/forge-accounts.ts";
 import { effectKey } from "../moves/record-effects.ts";
 
 type Work = Omit<Conversation, "prNumber">;

@@ -3,7 +3,7 @@ import type { Pushed } from "../../forge/events.ts";
 import { BRANCHES_PER_CALL, type BranchInspection } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
-import { addJob } from "../../store/db/jobs.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { isInstallationRefused } from "../../store/forge/installations.ts";
 import {
@@ -18,11 +18,10 @@ import {
   type Trunk,
 } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
-import { RETRY_AFTER_S } from "./reconcile-later.ts";
-import { recheckMissingBranches } from "./recheck-soon.ts";
+import { recheckMissingBranches } from "../../store/cards/schedule-rechecks.ts";
 
-export const FOLLOW_TRUNK = "follow-trunk";
-export const FOLLOW_ALL_TRUNKS = "follow-all-trunks";
+/** The minimum pause before an account that did not respond is asked again, in seconds. */
+export const RETRY_AFTER_S = 60;
 
 /** How much history is read when a branch becomes a trunk: a leap year. */
 const FIRST_READ_MS = 366 * 24 * 3_600_000;
@@ -31,16 +30,10 @@ const MAX_PAGES = 50;
 /** How long GitHub may need until it shows which pull request a commit belongs to. */
 const ATTRIBUTED_AFTER_MS = 10 * 60_000;
 
-/** Schedules the job that reads what has landed on a trunk. */
-const followTrunkSoon = (db: Db, repositoryId: string, branchName: string): Promise<void> => {
-  const key = `${FOLLOW_TRUNK}:${repositoryId}:${branchName}`;
-  return addJob(db, FOLLOW_TRUNK, { repositoryId, branchName }, { about: { repositoryId }, key, queue: key });
-};
-
 /** Schedules the job for branches that a change has made trunks of a project. */
 export async function followNewTrunksSoon(db: Db, projectId: string): Promise<void> {
   for (const { repositoryId, branchName } of await listNewTrunks(db, projectId)) {
-    await followTrunkSoon(db, repositoryId, branchName);
+    await schedule(db, JOBS.followTrunk, { repositoryId, branchName });
   }
 }
 
@@ -52,7 +45,7 @@ export async function recordPushedTip(
 ): Promise<void> {
   await recordTip(db, { repositoryId, branchName, before, after });
   if (after !== null && (await findTrunk(db, repositoryId, branchName)))
-    await followTrunkSoon(db, repositoryId, branchName);
+    await schedule(db, JOBS.followTrunk, { repositoryId, branchName });
 }
 
 /** Reads what has landed on a trunk since the last read. */
@@ -63,12 +56,7 @@ export async function followTrunk(deps: Deps, repositoryId: string, branchName: 
 
 /** Schedules the job for one account, under another key than the job for all accounts. */
 export const followTrunksOfAccountLater = (db: Db, installationId: number, seconds: number): Promise<void> =>
-  addJob(
-    db,
-    FOLLOW_ALL_TRUNKS,
-    { installationId },
-    { key: `${FOLLOW_ALL_TRUNKS}:${installationId}`, delayMs: seconds * 1_000 },
-  );
+  schedule(db, JOBS.followAllTrunks, { installationId }, { delayMs: seconds * 1_000 });
 
 /**
  * Compares the tips of all trunks, or of one account's, with the stored ones and reads what has
@@ -89,7 +77,8 @@ export async function followAllTrunks(deps: Deps, installationId: number | null 
       if (wait !== null) waits.push(wait);
     }
     if (waits.length === 0 || (await isInstallationRefused(deps.db, id))) continue;
-    await followTrunksOfAccountLater(deps.db, id, Math.max(...waits, RETRY_AFTER_S));
+    const delayMs = Math.max(...waits, RETRY_AFTER_S) * 1_000;
+    await schedule(deps.db, JOBS.followAllTrunks, { installationId: id }, { delayMs });
   }
 }
 
@@ -174,7 +163,11 @@ async function readNewCommits(deps: Deps, trunk: Trunk, from: "head" | "attribut
     if (isUnchanged) await confirmTip(trx, trunk, { reported, shown, includesReported });
     return isUnchanged;
   });
-  if (!isSaved) await followTrunkSoon(deps.db, trunk.repositoryId, trunk.branchName);
+  if (!isSaved)
+    await schedule(deps.db, JOBS.followTrunk, {
+      repositoryId: trunk.repositoryId,
+      branchName: trunk.branchName,
+    });
 }
 
 /**

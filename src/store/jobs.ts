@@ -1,0 +1,250 @@
+import { z } from "zod";
+import type { Db } from "./db/connect.ts";
+import { addJob, addJobs, type JobSubject } from "./db/jobs.ts";
+
+/** A kind of job. The code that runs it is in `jobs/tasks.ts`. */
+export interface Job<Payload extends object = object> {
+  /** The task's name in graphile-worker. */
+  readonly name: string;
+  /** The workers that run it. Jobs of one kind never wait for workers of another kind. */
+  readonly workers: "lanes" | "repairs" | "moves";
+  readonly payload: z.ZodType<Payload>;
+  /** A waiting job with the same key is replaced; null, and by default, for one job of its kind. */
+  readonly keyOf?: (payload: Payload) => string | null;
+  /** Jobs of one queue run one after the other. */
+  readonly queueOf?: (payload: Payload) => string;
+  /** The board whose share of the workers it takes, by what it is about. */
+  readonly aboutOf?: (payload: Payload) => JobSubject;
+  /** The pause before it starts, in milliseconds; by default none. */
+  readonly delayMs?: number;
+  /** Minute, hour, day of month, month, day of week; UTC. */
+  readonly cron?: string;
+  /** Attempts of a job that the timetable has added: 1 if the next run comes soon. */
+  readonly cronAttempts?: 1 | 3;
+  /** Runs when a process starts, for what happened while it was down. */
+  readonly runsAtStart?: boolean;
+  /** Added by `trunkline repair`. */
+  readonly isRepair?: boolean;
+}
+
+/** Defines a job. The type of the payload follows from its schema. */
+const job = <Payload extends object>(definition: Job<Payload>): Job<Payload> => definition;
+
+interface OfCard {
+  readonly cardId: string;
+}
+const ofCard = {
+  workers: "moves",
+  payload: z.object({ cardId: z.uuid() }),
+  keyOf: ({ cardId }: OfCard) => cardId,
+  aboutOf: ({ cardId }: OfCard) => ({ cardId }),
+} as const;
+
+const everyMinute = {
+  workers: "repairs",
+  payload: z.looseObject({}),
+  cron: "* * * * *",
+  cronAttempts: 1,
+} as const;
+const every5Minutes = { ...everyMinute, cron: "*/5 * * * *" } as const;
+const hourlyAt = (minute: number, cronAttempts: 1 | 3) =>
+  ({ ...everyMinute, cron: `${minute} * * * *`, cronAttempts }) as const;
+
+/** Every kind of job. */
+export const JOBS = {
+  // Deliveries.
+
+  processLane: job({
+    name: "process-lane",
+    workers: "lanes",
+    payload: z.object({ lane: z.string() }),
+    keyOf: ({ lane }) => lane,
+    queueOf: ({ lane }) => lane,
+  }),
+  /** Puts the deferred events of a pull request back into their lane. */
+  replayDeferred: job({
+    name: "replay-deferred-events",
+    workers: "lanes",
+    payload: z.object({ repositoryId: z.uuid(), number: z.int() }),
+    keyOf: ({ repositoryId, number }) => `${repositoryId}:${number}`,
+  }),
+
+  // After an event, a call or a crash.
+
+  /** Does what a card's stage requires and could not be done before. */
+  catchUpCard: job({
+    ...ofCard,
+    name: "catch-up-card",
+    // One job per card at a time, or each would open the same pull request. Queues are never deleted,
+    // so all cards share 256 of them.
+    queueOf: ({ cardId }) => `catch-up-card:${cardId.slice(-2)}`,
+  }),
+  /** Brings a card's commits into the branches that lack them. */
+  backMerge: job({
+    ...ofCard,
+    name: "back-merge-hotfix",
+    queueOf: ({ cardId }) => `back-merge-hotfix:${cardId}`,
+    delayMs: 200,
+  }),
+  /** Closes the open pull requests of a card that is being deleted. */
+  closePullRequests: job({ ...ofCard, name: "close-pull-requests" }),
+  recheckBlocked: job({
+    ...ofCard,
+    name: "recheck-blocked",
+    // `refusedAt` is the time of a refusal whose missing permission was granted since.
+    payload: z.object({ cardId: z.uuid(), refusedAt: z.string().optional() }),
+    // A recheck without `refusedAt` must not replace one with it.
+    keyOf: ({ cardId, refusedAt }) => (refusedAt === undefined ? cardId : `permitted:${cardId}`),
+    delayMs: 200,
+  }),
+  /** A burst of events leads to one inspection. */
+  inspectArmed: job({ ...ofCard, name: "inspect-armed", delayMs: 1_000 }),
+  /** About a card's pull request about which GitHub's merge queue has sent a webhook. */
+  resumeQueuedMove: job({
+    name: "resume-queued-move",
+    workers: "moves",
+    payload: z.object({
+      cardId: z.uuid(),
+      repositoryId: z.uuid(),
+      prNumber: z.int(),
+      /** How often the move was resumed after the removal from the queue. */
+      inspections: z.int().optional(),
+    }),
+    keyOf: ({ repositoryId, prNumber }) => `${repositoryId}:${prNumber}`,
+    aboutOf: ({ cardId }) => ({ cardId }),
+  }),
+  /** Resumes a board's moves without a live process. */
+  resumeOrphanedMoves: job({
+    name: "resume-orphaned-moves",
+    workers: "moves",
+    payload: z.object({ boardId: z.uuid() }),
+    keyOf: ({ boardId }) => boardId,
+    aboutOf: ({ boardId }) => ({ boardId }),
+  }),
+  resumeReleaseAction: job({
+    name: "resume-release-action",
+    workers: "moves",
+    payload: z.object({ actionId: z.uuid(), boardId: z.uuid() }),
+    keyOf: ({ actionId }) => actionId,
+    aboutOf: ({ boardId }) => ({ boardId }),
+  }),
+  mirrorComment: job({
+    name: "mirror-comment",
+    workers: "moves",
+    payload: z.object({ commentId: z.uuid() }),
+    keyOf: ({ commentId }) => commentId,
+    aboutOf: ({ commentId }) => ({ commentId }),
+  }),
+  suggestBranch: job({
+    name: "suggest-branch",
+    workers: "moves",
+    payload: z.object({
+      repositoryId: z.uuid(),
+      branchName: z.string(),
+      login: z.string().nullable(),
+      at: z.string().nullable(),
+    }),
+    keyOf: ({ repositoryId, branchName }) => `${repositoryId}:${branchName}`,
+    aboutOf: ({ repositoryId }) => ({ repositoryId }),
+  }),
+  /** Reads what has landed on a trunk. */
+  followTrunk: job({
+    name: "follow-trunk",
+    workers: "moves",
+    payload: z.object({ repositoryId: z.uuid(), branchName: z.string() }),
+    keyOf: ({ repositoryId, branchName }) => `${repositoryId}:${branchName}`,
+    queueOf: ({ repositoryId, branchName }) => `follow-trunk:${repositoryId}:${branchName}`,
+    aboutOf: ({ repositoryId }) => ({ repositoryId }),
+  }),
+  checkRefusedInstallation: job({
+    name: "check-refused-installation",
+    workers: "moves",
+    payload: z.object({ installationId: z.int(), waitedMs: z.number() }),
+    keyOf: ({ installationId }) => String(installationId),
+  }),
+
+  // Of the timetable.
+
+  wakeWaitingLanes: job({ ...everyMinute, name: "wake-waiting-lanes", runsAtStart: true, isRepair: true }),
+  recordExpiredClaims: job({ ...everyMinute, name: "record-expired-claims" }),
+  inspectAllArmed: job({ ...everyMinute, name: "inspect-all-armed" }),
+  recoverMissedDeliveries: job({
+    ...every5Minutes,
+    name: "recover-missed-deliveries",
+    runsAtStart: true,
+    isRepair: true,
+  }),
+  sweepPickBranches: job({ ...every5Minutes, name: "sweep-pick-branches", isRepair: true }),
+  sweepBackMerges: job({ ...hourlyAt(27, 1), name: "sweep-back-merges", isRepair: true }),
+  /** Compares all accounts, or one, with GitHub. */
+  reconcile: job({
+    ...hourlyAt(29, 1),
+    name: "reconcile",
+    payload: z.object({ minAgeMs: z.int().optional(), organizationId: z.uuid().optional() }),
+    keyOf: ({ organizationId }) => organizationId ?? null,
+  }),
+  syncInstallations: job({ ...hourlyAt(17, 3), name: "sync-installations", isRepair: true }),
+  /** The trunks of all accounts, or of one. */
+  followAllTrunks: job({
+    ...hourlyAt(43, 3),
+    name: "follow-all-trunks",
+    payload: z.object({ installationId: z.int().optional() }),
+    keyOf: ({ installationId }) => (installationId === undefined ? null : String(installationId)),
+    runsAtStart: true,
+    isRepair: true,
+  }),
+  deleteOldRows: job({ ...hourlyAt(41, 3), name: "delete-old-rows" }),
+  dropOldBoardChanges: job({ ...hourlyAt(11, 3), name: "drop-old-board-changes" }),
+  checkGraphql: job({
+    name: "check-graphql",
+    workers: "repairs",
+    payload: z.looseObject({}),
+    runsAtStart: true,
+  }),
+} as const;
+
+export type JobName = keyof typeof JOBS;
+export type PayloadOf<Name extends JobName> = z.infer<(typeof JOBS)[Name]["payload"]>;
+
+/**
+ * Adds a job. In a transaction, the job exists only if the transaction commits. `delayMs` replaces the
+ * pause of its kind. `besides` keeps it from replacing the job with the usual key.
+ */
+export function schedule<Payload extends object>(
+  db: Db,
+  job: Job<Payload>,
+  payload: Payload,
+  { delayMs = job.delayMs ?? 0, besides }: { readonly delayMs?: number; readonly besides?: string } = {},
+): Promise<void> {
+  const about = job.aboutOf?.(payload);
+  const options = { ...placeOf(job, payload, besides), delayMs, ...(about && { about }) };
+  return addJob(db, job.name, { ...payload }, options);
+}
+
+/** Adds jobs of a kind that has queues. Those that wait already keep their start time. */
+export const scheduleAll = <Payload extends object>(
+  db: Db,
+  job: Job<Payload>,
+  payloads: readonly Payload[],
+): Promise<void> =>
+  addJobs(
+    db,
+    job.name,
+    payloads.map((payload) => ({ payload: { ...payload }, ...placeOf(job, payload) })),
+  );
+
+const placeOf = <Payload extends object>(
+  { name, keyOf, queueOf }: Job<Payload>,
+  payload: Payload,
+  besides?: string,
+): { readonly key: string; readonly queue: string | null } => ({
+  key: [name, besides, keyOf?.(payload)].filter((part) => part !== undefined && part !== null).join(":"),
+  queue: queueOf?.(payload) ?? null,
+});
+
+/** In the format of graphile-worker's crontab. */
+export const TIMETABLE = Object.values(JOBS)
+  .flatMap(({ name, cron, cronAttempts = 1 }: Pick<Job, "name" | "cron" | "cronAttempts">) =>
+    cron ? `${cron} ${name} ?max=${cronAttempts}\n` : [],
+  )
+  .join("");
