@@ -1,6 +1,7 @@
 /**
  * The one decision about a move. The move, its preview, the armed move and the recheck of a blocked
- * card read the facts and act on it.
+ * card read the facts and act on it. Only the gates of a blocked card are checked apart from it
+ * (`gateStillRefuses`).
  */
 import type { CardBranch } from "./branch-refusals.ts";
 import {
@@ -69,7 +70,7 @@ export interface Run extends Decided {
 export interface Refuse extends Decided {
   readonly state: "refuse";
   readonly reasons: readonly BlockedReason[];
-  /** What runs nevertheless, without merges. */
+  /** Run before the card is refused. Never a merge. */
   readonly steps: readonly MoveStep[];
 }
 
@@ -94,7 +95,8 @@ export type FinalDecision = Run | Refuse | Wait | Disarm;
  */
 export interface ReadAgain {
   readonly state: "read_again";
-  readonly missing: MissingFact;
+  /** At least one. */
+  readonly missing: readonly MissingFact[];
   readonly otherwise: FinalDecision;
 }
 
@@ -106,7 +108,7 @@ export function decide(question: DecisionQuestion): Decision {
   const reasons = [...question.gateReasons, ...plan.reasons];
   const otherwise = decideFinally(question, plan, reasons);
   const missing = missingIn(plan, reasons);
-  return missing ? { state: "read_again", missing, otherwise } : otherwise;
+  return missing.length > 0 ? { state: "read_again", missing, otherwise } : otherwise;
 }
 
 /** The decision if the facts are not read again. */
@@ -115,15 +117,17 @@ export const finalOf = (decision: Decision): FinalDecision =>
 
 /** Whether GitHub does not show a pull request yet that a webhook has reported. */
 export const lacksPullRequest = (decision: Decision): boolean =>
-  decision.state === "read_again" && decision.missing === "pull_request";
+  decision.state === "read_again" && decision.missing.includes("pull_request");
 
 function missingIn(
   { isForgeLagging, mayBeMerged, isUndecided }: MovePlan,
   reasons: readonly BlockedReason[],
-): MissingFact | null {
-  if (isForgeLagging) return "pull_request";
-  if (mayBeMerged) return "merge";
-  return isUndecided && reasons.length === 0 ? "mergeability" : null;
+): MissingFact[] {
+  return [
+    ...(isForgeLagging ? (["pull_request"] as const) : []),
+    ...(mayBeMerged ? (["merge"] as const) : []),
+    ...(isUndecided && reasons.length === 0 ? (["mergeability"] as const) : []),
+  ];
 }
 
 function decideFinally(
@@ -131,7 +135,7 @@ function decideFinally(
   plan: MovePlan,
   reasons: readonly BlockedReason[],
 ): FinalDecision {
-  const { steps, likelyRefusals: doubts, mergedWork, isUndecided } = plan;
+  const { steps, doubts, mergedWork, isUndecided } = plan;
   const unfinishedIn = [
     ...steps.map(({ fullName }) => fullName),
     ...reasons.map(({ repository }) => repository),
@@ -143,6 +147,7 @@ function decideFinally(
     reasons: why,
     steps: before,
   });
+  let why = reasons;
   if (question.waiting) {
     const { stage, repositories, waiting } = question;
     const readiness = judgeReadiness({ ...waiting, stage, repositories, reasons, doubts });
@@ -154,20 +159,22 @@ function decideFinally(
       case "refused":
         // A move that may wait does not try what GitHub will probably refuse.
         if (readiness.reasons.some((each) => doubts.includes(each))) return refuse(readiness.reasons, []);
+        // Those that it might have waited for come last.
+        why = [...readiness.reasons, ...reasons.filter((each) => !readiness.reasons.includes(each))];
         break;
       case "ready":
     }
   }
-  if (question.gateReasons.length > 0) return refuse(reasons, []);
-  if (reasons.length > 0) return refuse(reasons, stepsOfEarlierStages(question));
-  const following = stepsThatFollow(question, plan);
+  if (question.gateReasons.length > 0) return refuse(why, []);
+  if (why.length > 0) return refuse(why, stepsOfEarlierStages(question));
   // A doubt does not stop a single merge, because GitHub may accept it. It stops several merges,
   // because the first ones could not be undone.
-  if (doubts.length > 0 && [...steps, ...following].filter(isMerge).length > 1)
+  if (doubts.length > 0 && steps.filter(isMerge).length > 1)
     return refuse(
       doubts,
       steps.filter((step) => !isMerge(step)),
     );
+  const following = stepsThatFollow(question, plan);
   return { ...decided, state: "run", steps, following, isDecidedAgain: plan.needsReplan };
 }
 

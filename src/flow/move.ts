@@ -42,9 +42,8 @@ export interface RepositoryState {
   /** `facts` lack a pull request that a webhook has reported. */
   readonly isForgeLagging?: boolean;
   /**
-   * The same about the target that branches start from, if the stage merges into another one and the
-   * branch may have no pull request. The stage's target may lack commits of that target, which
-   * `aheadBy` counts, too.
+   * The facts compared with the target that branches start from, if the stage merges into another one.
+   * `facts.aheadBy` also counts commits of that target which the stage's target lacks.
    */
   readonly start?: Pick<RepositoryState, "facts" | "isForgeLagging">;
 }
@@ -66,7 +65,7 @@ export interface MovePlan {
   /** If there is any, no step runs. */
   readonly reasons: readonly BlockedReason[];
   /** What GitHub will probably refuse. GitHub decides. */
-  readonly likelyRefusals: readonly BlockedReason[];
+  readonly doubts: readonly BlockedReason[];
   /** GitHub still computes whether a pull request can be merged. */
   readonly isUndecided: boolean;
   /** The target has all commits of an open pull request: GitHub may soon report it as merged. */
@@ -87,10 +86,10 @@ export interface MergedWork {
   readonly prNumber: number | null;
 }
 
-interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "likelyRefusals" | "mergedWork">> {
+interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "doubts" | "mergedWork">> {
   readonly steps: readonly MoveStep[];
   readonly reasons?: readonly Refusal[];
-  readonly likelyRefusals?: readonly Refusal[];
+  readonly doubts?: readonly Refusal[];
   readonly mergedWork?: MergedWork;
 }
 
@@ -101,7 +100,7 @@ export function planMove(question: MoveQuestion): MovePlan {
     plan: planRepository(question, repository),
   }));
   const steps = plans.flatMap(({ plan }) => plan.steps);
-  const blocked = (kind: "reasons" | "likelyRefusals"): BlockedReason[] =>
+  const blocked = (kind: "reasons" | "doubts"): BlockedReason[] =>
     plans.flatMap(({ repository, plan }) =>
       (plan[kind] ?? []).map((refusal) => blockedReason(repository.fullName, refusal)),
     );
@@ -111,7 +110,7 @@ export function planMove(question: MoveQuestion): MovePlan {
       ...steps.filter((step) => step.action === "merge"),
     ],
     reasons: blocked("reasons"),
-    likelyRefusals: blocked("likelyRefusals"),
+    doubts: blocked("doubts"),
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
     mayBeMerged: plans.some(({ plan }) => plan.mayBeMerged ?? false),
     isForgeLagging: plans.some(({ plan }) => plan.isForgeLagging ?? false),
@@ -245,9 +244,15 @@ function planFirstPullRequest(
   };
 }
 
-/** Whether all commits of the card's branch are on the target that it started from. */
-const hasNoOwnCommits = ({ start }: RepositoryState): boolean =>
-  start !== undefined && !isRefusal(start.facts) && start.facts.aheadBy === 0;
+/**
+ * Whether all commits of a branch that never had a pull request are on the target that it started from.
+ */
+const hasNoOwnCommits = ({ facts, start }: RepositoryState): boolean =>
+  start !== undefined &&
+  !isRefusal(facts) &&
+  facts.pullRequests.length === 0 &&
+  !isRefusal(start.facts) &&
+  start.facts.aheadBy === 0;
 
 const ofPullRequest = ({ number, nodeId, headSha }: PullRequestFacts): OfPullRequest => ({
   prNumber: number,
@@ -273,12 +278,12 @@ function planMerge(
   if (mayBeMerged) reasons.push(noCommits(where));
   if (pull.mergeable === "conflicting") reasons.push(conflicting(where, pull));
   if (flow.checks === "required") reasons.push(...checkBlockers(where, pull));
-  const likelyRefusals = reviewBlockers(pull);
+  const doubts = reviewBlockers(pull);
   const isUndecided = pull.mergeable === "unknown";
-  if (reasons.length > 0) return { steps: [], reasons, likelyRefusals, isUndecided, mayBeMerged };
+  if (reasons.length > 0) return { steps: [], reasons, doubts, isUndecided, mayBeMerged };
   return {
     steps: [...readySteps(where, pull), merge],
-    likelyRefusals,
+    doubts,
     isUndecided,
   };
 }

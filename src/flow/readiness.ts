@@ -174,7 +174,7 @@ function pullToMerge(
 }
 
 /**
- * The reason for required checks that have not passed and that the plan's reasons do not name: they
+ * The reason for required checks that have not passed and that `reasons` do not name: they
  * have not reported yet, or the flow ignores checks.
  */
 function unmetOf(question: ReadinessQuestion, { fullName, facts }: RepositoryState): BlockedReason[] {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import type { Blocked, BlockedReason, RefusalReason } from "../../src/flow/refusal.ts";
+import type { PullRequestFacts } from "../../src/flow/facts.ts";
 import type { MoveStep } from "../../src/flow/move.ts";
 import { previewOf } from "../../src/actions/moves/preview-move.ts";
 import { workByRepository } from "../../src/flow/readiness.ts";
@@ -13,7 +14,7 @@ import {
   type RecheckedCard,
   type Run,
 } from "../../src/flow/decide.ts";
-import { anyRepositories, anyRule, flow, stageWith } from "./support/random-facts.ts";
+import { anyRepositories, anyRule, flow, pull, stageWith } from "./support/random-facts.ts";
 
 const blocker = (
   reason: RefusalReason,
@@ -158,6 +159,50 @@ it("two lists of reasons are equal if their subjects are, whatever the messages"
   );
   expect(areSameReasons([branch("a")], [branch("b")])).toBe(false);
   expect(areSameReasons([failing], [failing, review])).toBe(false);
+});
+
+const facts = { target: { name: "main", sha: "trunk" }, headSha: "head", aheadBy: 1, pullRequests: [] };
+const repository = (name: string, pullRequests: readonly PullRequestFacts[], isForgeLagging = false) => ({
+  repositoryId: name,
+  fullName: name,
+  branchName: "card/7",
+  facts: { ...facts, pullRequests },
+  isForgeLagging,
+});
+const merge = {
+  flow,
+  stage: stageWith("merge"),
+  card: { number: 7, title: "Say hello" },
+  gateReasons: [],
+  waiting: null,
+};
+
+it("a move reads everything again that GitHub does not show yet", () => {
+  const repositories = [
+    repository("acme/web", [], true),
+    repository("acme/api", [pull({ mergeable: "unknown" })]),
+  ];
+  const decision = decide({ ...merge, repositories });
+  expect(decision).toMatchObject({ state: "read_again", missing: ["pull_request", "mergeability"] });
+});
+
+it("the first reason of a move that can no longer wait is one that it does not wait for", () => {
+  const checks = { state: "pending" as const, failing: [], pending: ["ci"] };
+  const repositories = [
+    repository("acme/web", [pull({ checks })]),
+    repository("acme/api", [pull({ mergeable: "conflicting" })]),
+  ];
+  const waiting = { armedWith: workByRepository(repositories), headAges: new Map() };
+  const gateReasons = [blocker("wip_limit", "")];
+  const decision = finalOf(decide({ ...merge, repositories, gateReasons, waiting }));
+  const reasons = decision.state === "refuse" ? decision.reasons.map(({ reason }) => reason) : [];
+  expect(reasons).toEqual(["conflicts", "wip_limit", "checks_pending"]);
+});
+
+it("a branch that has to be opened first does not stop a merge that GitHub may accept", () => {
+  const doubted = pull({ reviewDecision: "review_required" });
+  const repositories = [repository("acme/web", []), repository("acme/api", [doubted])];
+  expect(decide({ ...merge, repositories })).toMatchObject({ state: "run", isDecidedAgain: true });
 });
 
 describe("with the same facts", () => {

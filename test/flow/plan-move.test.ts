@@ -265,7 +265,7 @@ describe("the merge blockers of planMove", () => {
   it("do not include a missing review, which is a doubt that GitHub decides", () => {
     const planned = plan("merge", withPull({ reviewDecision: "review_required" }));
     expect(actionsOf(planned)).toEqual(["merge"]);
-    expect(planned.likelyRefusals.map(({ reason }) => reason)).toEqual(["review_required"]);
+    expect(planned.doubts.map(({ reason }) => reason)).toEqual(["review_required"]);
   });
 });
 

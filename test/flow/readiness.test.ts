@@ -60,7 +60,7 @@ function judge({ now, armed, ageMs = CHECKS_START_MS, flow = FLOW }: Case): Read
   const armedWith = armed ? workByRepository(armed) : null;
   const card = { number: 1, title: "Say hello" };
   const headShas = armedWith && headsOf(armedWith);
-  const { reasons, likelyRefusals: doubts } = planMove({
+  const { reasons, doubts } = planMove({
     flow,
     stage: DONE,
     card,
@@ -217,7 +217,7 @@ describe("a card in a stage that merges", () => {
         judgeReadiness({
           stage: DONE,
           reasons: [full, ...plan(now).reasons],
-          doubts: plan(now).likelyRefusals,
+          doubts: plan(now).doubts,
           repositories: [now],
           armedWith: isArmed ? workByRepository([now]) : null,
           headAges: new Map([["web", CHECKS_START_MS]]),

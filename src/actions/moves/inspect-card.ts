@@ -37,8 +37,8 @@ const LANDING_WAIT_MS = 2_000;
 export const LAG_PAUSE_MS = 5_000;
 
 /**
- * Inspects all repositories of a card on GitHub. A branch without a pull request may start from
- * another target than the stage merges into. Such branches are compared with both targets.
+ * Inspects all repositories of a card on GitHub. If branches start from another target than the stage
+ * merges into, they are compared with both.
  */
 export async function inspectCard(deps: InspectDeps, transition: Transition): Promise<Inspection> {
   const [inspection] = await inspectCards(deps, [transition]);
@@ -86,27 +86,23 @@ const targetIn = (transition: Transition): string | null => {
   return rule.type === "merge" ? rule.into : startTargetOf(transition);
 };
 
-/** With the target of the stage, and with that which branches start from if it may matter. */
-function comparisonsOf(link: Link, transition: Transition): Comparison[] {
-  const start = startTargetOf(transition);
-  const target = targetIn(transition);
-  const hasPullRequest = link.pullRequests.some(({ headBranch }) => headBranch === link.branchName);
-  return target === start || hasPullRequest
-    ? [{ link, targetBranch: target }]
-    : [target, start].map((targetBranch) => ({ link, targetBranch }));
-}
+/** With the target of the stage, and with the one that branches start from if that is another one. */
+const comparisonsOf = (link: Link, transition: Transition): Comparison[] =>
+  [...new Set([targetIn(transition), startTargetOf(transition)])].map((targetBranch) => ({
+    link,
+    targetBranch,
+  }));
 
 function stateOf(link: Link, transition: Transition, found: Inspected): RepositoryState {
   const [ofStage, ofStart] = comparisonsOf(link, transition).map(({ targetBranch }) =>
     found.get(link)?.get(targetBranch),
   );
-  const hasPullRequest = ofStage?.refusal === undefined && (ofStage?.pullRequests.length ?? 0) > 0;
   return {
     repositoryId: link.repository.id,
     fullName: link.repository.fullName,
     branchName: link.branchName,
     ...shownIn(link, ofStage),
-    ...(ofStart && !hasPullRequest && { start: shownIn(link, ofStart) }),
+    ...(ofStart && { start: shownIn(link, ofStart) }),
   };
 }
 
@@ -196,9 +192,9 @@ export async function inspectUntilDecided(deps: InspectDeps, transition: Transit
   const inspectedAt = performance.now();
   for (let pause = 250; ; pause *= 2) {
     const { decision } = inspection;
-    if (decision.state !== "read_again" || decision.missing === "pull_request") return inspection;
-    const until =
-      decision.missing === "merge" ? inspectedAt + LANDING_WAIT_MS : startedAt + MERGEABILITY_WAIT_MS;
+    const missing = decision.state === "read_again" ? decision.missing : [];
+    const mergeabilityWait = missing.includes("mergeability") ? MERGEABILITY_WAIT_MS : 0;
+    const until = missing.includes("merge") ? inspectedAt + LANDING_WAIT_MS : startedAt + mergeabilityWait;
     if (performance.now() + pause > until) return inspection;
     await sleep(pause);
     inspection = await inspectCard(deps, transition);

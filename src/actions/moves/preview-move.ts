@@ -47,7 +47,7 @@ interface Preview {
 const ARMS_NOTHING: Preview["whenReady"] = { wouldArm: false, certainty: "certain", waitingFor: [] };
 
 /**
- * Previews a move with the same inspection and planner as the move itself, and changes nothing.
+ * Previews a move with the same inspection and decision as the move itself, and changes nothing.
  * Throws `invalid` for a stage that the card's flow does not have, and `ForgeUnavailable` when
  * GitHub cannot be reached.
  */

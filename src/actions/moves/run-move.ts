@@ -30,7 +30,7 @@ interface MoveContext extends StepContext {
   readonly operation: RunningMove;
 }
 type MergeStep = Extract<MoveStep, { action: "merge" }>;
-/** The result of one inspection and its plan. */
+/** The result of acting on one decision. */
 type RunResult = MoveOutcome | "inspect_again";
 
 /** How long after its start a move waits for merges to finish, in milliseconds. */

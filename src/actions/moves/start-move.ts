@@ -45,7 +45,7 @@ export interface Transition {
    * too. `armedWith` is null while the move is being armed.
    */
   readonly waiting?: { readonly armedWith: WorkByRepository | null } | undefined;
-  /** What the gates refuse that need no call to GitHub, unless they were checked under a lock. */
+  /** What the gates refuse that need no call to GitHub. Absent if the move has passed them. */
   readonly entryReasons?: readonly BlockedReason[];
   /** The mover that the gates judge; absent if nobody moves the card. */
   readonly mover?: Mover;

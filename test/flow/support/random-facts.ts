@@ -39,7 +39,13 @@ const anyPull = fc
     targetBranch: fc.constantFrom("main", "develop"),
     headSha: fc.constantFrom("head", "older"),
     mergeable: fc.constantFrom("mergeable" as const, "conflicting" as const, "unknown" as const),
-    reviewDecision: fc.constantFrom(null, "approved" as const, "review_required" as const),
+    reviewDecision: fc.constantFrom(
+      null,
+      "approved" as const,
+      "review_required" as const,
+      "changes_requested" as const,
+    ),
+    isInMergeQueue: fc.boolean(),
     checks: fc.constantFrom(
       { state: null, failing: [], pending: [] },
       { state: "failing" as const, failing: ["build"], pending: [] },
@@ -61,6 +67,8 @@ export const anyRepositories = fc.array(
     fullName: fc.constantFrom("acme/web", "acme/api"),
     branchName: fc.constantFrom("card/7", null),
     facts: anyFacts,
+    isForgeLagging: fc.boolean(),
+    start: fc.record({ facts: anyFacts }),
   }),
   { maxLength: 4 },
 );
