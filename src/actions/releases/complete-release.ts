@@ -29,7 +29,7 @@ import {
 } from "./plan-tags.ts";
 import { readTagNames } from "./read-tag-names.ts";
 import { askAboutUnknown, missingCards, notesIn } from "./release-notes.ts";
-import { requireVersions, versionSchema, type Version } from "./release-versions.ts";
+import { refusalToChange, requireVersions, versionSchema, type Version } from "./release-versions.ts";
 import type { Write } from "../write.ts";
 import {
   actOnRelease,
@@ -203,15 +203,22 @@ async function publishAll(
   cards: readonly ReleasedCard[],
 ): Promise<string | null> {
   const { release } = context;
-  const published = (await writtenTags(deps, context, tagged)).filter(({ url }) => url !== null);
+  const written = await writtenTags(deps, context, tagged);
+  const published = written.filter(({ url }) => url !== null);
   const left = tagged.filter((tag) => !isIn(published, tag));
   const tags = await readTagNames(deps, left.filter(dependsOnTags));
   for (const version of left) {
     const { repositoryId, tagName, sha, fullName, forgeRef, notes } = version;
     const { body, references } = notesIn(repositoryId, cards);
-    const text = { tagName, sha, name: release.name, body: notes ?? body, references };
-    const flags = releasedAs(version, tags.get(repositoryId) ?? null);
-    const publishedAs = { ...flags, notes: notes ?? null };
+    // An earlier attempt may have published it, and its response was lost.
+    const earlier = written.find(
+      (tag) => isIn([version], tag) && refusalToChange(fullName, tag, [version]) === null,
+    );
+    const { isPrerelease, isLatest } =
+      earlier?.publishedAs ?? releasedAs(version, tags.get(repositoryId) ?? null);
+    const flags = { isPrerelease, isLatest };
+    const publishedAs = { ...flags, notes: notes ?? earlier?.publishedAs?.notes ?? null };
+    const text = { tagName, sha, name: release.name, body: publishedAs.notes ?? body, references };
     const save = (url: string | null) =>
       recordIfOwned(deps, context, (trx) =>
         saveReleaseTag(trx, release.id, { repositoryId, tagName, sha, publishedAs, url }),

@@ -1,4 +1,5 @@
 import type { Repository } from "../../store/forge/repositories.ts";
+import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
 import { listReleaseTags, saveReleaseTag } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 import { recordIfOwned, type ReleaseContext } from "./release-action.ts";
@@ -15,6 +16,7 @@ export async function findLostRelease(
   repositories: ReadonlyMap<string, Repository>,
 ): Promise<string | null> {
   const { id } = context.release;
+  const ofProject = await listReleaseRepositories(deps.db, id);
   for (const tag of await listReleaseTags(deps.db, id)) {
     const mayBePublished = tag.publishedAs !== null && tag.url === null;
     const repository = repositories.get(tag.repositoryId);
@@ -24,7 +26,8 @@ export async function findLostRelease(
     const url = await deps.forge.releaseUrl(repository.forgeRef, tag.tagName);
     if (url === null) continue;
     await recordIfOwned(deps, context, (trx) => saveReleaseTag(trx, id, { ...tag, url }));
-    return refusal;
+    // A repository that has left the project keeps its GitHub release and gets no version.
+    if (ofProject.some(({ repositoryId }) => repositoryId === tag.repositoryId)) return refusal;
   }
   return null;
 }

@@ -1,8 +1,7 @@
-import type { RepositoryRef } from "../../forge/values.ts";
-import { ForgeUnavailable } from "../../forge/values.ts";
+import { ForgeUnavailable, type RepositoryRef } from "../../forge/values.ts";
 import type { Deps } from "../deps.ts";
 
-interface Tagged {
+interface ListedRepository {
   readonly repositoryId: string;
   readonly forgeRef: RepositoryRef;
 }
@@ -10,7 +9,7 @@ interface Tagged {
 /** The tags of each repository, by its id; without those that GitHub does not list, or not in time. */
 export async function readTagNames(
   { forge, log }: Pick<Deps, "forge" | "log">,
-  repositories: readonly Tagged[],
+  repositories: readonly ListedRepository[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   try {
     const found = await forge.tagNames(repositories.map(({ forgeRef }) => forgeRef));

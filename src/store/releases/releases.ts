@@ -129,7 +129,7 @@ export interface PublishedAs {
   readonly isPrerelease: boolean;
   /** Null if GitHub decided it. */
   readonly isLatest: boolean | null;
-  /** Null for the cards. */
+  /** Null if the notes list the cards. */
   readonly notes: string | null;
 }
 
