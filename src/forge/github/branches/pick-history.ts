@@ -9,6 +9,8 @@ import {
   type PickState,
 } from "./pick-state.ts";
 
+/** Of 100 commits each. A pick has 25 seconds, and a commit that is picked again changes nothing. */
+const MAX_PAGES = 20;
 /** The history ends at so many commits in a row that are too old, because a commit can have any date. */
 const OLD_COMMITS = 50;
 
@@ -24,13 +26,14 @@ export async function withOlderCommits(
   const oids = commits.map(({ oid }) => oid);
   const since = Math.min(...commits.map(({ committedDate }) => Date.parse(committedDate)));
   let found = state;
-  for (;;) {
+  for (let pages = 1; ; pages++) {
     const target = found.branch?.target;
     if (!target || missingFrom(found, oids).size === 0) return { ok: true, value: found };
     const { pageInfo, nodes } = target.history;
-    if (!pageInfo.hasNextPage || !pageInfo.endCursor || isBefore(target.history, since))
+    const { hasNextPage, endCursor } = pageInfo;
+    if (!hasNextPage || !endCursor || isBefore(target.history, since) || pages === MAX_PAGES)
       return { ok: true, value: found };
-    const question = { repository: ref, tip: target.oid, cursor: pageInfo.endCursor };
+    const question = { repository: ref, tip: target.oid, cursor: endCursor };
     const asked = await askRepository(caller, OLDER_COMMITS, question);
     if (!asked.ok) return asked;
     const older = asked.value.start?.history;
