@@ -86,7 +86,7 @@ async function run(
     try {
       await unlockDeadJobs(deps);
       await receivedJobs.unlock([...workerIds]);
-      for (const id of await listBoardsWithOrphans(deps.db))
+      for (const id of await listBoardsWithOrphans(deps.db, 20))
         await schedule(deps.db, JOBS.resumeOrphanedMoves, { boardId: id });
       for (const action of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, action);
     } catch (error) {

@@ -1,6 +1,9 @@
 import { removeBundles } from "./processes/compiled.ts";
 
 export default async function globalTeardown(): Promise<void> {
-  await globalThis.testPostgres?.stop();
-  await removeBundles();
+  try {
+    await globalThis.testPostgres?.stop();
+  } finally {
+    await removeBundles();
+  }
 }

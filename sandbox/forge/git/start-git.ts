@@ -64,7 +64,8 @@ function startStarter(): ChildProcess {
   child.channel?.unref();
   child.on("message", (message) => receive(message as Reported));
   const end = (): void => {
-    if (starter === child) starter = undefined;
+    if (starter !== child) return;
+    starter = undefined;
     for (const id of running.keys())
       receive({ id, code: 1, stderr: "the process that starts git has ended" });
   };

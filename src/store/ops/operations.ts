@@ -83,9 +83,14 @@ const IS_ORPHANED = `
   and ((o.state = 'running' and o.updated_at < now() - power(2, least(o.generation, 8)) * interval '1 second')
     or (o.state = 'queued' and o.updated_at < now() - interval '5 minutes'))`;
 
-/** Lists the boards with moves that no live process works on. */
-export const listBoardsWithOrphans = (db: Db): Promise<string[]> =>
-  column<string>(db, `select distinct o.workspace_id as id from operations o where ${IS_ORPHANED}`, {});
+/** Lists boards with moves that no live process works on, the longest waiting first. */
+export const listBoardsWithOrphans = (db: Db, limit: number): Promise<string[]> =>
+  column<string>(
+    db,
+    `select o.workspace_id as id from operations o where ${IS_ORPHANED}
+      group by o.workspace_id order by min(o.updated_at) limit :limit`,
+    { limit },
+  );
 
 /** Lists the moves of a board that no live process works on, the longest waiting first. */
 export const listOrphanedOperations = (db: Db, boardId: string, limit: number): Promise<Operation[]> =>

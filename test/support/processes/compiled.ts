@@ -36,11 +36,11 @@ const keepFolders: Plugin = {
 /** Compiles the sources once for all tests of a run. */
 export async function compileForRun(): Promise<void> {
   const outDir = await mkdtemp(join(tmpdir(), "trunkline-bundles-"));
+  process.env[folderVariable] = outDir;
   await Promise.all([
     promisify(execFile)("npm", ["run", "--silent", "build"], { cwd: ROOT }),
     bundleChildren(outDir),
   ]);
-  process.env[folderVariable] = outDir;
 }
 
 /** Bundles each program with its packages: the tests that kill and restart it load it in a third of the time of 1,500 files. */

@@ -108,7 +108,9 @@ export function renewalOfForbidden(
   tokens: InstallationTokens,
   clock: MonotonicClock,
 ): (refusedAuthorization: string | null) => Promise<string | null> {
-  let asked: { readonly at: number; readonly newer: Promise<string | null> } | undefined;
+  let asked:
+    | { readonly at: number; readonly about: string; readonly newer: Promise<string | null> }
+    | undefined;
   /** The token that was created last, and what the installation granted then. */
   let created: { readonly token: string; readonly granted: string } | undefined;
 
@@ -127,8 +129,9 @@ export function renewalOfForbidden(
     const isRefused = (token: string): boolean => refusedAuthorization === `token ${token}`;
     if (!isRefused(current.token)) return current.token;
     // Concurrent calls use the same response.
-    if (asked === undefined || clock.now() - asked.at >= ASK_EVERY_MS)
-      asked = { at: clock.now(), newer: renewIfMoreIsGranted(current) };
+    const { token: about } = current;
+    if (asked?.about !== about || clock.now() - asked.at >= ASK_EVERY_MS)
+      asked = { at: clock.now(), about, newer: renewIfMoreIsGranted(current) };
     const newer = await asked.newer;
     return newer === null || isRefused(newer) ? null : newer;
   }
