@@ -32,7 +32,7 @@ create table monitors (
   created_by uuid references users,
   -- The users who got the secret.
   known_to uuid[] not null default '{}',
-  -- Since when nobody knows the secret: it was replaced because one of them left the board.
+  -- Since when nobody knows the secret: it was replaced because one of them left the board or was demoted.
   stopped_at timestamptz,
   created_at timestamptz not null default now()
 );

@@ -24,7 +24,7 @@ export class BoardShares {
     return [...this.#running.keys()].filter((flag) => this.#isFull(flag));
   }
 
-  /** The tasks, which put a job of a full board back: workers that look at the same time may take it. */
+  /** Wraps the tasks. A job of a full board is put back: two workers may take one at the same moment. */
   limit(db: Db, tasks: TaskList): TaskList {
     return Object.fromEntries(
       Object.entries(tasks).map(([name, task]) => [name, this.#limited(db, name, task as Task)]),

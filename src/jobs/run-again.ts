@@ -3,7 +3,7 @@ import type { Db } from "../store/db/connect.ts";
 import { addJob, boardOfJob } from "../store/db/jobs.ts";
 
 /**
- * Adds the running job again. The run does not count as an attempt. Jobs of the timetable have no key:
+ * Adds the running job again. Its attempts are counted from zero. Jobs of the timetable have no key:
  * one of each is enough.
  */
 export async function runAgain(

@@ -9,7 +9,10 @@ export interface Job<Payload extends object = object> {
   /** The workers that run it. Jobs of one kind never wait for workers of another kind. */
   readonly workers: "lanes" | "repairs" | "moves";
   readonly payload: z.ZodType<Payload>;
-  /** A waiting job with the same key is replaced; null, and by default, for one job of its kind. */
+  /**
+   * Identifies a job among those of its kind: a new job replaces a waiting one with the same key. By
+   * default, and if it returns null, the kind has one waiting job.
+   */
   readonly keyOf?: (payload: Payload) => string | null;
   /** Jobs of one queue run one after the other. */
   readonly queueOf?: (payload: Payload) => string;
@@ -54,6 +57,7 @@ const hourlyAt = (minute: number, cronAttempts: 1 | 3) =>
 export const JOBS = {
   // Deliveries.
 
+  /** Processes the waiting deliveries of a lane. */
   processLane: job({
     name: "process-lane",
     workers: "lanes",
@@ -88,6 +92,7 @@ export const JOBS = {
   }),
   /** Closes the open pull requests of a card that is being deleted. */
   closePullRequests: job({ ...ofCard, name: "close-pull-requests" }),
+  /** Removes the reasons of a blocked card that no longer hold. */
   recheckBlocked: job({
     ...ofCard,
     name: "recheck-blocked",
@@ -97,9 +102,9 @@ export const JOBS = {
     keyOf: ({ cardId, refusedAt }) => (refusedAt === undefined ? cardId : `permitted:${cardId}`),
     delayMs: 200,
   }),
-  /** A burst of events leads to one inspection. */
+  /** Inspects an armed move. Because of the pause, a burst of events leads to one inspection. */
   inspectArmed: job({ ...ofCard, name: "inspect-armed", delayMs: 1_000 }),
-  /** About a card's pull request about which GitHub's merge queue has sent a webhook. */
+  /** Resumes a card's move after a webhook of GitHub's merge queue about its pull request. */
   resumeQueuedMove: job({
     name: "resume-queued-move",
     workers: "moves",
@@ -113,7 +118,7 @@ export const JOBS = {
     keyOf: ({ repositoryId, prNumber }) => `${repositoryId}:${prNumber}`,
     aboutOf: ({ cardId }) => ({ cardId }),
   }),
-  /** Resumes a board's moves without a live process. */
+  /** Resumes the moves of a board that no live process runs. */
   resumeOrphanedMoves: job({
     name: "resume-orphaned-moves",
     workers: "moves",
@@ -121,6 +126,7 @@ export const JOBS = {
     keyOf: ({ boardId }) => boardId,
     aboutOf: ({ boardId }) => ({ boardId }),
   }),
+  /** Continues an action on a release. */
   resumeReleaseAction: job({
     name: "resume-release-action",
     workers: "moves",
@@ -128,6 +134,7 @@ export const JOBS = {
     keyOf: ({ actionId }) => actionId,
     aboutOf: ({ boardId }) => ({ boardId }),
   }),
+  /** Writes a comment to the pull requests that do not show its present text. */
   mirrorComment: job({
     name: "mirror-comment",
     workers: "moves",
@@ -135,6 +142,7 @@ export const JOBS = {
     keyOf: ({ commentId }) => commentId,
     aboutOf: ({ commentId }) => ({ commentId }),
   }),
+  /** Suggests a card for a branch that belongs to none, or withdraws the suggestion. */
   suggestBranch: job({
     name: "suggest-branch",
     workers: "moves",
@@ -156,6 +164,7 @@ export const JOBS = {
     queueOf: ({ repositoryId, branchName }) => `follow-trunk:${repositoryId}:${branchName}`,
     aboutOf: ({ repositoryId }) => ({ repositoryId }),
   }),
+  /** Asks whether GitHub still refuses an installation. */
   checkRefusedInstallation: job({
     name: "check-refused-installation",
     workers: "moves",
@@ -165,6 +174,7 @@ export const JOBS = {
 
   // Of the timetable.
 
+  /** Adds the jobs of lanes that lack one. */
   wakeWaitingLanes: job({ ...everyMinute, name: "wake-waiting-lanes", runsAtStart: true, isRepair: true }),
   recordExpiredClaims: job({ ...everyMinute, name: "record-expired-claims" }),
   inspectAllArmed: job({ ...everyMinute, name: "inspect-all-armed" }),
@@ -183,6 +193,7 @@ export const JOBS = {
     payload: z.object({ minAgeMs: z.int().optional(), organizationId: z.uuid().optional() }),
     keyOf: ({ organizationId }) => organizationId ?? null,
   }),
+  /** Compares installations and their repositories with GitHub. */
   syncInstallations: job({ ...hourlyAt(17, 3), name: "sync-installations", isRepair: true }),
   /** The trunks of all accounts, or of one. */
   followAllTrunks: job({
@@ -195,6 +206,7 @@ export const JOBS = {
   }),
   deleteOldRows: job({ ...hourlyAt(41, 3), name: "delete-old-rows" }),
   dropOldBoardChanges: job({ ...hourlyAt(11, 3), name: "drop-old-board-changes" }),
+  /** Logs what the GitHub server's GraphQL API lacks. */
   checkGraphql: job({
     name: "check-graphql",
     workers: "repairs",
@@ -221,7 +233,7 @@ export function schedule<Payload extends object>(
   return addJob(db, job.name, { ...payload }, options);
 }
 
-/** Adds jobs of a kind that has queues. Those that wait already keep their start time. */
+/** Adds jobs of a kind without a pause and a board. Those that wait already keep their start time. */
 export const scheduleAll = <Payload extends object>(
   db: Db,
   job: Job<Payload>,

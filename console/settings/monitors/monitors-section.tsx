@@ -61,7 +61,8 @@ function List() {
             {monitor.stoppedAt !== null && (
               <p>
                 <Badge tone="danger">stopped</Badge> <Ago at={monitor.stoppedAt} />, because somebody who knew
-                its secret left the board. Replace the secret, also at the sender.
+                its secret left the board or is no maintainer any more. Replace the secret, also at the
+                sender.
               </p>
             )}
           </div>

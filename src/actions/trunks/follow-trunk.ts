@@ -54,10 +54,6 @@ export async function followTrunk(deps: Deps, repositoryId: string, branchName: 
   if (trunk) await readNewCommits(deps, trunk, "head");
 }
 
-/** Schedules the job for one account, under another key than the job for all accounts. */
-export const followTrunksOfAccountLater = (db: Db, installationId: number, seconds: number): Promise<void> =>
-  schedule(db, JOBS.followAllTrunks, { installationId }, { delayMs: seconds * 1_000 });
-
 /**
  * Compares the tips of all trunks, or of one account's, with the stored ones and reads what has
  * landed. Recent landings are read again. Cards that were refused because a branch was missing are

@@ -43,7 +43,8 @@ export function monitorRoutes(console: Console): readonly Route[] {
             createdBy: user.nullable().meta({ description: "null for the operator" }),
             createdAt: timestamp,
             stoppedAt: timestamp.nullable().meta({
-              description: "Since when nobody knows the secret, because somebody who did left the board",
+              description:
+                "Since when nobody knows the secret, because somebody who did left the board or is no maintainer any more",
             }),
           }),
         ),

@@ -36,7 +36,7 @@ export function openJobPool({
   return pool;
 }
 
-/** What a job is about, which tells its board. */
+/** What a job is about. Its board follows from it. */
 export type JobSubject =
   | { readonly boardId: string }
   | { readonly cardId: string }

@@ -25,8 +25,8 @@ interface ReadReport {
 }
 
 /**
- * In the timeline, merges by Trunkline have no login. A commit may be dated before its parent: it
- * counts as landed when the commits below it on the branch had landed.
+ * In the timeline, merges by Trunkline have no login. A commit may be dated before its parent. It
+ * is listed above its parent nevertheless.
  */
 const LANDINGS = `
   select r.full_name as "fullName", l.branch_name as "branchName", l.sha, l.title, l.author_login as author,

@@ -9,7 +9,7 @@ const RESERVED = 0.2;
  */
 const BURST = 200;
 const PER_SECOND = 5;
-/** People are accounts too, and each new token of theirs is another one. */
+/** People are accounts, too: each token of a person counts as one. */
 export const MAX_ACCOUNTS = 10_000;
 
 interface KnownAllowance {

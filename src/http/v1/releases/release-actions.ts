@@ -170,7 +170,7 @@ export const releaseActionRoutes: readonly Route[] = [
     path: "/v1/releases/{id}/complete",
     summary: "Complete a release",
     description:
-      "Creates a tag and a GitHub release in each repository: at the release branch if the release is frozen, otherwise at the target of the flow's last merge stage. All versions are checked first. The notes list the cards with their pull requests and mark the cards that the tag is known to lack. If the call is interrupted or refused, the next call completes the rest; it can name another tag where no GitHub release is published yet. Other values for a published one are refused.",
+      "Creates a tag and a GitHub release in each repository: at the release branch if the release is frozen, otherwise at the target of the flow's last merge stage. All versions are checked first. The notes list the cards with their pull requests and mark the cards that the tag is known to lack. If the call is interrupted or refused, the next call completes the rest; it can name another tag where no GitHub release is published yet. Another tag, prerelease, latest or notes for a published GitHub release is refused with 409; omitted values stay.",
     tag: "Releases",
     role: ROLE_OF_ACTION.complete,
     ...releaseInPath,
