@@ -39,7 +39,8 @@ async function duplicateItems(db: Subject["world"]["deps"]["db"]): Promise<strin
       group by t.card_id, t.repository_id, t.kind, c.number, t.data->>'prNumber', t.data->>'headSha', t.data->>'after', t.data->>'releaseId', t.data->>'releaseName'
      having count(*) > 1
      union all
-     select 'comment ' || body, count(*) from timeline_items where type = 'comment' group by card_id, body having count(*) > 1`,
+     select 'comment ' || body, count(*) from timeline_items
+      where type = 'comment' and deleted_at is null group by card_id, body having count(*) > 1`,
   );
   return duplicates.map(({ what, count }) => `on the timeline ${count} times: ${what}`);
 }
