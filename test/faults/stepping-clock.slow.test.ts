@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -12,6 +13,7 @@ import { expectConsistent } from "../support/invariants.ts";
 import { cardReadyFor, FORGE_WRITES } from "../support/stories/forge-writes.ts";
 import { kindsOf } from "../support/forge/repositories.ts";
 import { shipService, type Shipped, type ShippedProcess } from "../support/processes/shipped-service.ts";
+import { readTrunk } from "../support/stories/trunk.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
 import { startSurroundings, type Surroundings } from "./support/surroundings.ts";
@@ -138,5 +140,24 @@ describe.each(STEPS)("a clock that steps %s", (_, ms) => {
     await expectTimes(board, left, begun);
     await expectConsistent(surroundings, board);
     await expectTimes(board, number, begun);
+  });
+
+  it("does not change what the trunk report lists", async () => {
+    const board = await surroundings.board(service.baseUrl);
+    const clone = await board.clone("ada");
+    await step(ms);
+    for (const date of ["2082-01-01T00:00:00Z", "2001-01-01T00:00:00Z"]) {
+      const env = { ...process.env, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+      const as = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+      execFileSync("git", [...as, "commit", "-q", "--allow-empty", "-m", date], { cwd: clone.dir, env });
+      await clone.push("origin", "main");
+      const { landings } = await eventually(
+        () => readTrunk(board.api),
+        (report) => report.landings.some(({ title }) => title === date),
+      );
+      const now = Date.parse(await readClock(board.db));
+      expect(landings.filter(({ at }) => Date.parse(at) > now)).toEqual([]);
+    }
+    await clone.remove();
   });
 });

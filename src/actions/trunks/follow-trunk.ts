@@ -3,6 +3,7 @@ import type { Pushed } from "../../forge/events.ts";
 import { BRANCHES_PER_CALL, type BranchInspection } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
+import { readClock } from "../../store/forge/installations.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { isInstallationRefused } from "../../store/forge/installations.ts";
@@ -129,9 +130,11 @@ async function retryAfterOf(deps: Deps, about: object, read: () => Promise<void>
  */
 async function readNewCommits(deps: Deps, trunk: Trunk, from: "head" | "attributed"): Promise<void> {
   const known = await findKnownTrunk(deps.db, trunk);
-  const since = known?.knownSince ?? new Date(Date.now() - FIRST_READ_MS);
+  // A process whose clock is ahead would let commits land in the future.
+  const now = new Date(await readClock(deps.db));
+  const since = known?.knownSince ?? new Date(now.getTime() - FIRST_READ_MS);
   const after = known && (from === "head" ? known.headSha : known.attributedSha);
-  const read = await readHistory(deps, trunk, after, since);
+  const read = await readHistory(deps, trunk, after, { since, now });
   if (!read) return;
   const { commits, reachesAfter, knownSince } = read;
   const shown = commits[0]?.sha ?? (reachesAfter ? after : null);
@@ -141,8 +144,8 @@ async function readNewCommits(deps: Deps, trunk: Trunk, from: "head" | "attribut
   const attributedSha =
     reachesAfter && from === "head"
       ? known && known.attributedSha
-      : (newestAttributed(commits) ?? (reachesAfter ? after : null));
-  const landings = landingsOf(commits, { since: knownSince, until: new Date() });
+      : (newestAttributed(commits, now) ?? (reachesAfter ? after : null));
+  const landings = landingsOf(commits, { since: knownSince, until: now });
   const containedShas = await listContained(deps, trunk, commits, landings);
   const isSaved = await transaction(deps.db, async (trx) => {
     const isUnchanged =
@@ -189,8 +192,8 @@ async function listContained(
   return contained;
 }
 
-const newestAttributed = (commits: readonly TrunkCommit[]): string | undefined =>
-  commits.find(({ committedAt }) => Date.parse(committedAt) < Date.now() - ATTRIBUTED_AFTER_MS)?.sha;
+const newestAttributed = (commits: readonly TrunkCommit[], now: Date): string | undefined =>
+  commits.find(({ committedAt }) => Date.parse(committedAt) < now.getTime() - ATTRIBUTED_AFTER_MS)?.sha;
 
 interface History {
   /** Newest first. */
@@ -204,7 +207,7 @@ async function readHistory(
   deps: Deps,
   { forgeRef, branchName }: Trunk,
   after: string | null,
-  since: Date,
+  { since, now }: { readonly since: Date; readonly now: Date },
 ): Promise<History | null> {
   const commits: TrunkCommit[] = [];
   let from: string | null = null;
@@ -217,7 +220,7 @@ async function readHistory(
     if (reachesAfter || next === null) return { commits, reachesAfter, knownSince: since };
     if (pages === MAX_PAGES) {
       const oldest = new Date(commits.at(-1)?.committedAt ?? 0);
-      return { commits, reachesAfter, knownSince: oldest > since && oldest < new Date() ? oldest : since };
+      return { commits, reachesAfter, knownSince: oldest > since && oldest < now ? oldest : since };
     }
     from = next;
   }

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { invalid } from "../../errors.ts";
 import { median } from "../../flow/landings.ts";
 import { trunkWindow } from "../../flow/trunk-window.ts";
+import type { Db } from "../../store/db/connect.ts";
+import { readClock } from "../../store/forge/installations.ts";
 import { listRefusals, readTrunkReport } from "../../store/forge/trunk-report.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
@@ -106,8 +108,8 @@ const windowQuery = z.object({
 });
 
 /** The window of a query. Throws `invalid`. */
-function windowOf(query: z.output<typeof windowQuery>) {
-  const window = trunkWindow(query, new Date());
+async function windowOf(db: Db, query: z.output<typeof windowQuery>) {
+  const window = trunkWindow(query, new Date(await readClock(db)));
   if (!("wrong" in window)) return window;
   const { wrong, message } = window;
   throw invalid(message, [{ path: `query.${wrong}`, message }]);
@@ -124,7 +126,7 @@ export const trunkRoutes: readonly Route[] = [
     responses: { 200: { description: "The trunk report", schema: report } },
     handle: async (deps, { board, query }) => {
       const { id: projectId } = await projectOf(deps.db, board.workspaceId, query.projectId);
-      const { from, to, begin, end } = windowOf(query);
+      const { from, to, begin, end } = await windowOf(deps.db, query);
       const { delivered, promised, refusals, releases, landings } = await readTrunkReport(deps.db, {
         projectId,
         begin,
@@ -150,7 +152,7 @@ export const trunkRoutes: readonly Route[] = [
     key: z.int().min(0),
     handle: async (deps, { board, query }, window) => {
       const { id: projectId } = await projectOf(deps.db, board.workspaceId, query.projectId);
-      const { begin, end } = windowOf(query);
+      const { begin, end } = await windowOf(deps.db, query);
       return listRefusals(deps.db, { projectId, begin, end }, window);
     },
   }),
