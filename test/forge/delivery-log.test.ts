@@ -97,7 +97,7 @@ test("a receiver that is too slow or fails is logged", async () => {
 });
 
 test("the log has pages, newest first, and a filter by outcome", async () => {
-  for (let index = 0; index < 3; index += 1) await happen();
+  for (let index = 0; index < 4; index += 1) await happen();
   const first = await asApp("GET", "/app/hook/deliveries?per_page=2&status=success");
   const next = /<([^>]+)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? "";
   const second = await asApp("GET", next.replace(world.forge.apiUrl, ""));

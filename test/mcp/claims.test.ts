@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeEach, describe, expect, it } from "@jest/globals";
 import { connectMcp, type Mcp } from "../support/mcp/client.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
@@ -7,7 +7,7 @@ const world = useWorld();
 let board: TestBoard;
 let mcp: Mcp;
 let other: Mcp;
-beforeAll(async () => {
+beforeEach(async () => {
   board = await world.board();
   mcp = await connectMcp(await board.as({ role: "member" }));
   other = await connectMcp(await board.as({ role: "member" }));
