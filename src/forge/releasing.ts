@@ -167,7 +167,7 @@ export interface ReleaseForge {
   createTags(tags: readonly NewTag[]): Promise<readonly boolean[]>;
   /** A tag that exists at the commit is a success (`created` false), else `{ taken: sha }`. */
   createTag(repository: RepositoryRef, tagName: string, sha: string): Promise<CreatedRef>;
-  /** The page of a tag's published release; null if there is none. */
+  /** The page of a tag's published release; null without a published release. */
   releaseUrl(repository: RepositoryRef, tagName: string): Promise<string | null>;
   /**
    * Publishes the release of a tag, and creates the tag if it does not exist. An existing tag or

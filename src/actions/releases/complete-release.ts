@@ -86,8 +86,8 @@ export async function runComplete(deps: Deps, context: ReleaseContext): Promise<
   const known = await listBoardRepositories(deps.db, release.workspaceId);
   const repositories = new Map(known.map((repository) => [repository.id, repository]));
   const { versions } = inputSchema.parse(action.input);
-  const lost = await findLostRelease(deps, context, versions, repositories);
-  if (lost !== null) return { state: "refused", message: lost };
+  const refusal = await findLostRelease(deps, context, versions, repositories);
+  if (refusal !== null) return { state: "refused", message: refusal };
   const plan = await planTags(deps, context, versions, repositories);
   if ("message" in plan) return { state: "refused", ...plan };
   const toTag: Tagged[] = [];

@@ -6,8 +6,8 @@ import { recordIfOwned, type ReleaseContext } from "./release-action.ts";
 import { refusalToChange, type Version } from "./release-versions.ts";
 
 /**
- * Refuses versions that would replace or change a GitHub release whose response was lost, and stores that
- * release. Otherwise a repository would get a second GitHub release. Null if there is none.
+ * The refusal of versions that would replace or change a GitHub release whose response was lost, or
+ * null. Stores the URL of that release. Otherwise a repository would get a second GitHub release.
  */
 export async function findLostRelease(
   deps: Deps,

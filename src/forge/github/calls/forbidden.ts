@@ -101,7 +101,7 @@ export interface InstallationTokens {
 
 /**
  * Returns a function that gives a newer token than a refused one, which may have the permission that
- * the refused one lacks; null if there is none, or if GitHub cannot be asked. It creates a token only
+ * the refused one lacks; null without a newer token, or if GitHub cannot be asked. It creates a token only
  * if the installation grants more than the token has, and then once.
  */
 export function renewalOfForbidden(
