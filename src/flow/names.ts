@@ -82,3 +82,6 @@ export const isTagName = (name: string): boolean =>
 
 /** For comparing names without regard to case and to the encoding of accents. */
 export const foldName = (name: string): string => name.normalize("NFC").toLowerCase();
+
+/** The host of a URL: a name without a final dot, or an IP address without brackets. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$|\.$/g, "").toLowerCase();

@@ -5,15 +5,8 @@ import type { PullRequestFacts } from "../../src/flow/facts.ts";
 import type { MoveStep } from "../../src/flow/move.ts";
 import { previewOf } from "../../src/actions/moves/preview-move.ts";
 import { workByRepository } from "../../src/flow/readiness.ts";
-import {
-  areSameReasons,
-  decide,
-  finalOf,
-  remainingReasons,
-  type Decision,
-  type RecheckedCard,
-  type Run,
-} from "../../src/flow/decide.ts";
+import { decide, finalOf, type Decision, type Run } from "../../src/flow/decide.ts";
+import { areSameReasons, remainingReasons, type RecheckedCard } from "../../src/flow/remaining-reasons.ts";
 import { anyRepositories, anyRule, flow, pull, stageWith } from "./support/random-facts.ts";
 
 const blocker = (

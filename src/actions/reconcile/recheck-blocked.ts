@@ -1,7 +1,8 @@
 import { isRefusal, type Blocked, type BlockedReason } from "../../flow/refusal.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { gateStillRefuses, isGateReason } from "../../flow/gates.ts";
-import { areSameReasons, lacksPullRequest, remainingReasons, type RecheckedCard } from "../../flow/decide.ts";
+import { lacksPullRequest } from "../../flow/decide.ts";
+import { areSameReasons, remainingReasons, type RecheckedCard } from "../../flow/remaining-reasons.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { findProject, type Project } from "../../store/cards/projects.ts";

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { hostOf } from "../../flow/host.ts";
+import { hostOf } from "../../flow/names.ts";
 
 /**
  * Ranges that are not for hosts on the Internet

@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } fro
 import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 import { RequestFilteringHttpsAgent } from "request-filtering-agent";
 import { storableText } from "../../flow/text.ts";
-import { hostOf } from "../../flow/host.ts";
+import { hostOf } from "../../flow/names.ts";
 import { isPrivateUrl, isPublicAddress } from "./private-address.ts";
 
 /** A finished request. */

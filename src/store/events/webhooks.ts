@@ -1,4 +1,4 @@
-import { hostOf } from "../../flow/host.ts";
+import { hostOf } from "../../flow/names.ts";
 import { userJsonSql, type User } from "../tenancy/users.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
