@@ -110,6 +110,30 @@ CREATE TABLE board_changes (
 );
 CREATE INDEX board_changes_at_idx ON board_changes USING btree (at);
 
+CREATE TABLE branch_snapshots (
+  card_id uuid NOT NULL,
+  repository_id uuid NOT NULL,
+  target_branch text NOT NULL,
+  asked_at timestamp with time zone NOT NULL,
+  branch_name text NOT NULL,
+  head_sha text,
+  target_sha text,
+  ahead_by integer,
+  behind_by integer,
+  pr_number integer,
+  mergeable text,
+  review_decision text,
+  is_in_merge_queue boolean NOT NULL,
+  target_moved_at timestamp with time zone,
+  target_moved_to text,
+  pull_changed_at timestamp with time zone,
+  CONSTRAINT branch_snapshots_card_id_repository_id_fkey FOREIGN KEY (card_id, repository_id) REFERENCES card_repositories(card_id, repository_id) ON DELETE CASCADE,
+  CONSTRAINT branch_snapshots_mergeable_check CHECK (mergeable = ANY (ARRAY['mergeable'::text, 'conflicting'::text])),
+  CONSTRAINT branch_snapshots_pkey PRIMARY KEY (card_id, repository_id, target_branch),
+  CONSTRAINT branch_snapshots_review_decision_check CHECK (review_decision = ANY (ARRAY['approved'::text, 'changes_requested'::text, 'review_required'::text]))
+);
+CREATE INDEX branch_snapshots_repository_id_target_branch_idx ON branch_snapshots USING btree (repository_id, target_branch);
+
 CREATE TABLE card_labels (
   card_id uuid NOT NULL,
   label_id uuid NOT NULL,

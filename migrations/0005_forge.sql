@@ -24,6 +24,36 @@ create index on pull_requests (repository_id) where state in ('draft', 'open');
 -- Finds the pull request of a landing by its merge commit.
 create index on pull_requests (repository_id, merge_sha) where merge_sha is not null;
 
+-- What only GitHub knows of a card's branch, compared with a target: the answer of the last inspection. Webhooks keep
+-- the other facts (`card_repositories`, `pull_requests`, `check_reports`), and say here when an answer
+-- no longer holds.
+create table branch_snapshots (
+  card_id uuid not null,
+  repository_id uuid not null,
+  target_branch text not null,
+  -- When GitHub was asked. An answer never replaces that to a later question.
+  asked_at timestamptz not null,
+  -- The branch and the tips that were compared. Null for a tip that did not exist.
+  branch_name text not null,
+  head_sha text,
+  target_sha text,
+  ahead_by integer,
+  behind_by integer,
+  -- The open pull request, or null. `mergeable` is null until GitHub has computed it.
+  pr_number integer,
+  mergeable text check (mergeable in ('mergeable', 'conflicting')),
+  review_decision text check (review_decision in ('approved', 'changes_requested', 'review_required')),
+  is_in_merge_queue boolean not null,
+  -- The last push to the target and its tip since then, by webhook.
+  target_moved_at timestamptz,
+  target_moved_to text,
+  -- The last review or change of the pull request, by webhook.
+  pull_changed_at timestamptz,
+  primary key (card_id, repository_id, target_branch),
+  foreign key (card_id, repository_id) references card_repositories on delete cascade
+);
+create index on branch_snapshots (repository_id, target_branch);
+
 -- The newest report of each check run or commit status.
 create table check_reports (
   repository_id uuid not null references repositories on delete cascade,

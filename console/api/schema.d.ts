@@ -249,9 +249,15 @@ export type BlockedReason = ({
 export type CardRepository = {
   readonly fullName: string;
   readonly branchName: (string | null);
+  readonly headSha: (string | null);
   readonly prNumber: (number | null);
   readonly prState: (("draft" | "open" | "merged" | "closed") | null);
+  readonly targetBranch: (string | null);
   readonly checksState: (("passing" | "failing" | "pending") | null);
+  readonly reviewState: (("approved" | "changes_requested" | "review_required") | null);
+  readonly hasConflicts: (boolean | null);
+  readonly isBehind: (boolean | null);
+  readonly isInMergeQueue: (boolean | null);
 };
 
 export type ArmedMove = {

@@ -1,4 +1,3 @@
-import type { Forge } from "../forge/forge.ts";
 import { readCardStamp } from "../store/cards/card-stamp.ts";
 import type { Db } from "../store/db/connect.ts";
 
@@ -49,28 +48,14 @@ export function createLiveReads(now: () => number = () => performance.now()): Li
 const isComplete = (value: unknown): boolean =>
   !Array.isArray(value) || value.every((each: { readonly ok?: boolean }) => each.ok !== false);
 
-/** The forge for a GET route about a card: concurrent and repeated questions are asked once. */
-export async function forgeAbout(
-  { db, forge, liveReads }: { readonly db: Db; readonly forge: Forge; readonly liveReads: LiveReads },
+/** Asks once what concurrent and repeated reads of a card ask. `asked` is the question to GitHub. */
+export type ShareReads = <T>(name: string, asked: unknown, ask: () => Promise<T>) => Promise<T>;
+
+/** For the GET routes about a card. */
+export async function readsAbout(
+  { db, liveReads }: { readonly db: Db; readonly liveReads: LiveReads },
   { id: cardId }: { readonly id: string },
-): Promise<Pick<Forge, "inspect" | "checks" | "reviews">> {
+): Promise<ShareReads> {
   const stamp = await readCardStamp(db, cardId);
-  const once = <T>(name: string, asked: unknown, ask: () => Promise<T>): Promise<T> =>
-    liveReads.ask(`${cardId} ${name} ${JSON.stringify(asked)}`, stamp, ask);
-  // Each call takes the method first, which frees its place (http/call-scheduler.ts): who waits for
-  // the response to another call also waits for GitHub.
-  return {
-    inspect: (questions, options) => {
-      const inspect = forge.inspect.bind(forge);
-      return once("inspect", [questions, options], () => inspect(questions, options));
-    },
-    checks: (questions) => {
-      const checks = forge.checks.bind(forge);
-      return once("checks", questions, () => checks(questions));
-    },
-    reviews: (questions) => {
-      const reviews = forge.reviews.bind(forge);
-      return once("reviews", questions, () => reviews(questions));
-    },
-  };
+  return (name, asked, ask) => liveReads.ask(`${cardId} ${name} ${JSON.stringify(asked)}`, stamp, ask);
 }

@@ -8,6 +8,8 @@ export interface BranchFacts {
   readonly headSha: string | null;
   /** How many commits the branch has that the target lacks; null when either is missing. */
   readonly aheadBy: number | null;
+  /** How many commits the target has that the branch lacks; absent or null if unknown. */
+  readonly behindBy?: number | null;
   /** The commits counted by `aheadBy`; null if they were not asked for or could not all be read. */
   readonly commits?: readonly CommitFacts[] | null | undefined;
   /** The checks that the target requires, if they were asked for. */

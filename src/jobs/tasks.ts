@@ -19,6 +19,7 @@ import { syncInstallations } from "../actions/installations/sync-installation.ts
 import { listWaitingLanes } from "../store/forge/deliveries.ts";
 import { dropOldBoardChanges } from "../store/cards/cached-boards.ts";
 import { dropOldPlaceChanges } from "../store/cards/placing.ts";
+import { refreshSnapshots } from "../actions/reconcile/refresh-snapshots.ts";
 import { recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
 import type { Db } from "../store/db/connect.ts";
 import { dropOldAttempts } from "../store/audit/chain.ts";
@@ -67,6 +68,7 @@ const handlersOf = (deps: Deps, retention: Retention): Handlers => ({
   wakeWaitingLanes: async () => addLaneJobs(deps.db, await listWaitingLanes(deps.db)),
   recordExpiredClaims: () => recordExpiredClaims(deps),
   inspectAllArmed: () => inspectAllArmed(deps),
+  refreshSnapshots: () => refreshSnapshots(deps),
   recoverMissedDeliveries: async () => {
     const { mayHaveMissed } = await recoverMissedDeliveries(deps);
     // After the recovered deliveries are processed, this finds changes that no delivery reports. It

@@ -178,6 +178,8 @@ export const JOBS = {
   wakeWaitingLanes: job({ ...everyMinute, name: "wake-waiting-lanes", runsAtStart: true, isRepair: true }),
   recordExpiredClaims: job({ ...everyMinute, name: "record-expired-claims" }),
   inspectAllArmed: job({ ...everyMinute, name: "inspect-all-armed" }),
+  /** Reads again what boards show of Git and no longer holds. */
+  refreshSnapshots: job({ ...everyMinute, name: "refresh-snapshots" }),
   recoverMissedDeliveries: job({
     ...every5Minutes,
     name: "recover-missed-deliveries",

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import type { Api, ApiResponse } from "../support/api.ts";
+import { withoutBranch, type Api, type ApiResponse } from "../support/api.ts";
 import { UNKNOWN_ID } from "../support/stories/resources.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
@@ -220,15 +220,7 @@ describe("the fields of a card", () => {
       labels: [],
       createdBy: { id: expect.any(String), name: me["name"], avatarUrl: null, kind: "machine" },
       blocked: null,
-      repositories: [
-        {
-          fullName: `${board.owner}/web`,
-          branchName: null,
-          prNumber: null,
-          prState: null,
-          checksState: null,
-        },
-      ],
+      repositories: [withoutBranch(`${board.owner}/web`)],
       featureId: null,
       parentNumber: null,
       dueDate: null,

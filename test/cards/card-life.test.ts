@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
+import { withoutBranch } from "../support/api.ts";
 import type { Clone } from "../support/git.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { branchOf } from "../support/stories/work-on-card.ts";
@@ -35,9 +36,7 @@ describe("a card in one repository", () => {
     world.forge.requests.reset();
     const card = await board.api.card({ title: "Say hello" });
     expect(card).toMatchObject({ number: 1, statusId: board.stages.Backlog, position: 0, blocked: null });
-    expect(card.repositories).toEqual([
-      { fullName: `${board.owner}/web`, branchName: null, prNumber: null, prState: null, checksState: null },
-    ]);
+    expect(card.repositories).toEqual([withoutBranch(`${board.owner}/web`)]);
     expect(world.forge.requests.all).toEqual([]);
     expect((await board.api.get("/v1/backlog")).body).toMatchObject([{ number: 1 }]);
   });

@@ -3,6 +3,7 @@ import type { BoardSnapshot } from "../../console/api/patch-board.ts";
 import { fits, type Filters } from "../../console/board/filters.ts";
 import { effectsBetween, type MoveOutcome, type MoveState } from "../../console/board/moves/move.ts";
 import { showMoves } from "../../console/board/moves/show-moves.ts";
+import { withoutBranch } from "../support/api.ts";
 import { boardColumn, boardTask } from "../support/console/board-data.ts";
 
 const board: BoardSnapshot = {
@@ -92,7 +93,7 @@ describe("a filter", () => {
 });
 
 describe("the effects of a move", () => {
-  const link = { fullName: "acme/web", branchName: null, prNumber: null, prState: null, checksState: null };
+  const link = withoutBranch("acme/web");
   const withBranch = { ...link, branchName: "card/7-hello" };
   const draft = { ...withBranch, prNumber: 3, prState: "draft" as const };
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "../support/api.ts";
-import { databaseContent } from "../support/database/database-content.ts";
+import { databaseContent, settled } from "../support/database/database-content.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { openCard } from "../support/stories/open-card.ts";
 import { putFlow, readFlow, withStage } from "../support/flows.ts";
@@ -141,6 +141,20 @@ describe("GET /v1/cards/{number}/move-plan", () => {
       steps: [],
       reasons: [{ reason: "review_required", repository: `${board.owner}/web` }],
     });
+  });
+
+  it("asks GitHub once for all stages of the flow, and for calls within a second", async () => {
+    const board = await world.board();
+    const { number } = await openCard(world, board);
+    await writeFile(board, "web", await branchOf(board, number), "more.txt", "more\n");
+    await settled(world);
+    world.forge.control.calls.reset();
+    const stages = Object.values(board.stages);
+    const plans = await Promise.all(
+      Array.from({ length: 100 }, (_, at) => planOf(board, number, stages[at % stages.length] ?? "")),
+    );
+    expect(plans.map(({ status }) => status)).toEqual(plans.map(() => 200));
+    expect(world.forge.control.calls.read().total).toBe(1);
   });
 
   it("makes no call to GitHub for a stage without Git or the card's own stage", async () => {

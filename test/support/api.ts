@@ -88,6 +88,21 @@ export interface ApiCard {
   }[];
 }
 
+/** What a card shows of a repository before it has a branch there. */
+export const withoutBranch = (fullName: string) => ({
+  fullName,
+  branchName: null,
+  headSha: null,
+  prNumber: null,
+  prState: null,
+  targetBranch: null,
+  checksState: null,
+  reviewState: null,
+  hasConflicts: null,
+  isBehind: null,
+  isInMergeQueue: null,
+});
+
 export interface MoveResponse {
   readonly message?: string;
   readonly error?: string;

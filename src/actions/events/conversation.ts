@@ -19,6 +19,7 @@ import {
   type AwaitedReaction,
   type Conversation,
 } from "../../store/events/conversations.ts";
+import { recordPullChanged } from "../../store/forge/branch-snapshots.ts";
 import { recordEvents, type Actor } from "../../store/events/timeline.ts";
 import { markedComment, storedBody } from "../comments/comment-mark.ts";
 import type { Deps } from "../deps.ts";
@@ -115,6 +116,7 @@ export async function handleReview(
   await transaction(deps.db, async (trx) => {
     if (conversation) await recordReview(trx, event, { conversation, actor }, isAsked);
     if (!card) return;
+    await recordPullChanged(trx, card.id, repository.id);
     await recordEvents(trx, [
       {
         cardId: card.id,

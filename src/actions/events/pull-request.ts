@@ -16,6 +16,7 @@ import {
   savePullRequest,
   type PullRequestRow,
 } from "../../store/forge/pull-requests.ts";
+import { recordPullChanged } from "../../store/forge/branch-snapshots.ts";
 import { recordMissingFeature, type Repository } from "../../store/forge/repositories.ts";
 import { findOpenOperation } from "../../store/ops/operations.ts";
 import { type EventKind } from "../../store/events/event-kinds.ts";
@@ -102,6 +103,7 @@ async function savePullRequestOf(
     eventAction: event.action,
     ...(shown && { ...rowOf(shown), eventAt: shown.updatedAt }),
   });
+  await recordPullChanged(trx, card.id, repository.id);
   if (isNew) await schedule(trx, JOBS.replayDeferred, { repositoryId: repository.id, number: event.number });
 }
 

@@ -18,6 +18,7 @@ import {
   type NewInboxItem,
 } from "../../store/inbox/stored-items.ts";
 import { findIntent } from "../../store/ops/intents.ts";
+import { recordTargetMoved } from "../../store/forge/branch-snapshots.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
@@ -35,14 +36,15 @@ const MAX_COMMITS = 20;
 const MAX_TITLE = 200;
 
 /**
- * Handles the part of a push that does not depend on whose branch it is: it may bring a hotfix to an
- * earlier target (a back-merge), or create a branch that blocked cards need.
+ * Handles the part of a push that does not depend on whose branch it is: cards may be compared with it,
+ * it may bring a hotfix to an earlier target (a back-merge), or create a branch that blocked cards need.
  */
 export async function handlePushToAnyBranch(
   { db }: Deps,
   { branchName, after }: Pushed,
   { id: repositoryId }: Repository,
 ): Promise<void> {
+  await recordTargetMoved(db, { repositoryId, branchName, sha: after });
   for (const cardId of await listCardsAwaitingBackMerge(db, repositoryId, branchName)) {
     await schedule(db, JOBS.backMerge, { cardId });
   }

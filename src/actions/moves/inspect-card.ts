@@ -12,6 +12,8 @@ import { listLinks, type Link } from "../../store/cards/links.ts";
 import { listBranchStarts } from "../../store/events/timeline.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
+import { inspectBranches } from "../inspect-branches.ts";
+import type { ShareReads } from "../live-reads.ts";
 import type { Transition } from "./start-move.ts";
 import { checkCommitGates, needsCommits } from "./check-gates.ts";
 import { intentKey, type CardPullRequest } from "./record-effects.ts";
@@ -20,6 +22,8 @@ import { intentKey, type CardPullRequest } from "./record-effects.ts";
 export interface InspectDeps {
   readonly db: Db;
   readonly forge: Pick<Forge, "inspect">;
+  /** Shares what GitHub says with other reads of the card. Absent for moves, which need what it says now. */
+  readonly share?: ShareReads;
 }
 
 /** The facts about a card's repositories, and the decision about its stage that follows from them. */
@@ -58,7 +62,7 @@ export async function inspectCards(
     })),
   );
   const comparisons = cards.flatMap(({ transition, links }) =>
-    links.flatMap((link) => comparisonsOf(link, transition)),
+    links.flatMap((link) => comparisonsOf(link, transition.card.id, targetsOf(transition))),
   );
   const found = await inspectComparisons(deps, comparisons, {
     includesCommits: transitions.some(needsCommits),
@@ -72,8 +76,27 @@ export async function inspectCards(
   );
 }
 
+/**
+ * Inspects a card for a preview: asks the same for each stage of the flow, so that the previews of all
+ * stages share one answer.
+ */
+export async function inspectForPreview(deps: InspectDeps, transition: Transition): Promise<Inspection> {
+  const { project, mover } = transition;
+  const links = await listLinks(deps.db, transition.card.id);
+  const stages = project.flow.stages.map((stage) => ({ ...transition, stage }));
+  const targets = distinct(stages.flatMap(targetsOf));
+  const comparisons = links.flatMap((link) => comparisonsOf(link, transition.card.id, targets));
+  const found = await inspectComparisons(deps, comparisons, {
+    includesCommits: mover !== undefined && stages.some(needsCommits),
+    includesRules: project.flow.stages.some(({ rule }) => rule.type === "merge"),
+  });
+  const repositories = links.map((link) => stateOf(link, transition, found));
+  return decideInspected(deps, transition, links, repositories);
+}
+
 /** A card's branch in one repository, compared with one of its targets. */
 interface Comparison {
+  readonly cardId: string;
   readonly link: Link;
   /** Null for the repository's default branch. */
   readonly targetBranch: string | null;
@@ -86,17 +109,17 @@ const targetIn = (transition: Transition): string | null => {
   return rule.type === "merge" ? rule.into : startTargetOf(transition);
 };
 
-/** With the target of the stage, and with the one that branches start from if that is another one. */
-const comparisonsOf = (link: Link, transition: Transition): Comparison[] =>
-  [...new Set([targetIn(transition), startTargetOf(transition)])].map((targetBranch) => ({
-    link,
-    targetBranch,
-  }));
+/** The target of the stage, and the one that branches start from if that is another one. */
+const targetsOf = (transition: Transition): (string | null)[] =>
+  distinct([targetIn(transition), startTargetOf(transition)]);
+
+const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
+
+const comparisonsOf = (link: Link, cardId: string, targets: readonly (string | null)[]): Comparison[] =>
+  targets.map((targetBranch) => ({ cardId, link, targetBranch }));
 
 function stateOf(link: Link, transition: Transition, found: Inspected): RepositoryState {
-  const [ofStage, ofStart] = comparisonsOf(link, transition).map(({ targetBranch }) =>
-    found.get(link)?.get(targetBranch),
-  );
+  const [ofStage, ofStart] = targetsOf(transition).map((target) => found.get(link)?.get(target));
   return {
     repositoryId: link.repository.id,
     fullName: link.repository.fullName,
@@ -152,16 +175,18 @@ async function inspectComparisons(
   comparisons: readonly Comparison[],
   options: Pick<InspectOptions, "includesCommits" | "includesRules">,
 ): Promise<Inspected> {
-  const asked = comparisons.flatMap(({ link, targetBranch }) => {
+  const asked = comparisons.flatMap(({ cardId, link, targetBranch }) => {
     const { forgeRef: repository } = link.repository;
-    return repository ? [{ link, question: { repository, branchName: link.branchName, targetBranch } }] : [];
+    const question = repository && { repository, branchName: link.branchName, targetBranch };
+    return question ? [{ cardId, repositoryId: link.repository.id, link, question }] : [];
   });
   const inspected = new Map<Link, Map<string | null, BranchInspection>>();
   if (asked.length === 0) return inspected;
-  const found = await deps.forge.inspect(
-    asked.map(({ question }) => question),
-    options,
-  );
+  // Taking the method frees the place of the call (http/call-scheduler.ts), also if another one asks.
+  const forge = { inspect: deps.forge.inspect.bind(deps.forge) };
+  const ask = (): Promise<BranchInspection[]> => inspectBranches({ ...deps, forge }, asked, options);
+  const questions = asked.map(({ question }) => question);
+  const found = await (deps.share ? deps.share("inspect", [questions, options], ask) : ask());
   for (const [at, { link, question }] of asked.entries()) {
     const byTarget = inspected.get(link) ?? new Map<string | null, BranchInspection>();
     inspected.set(link, byTarget.set(question.targetBranch, found[at]!));

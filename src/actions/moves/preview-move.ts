@@ -7,11 +7,11 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import { noSuchStage } from "./may-enter.ts";
-import { forgeAbout } from "../live-reads.ts";
+import { readsAbout } from "../live-reads.ts";
 import type { Deps } from "../deps.ts";
 import { checkGates, type Mover } from "./check-gates.ts";
 import type { Transition } from "./start-move.ts";
-import { inspectCard, type InspectDeps } from "./inspect-card.ts";
+import { inspectForPreview, type InspectDeps } from "./inspect-card.ts";
 
 /** `unknown` while GitHub computes mergeability, or if the move must write before that is known. */
 export const CERTAINTIES = ["certain", "likely", "unknown"] as const;
@@ -63,7 +63,7 @@ export async function previewMove(
   const requiredRole = roleToEnter(stage);
   const roles = { requiredRole, heldRole };
   const preview = await previewEntry(
-    { db: deps.db, forge: await forgeAbout(deps, card) },
+    { db: deps.db, forge: deps.forge, share: await readsAbout(deps, card) },
     { card, project, stage, mover },
   );
   return mayAct(heldRole, requiredRole)
@@ -82,7 +82,7 @@ async function previewEntry(
   if (!needsGit(card.stageId, stage, await countLinks(deps.db, card.id)))
     return { ...withoutGit, wouldMove: true, reasons: [] };
   const waiting = stage.rule.type === "merge" ? { armedWith: null } : undefined;
-  const { question, decision } = await inspectCard(deps, { ...transition, waiting });
+  const { question, decision } = await inspectForPreview(deps, { ...transition, waiting });
   return { ...previewOf(decide({ ...question, waiting: null })), whenReady: previewWaiting(decision) };
 }
 

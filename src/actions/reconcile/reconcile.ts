@@ -17,6 +17,7 @@ import {
   type KnownBranch,
 } from "../../store/ops/reconciling.ts";
 import type { Deps } from "../deps.ts";
+import { inspectBranches } from "../inspect-branches.ts";
 import { foundEvents, type ShownBranch, type InspectionTime } from "../events/found-events.ts";
 import { handleEvent } from "../events/handle-event.ts";
 import { recordBranchCreated } from "../moves/record-effects.ts";
@@ -147,12 +148,12 @@ async function reconcileOrganization(
 async function compare(deps: Deps, branches: readonly KnownBranch[], minAgeMs: number): Promise<void> {
   const now = Date.parse(await readClock(deps.db));
   const [askedAt, changedBefore] = [new Date(now).toISOString(), new Date(now - minAgeMs).toISOString()];
-  const questions = branches.map(({ forgeRef, branchName }) => ({
-    repository: forgeRef,
-    branchName,
-    targetBranch: null,
+  const questions = branches.map(({ cardId, repositoryId, forgeRef: repository, branchName }) => ({
+    cardId,
+    repositoryId,
+    question: { repository, branchName, targetBranch: null },
   }));
-  const inspections = await deps.forge.inspect(questions, {
+  const inspections = await inspectBranches(deps, questions, {
     maxPullRequests: PULL_REQUESTS,
     includesConversation: true,
     isPartial: true,

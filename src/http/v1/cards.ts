@@ -31,11 +31,24 @@ const cardRepository = z
   .object({
     fullName: z.string(),
     branchName: z.string().nullable().meta({ description: "The card's branch; null before it is created" }),
+    headSha: z.string().nullable().meta({ description: "Its newest commit; null if it does not exist" }),
     prNumber: z.int().nullable(),
     prState: z.enum(["draft", "open", "merged", "closed"]).nullable(),
+    targetBranch: z.string().nullable().meta({ description: "What the pull request merges into" }),
     checksState,
+    reviewState: z.enum(["approved", "changes_requested", "review_required"]).nullable(),
+    hasConflicts: z.boolean().nullable(),
+    isBehind: z
+      .boolean()
+      .nullable()
+      .meta({ description: "Whether the target has commits that the branch lacks" }),
+    isInMergeQueue: z.boolean().nullable(),
   })
-  .meta({ id: "CardRepository" });
+  .meta({
+    id: "CardRepository",
+    description:
+      "The branch and its newest pull request, as webhooks and GitHub's last answer show them. `reviewState`, `hasConflicts`, `isBehind` and `isInMergeQueue` are of an open pull request, and null if unknown: at most a minute after a change",
+  });
 
 const armed = z
   .object({

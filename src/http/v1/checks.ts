@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { forgeAbout } from "../../actions/live-reads.ts";
+import { readsAbout } from "../../actions/live-reads.ts";
 import type { PullRequestQuestion } from "../../forge/pull-requests.ts";
 import type { QuestionResult } from "../../forge/values.ts";
 import { listOpenPullRequests, type OpenPullRequest } from "../../store/forge/pull-requests.ts";
@@ -90,9 +90,11 @@ export const checkRoutes: readonly Route[] = [
     responses: { 200: { description: "Sorted by repository name", schema: z.array(checksEntry) } },
     handle: async (deps, { board, params }) => {
       const card = await cardOf(deps.db, board, params);
-      const forge = await forgeAbout(deps, card);
+      const share = await readsAbout(deps, card);
       const pulls = await listOpenPullRequests(deps.db, card.id);
-      const results = await askLive((questions) => forge.checks(questions), pulls);
+      // Taking the method frees the call's place (http/call-scheduler.ts), also if another call asks.
+      const ask = deps.forge.checks.bind(deps.forge);
+      const results = await askLive((questions) => share("checks", questions, () => ask(questions)), pulls);
       return pulls.map(({ fullName, branchName }, index) => {
         const { value: runs, error } = results[index]!;
         return { repository: fullName, branchName, runs, error };
@@ -108,9 +110,11 @@ export const checkRoutes: readonly Route[] = [
     responses: { 200: { description: "Sorted by repository name", schema: z.array(reviewsEntry) } },
     handle: async (deps, { board, params }) => {
       const card = await cardOf(deps.db, board, params);
-      const forge = await forgeAbout(deps, card);
+      const share = await readsAbout(deps, card);
       const pulls = await listOpenPullRequests(deps.db, card.id);
-      const results = await askLive((questions) => forge.reviews(questions), pulls);
+      // Taking the method frees the call's place (http/call-scheduler.ts), also if another call asks.
+      const ask = deps.forge.reviews.bind(deps.forge);
+      const results = await askLive((questions) => share("reviews", questions, () => ask(questions)), pulls);
       return pulls.map(({ fullName, number }, index) => {
         const { value: reviews, error } = results[index]!;
         return { repository: fullName, prNumber: number, reviews, error };

@@ -1,5 +1,6 @@
 import { isoTime } from "../db/connect.ts";
 import { CHECKS_PRECEDENCE } from "../../flow/checks.ts";
+import { HAS_SAME_PULL, HAS_SAME_TIPS } from "../forge/branch-snapshots.ts";
 import { userJsonSql } from "../tenancy/users.ts";
 import { CARD_ARMED } from "./armed-moves.ts";
 import { CARD_CLAIM } from "./claim-columns.ts";
@@ -25,17 +26,23 @@ export const IS_ABOUT_BRANCH = `(
 const REPOSITORIES = `
   coalesce((
     select json_agg(json_build_object(
-             'fullName', r.full_name, 'branchName', cr.branch_name,
-             'prNumber', pr.number, 'prState', pr.state,
+             'fullName', r.full_name, 'branchName', cr.branch_name, 'headSha', cr.head_sha,
+             'prNumber', pr.number, 'prState', pr.state, 'targetBranch', pr.target_branch,
+             'reviewState', case when ${HAS_SAME_PULL} and s.pr_number = pr.number then s.review_decision end,
+             'hasConflicts', case when ${HAS_SAME_TIPS} and s.pr_number = pr.number then s.mergeable = 'conflicting' end,
+             'isBehind', case when ${HAS_SAME_TIPS} then s.behind_by > 0 end,
+             'isInMergeQueue', case when ${HAS_SAME_PULL} and s.pr_number = pr.number then s.is_in_merge_queue end,
              'checksState', (select ${CHECKS_STATE} from check_reports k
                               where k.repository_id = cr.repository_id and k.sha = cr.head_sha
                                 and cr.project_id is not null and ${IS_ABOUT_BRANCH}))
            order by r.full_name)
       from card_repositories cr
       join repositories r on r.id = cr.repository_id
-      left join lateral (select p.number, p.state from pull_requests p
+      left join lateral (select p.number, p.state, p.target_branch from pull_requests p
                           where p.card_id = cr.card_id and p.repository_id = cr.repository_id
                           order by p.state in ('draft', 'open') desc, p.number desc limit 1) pr on true
+      left join branch_snapshots s on s.card_id = cr.card_id and s.repository_id = cr.repository_id
+                                  and s.target_branch = pr.target_branch and pr.state in ('draft', 'open')
      where cr.card_id = c.id), '[]')`;
 
 const PARENT_NUMBER =

@@ -1,6 +1,6 @@
 import type { RepositoryRef } from "../../forge/values.ts";
 import { firstValue, rows, type Db } from "../db/connect.ts";
-import { READS_LAG } from "../forge/pull-requests.ts";
+import { READS_LAG } from "../forge/reads-lag.ts";
 import { REF, hasUsableLink } from "../forge/repositories.ts";
 
 /** A comment whose copy on a pull request is missing or stale. */

@@ -1,10 +1,8 @@
 import type { RepositoryRef } from "../../forge/values.ts";
 import { CARD_HEAD, type CardHead } from "../cards/cards.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { READS_LAG } from "./reads-lag.ts";
 import { REF, hasUsableLink } from "./repositories.ts";
-
-/** SQL for how long GitHub may return older state after a change. */
-export const READS_LAG = "interval '1 minute'";
 
 export interface LinkedPullRequest {
   readonly number: number;

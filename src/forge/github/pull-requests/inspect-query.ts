@@ -208,7 +208,10 @@ const rules = {
     })
     .nullish(),
 };
-const target = tip.extend({ ...rules, compare: z.looseObject({ aheadBy: z.number(), commits }).nullish() });
+const target = tip.extend({
+  ...rules,
+  compare: z.looseObject({ aheadBy: z.number(), behindBy: z.number().nullish(), commits }).nullish(),
+});
 
 const pull = z.looseObject({
   id: z.string(),
@@ -268,7 +271,7 @@ export const inspection = ({
     const branch = declare("b", "String!", branchName);
     const head = declare("q", "String!", `refs/heads/${branchName}`);
     const fields = `...Where
-      target: ${target} { ...Tip${includesRules ? " ...Rules" : ""} compare(headRef: ${branch}) { aheadBy${includesCommits ? " ...Commits" : ""} } }
+      target: ${target} { ...Tip${includesRules ? " ...Rules" : ""} compare(headRef: ${branch}) { aheadBy behindBy${includesCommits ? " ...Commits" : ""} } }
       head: ref(qualifiedName: ${head}) { ...Tip${includesConversation ? " ...Newest" : ""} }
       pullRequests(headRefName: ${branch}, first: ${maxPullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
         nodes { ...Pull }

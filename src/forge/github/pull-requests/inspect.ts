@@ -78,6 +78,7 @@ async function toBranchInspection(
     },
     headSha: response.head?.target?.oid ?? null,
     aheadBy: response.head ? (response.target?.compare?.aheadBy ?? null) : null,
+    behindBy: response.head ? (response.target?.compare?.behindBy ?? null) : null,
     commits: commitsOf(response),
     pullRequests: read.flatMap((pull) => (isRefusal(pull) ? [] : [pull])),
     ...(required && { requiredChecks: [...new Set(required.map(({ name }) => name))] }),
