@@ -134,6 +134,9 @@ function consoleOf(
   };
 }
 
+/** What runs outside a call to the API has no place among the calls. */
+const hasNoPlace = (): void => {};
+
 /** Connects, migrates, starts the job worker and listens. `stop` ends all of them. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { databaseUrl, github, log } = options;
@@ -170,7 +173,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const { claimsPerCredential = DEFAULT_CLAIMS_PER_CREDENTIAL } = options;
     const liveReads = createLiveReads();
     const running = { boards, liveReads, feed, webhookClient, claimsPerCredential };
-    const deps: Deps = { db, forge, log, metrics, ...running, instanceId, newId };
+    const deps: Deps = { db, forge, log, metrics, ...running, leavePlace: hasNoPlace, instanceId, newId };
     const sender = createWebhookSender(deps, options.webhooks);
     if (options.isAlone) {
       await deleteOtherInstances(db, deps.instanceId);

@@ -1,12 +1,5 @@
-import type { Forge } from "../forge/forge.ts";
-import { ForgeUnavailable, type RepositoryRef } from "../forge/values.ts";
-import {
-  addCalls,
-  recordAttempt,
-  type AttemptOutcome,
-  type AttemptRow,
-  type ForgeCall,
-} from "../store/audit/attempts.ts";
+import type { ForgeWrite } from "../forge/forge.ts";
+import { addCalls, recordAttempt, type AttemptOutcome, type AttemptRow } from "../store/audit/attempts.ts";
 import type { Db } from "../store/db/connect.ts";
 import { forAttempt } from "../store/db/transaction.ts";
 import type { Deps } from "./deps.ts";
@@ -19,7 +12,7 @@ export class Attempt {
   /** Null until the board is known. */
   workspaceId: string | null = null;
   readonly #row: Omit<AttemptRow, "userId" | "workspaceId" | "calls">;
-  readonly #calls: ForgeCall[] = [];
+  readonly #calls: ForgeWrite[] = [];
   #isBegun = false;
 
   constructor(row: Omit<AttemptRow, "userId" | "workspaceId" | "calls">) {
@@ -66,10 +59,10 @@ export class Attempt {
   }
 }
 
-const instrumented = (deps: Deps, attemptId: string, calls: ForgeCall[]): Deps => ({
+const instrumented = (deps: Deps, attemptId: string, calls: ForgeWrite[]): Deps => ({
   ...deps,
   db: forAttempt(deps.db, attemptId),
-  forge: recordCalls(deps.forge, calls),
+  forge: deps.forge.with({ onWrite: (write) => calls.push(write) }),
 });
 
 /**
@@ -82,82 +75,10 @@ export async function continueAttempt<T>(
   run: (deps: Deps) => Promise<T>,
 ): Promise<T> {
   if (attemptId === null) return run(deps);
-  const calls: ForgeCall[] = [];
+  const calls: ForgeWrite[] = [];
   try {
     return await run(instrumented(deps, attemptId, calls));
   } finally {
     if (calls.length > 0) await addCalls(deps.db, attemptId, calls);
   }
-}
-
-/** The methods of `Forge` that write. */
-const WRITES: ReadonlySet<string> = new Set<keyof Forge>([
-  "createBranch",
-  "openPullRequest",
-  "closePullRequest",
-  "markReady",
-  "merge",
-  "approve",
-  "comment",
-  "editComment",
-  "deleteBranch",
-  "preparePick",
-  "applyPick",
-  "discardPick",
-  "moveBranch",
-  "tagBranchTip",
-  "createTags",
-  "createTag",
-  "publishRelease",
-]);
-
-type Method = (...args: unknown[]) => unknown;
-
-/** Wraps the forge, so that each write is added to `calls`. */
-function recordCalls(forge: Forge, calls: ForgeCall[]): Forge {
-  return new Proxy(forge, {
-    get: (target, name) => {
-      const value = Reflect.get(target, name) as unknown;
-      if (name === "withWriteGuard")
-        return (mayWrite: () => Promise<boolean>) => recordCalls(target.withWriteGuard(mayWrite), calls);
-      if (typeof name !== "string" || !WRITES.has(name)) return value;
-      return async (...args: unknown[]) => {
-        const record = (result: string, response?: unknown): void => {
-          calls.push({ method: name, ref: refOf(args, response), result });
-        };
-        try {
-          const response = await (value as Method).apply(target, args);
-          record(resultOf(response), response);
-          return response;
-        } catch (error) {
-          record(error instanceof ForgeUnavailable ? "unavailable" : "error");
-          throw error;
-        }
-      };
-    },
-  });
-}
-
-interface Outcome {
-  readonly ok?: boolean;
-  readonly refusal?: { readonly reason: string };
-  readonly value?: { readonly number?: number };
-}
-
-const resultOf = (response: unknown): string =>
-  response === false || (response as Outcome | null)?.ok === false
-    ? ((response as Outcome).refusal?.reason ?? "refused")
-    : "ok";
-
-/** `acme/web`, or `acme/web#12` if the arguments or the response name a pull request. */
-function refOf([first, order]: readonly unknown[], response: unknown): string {
-  const repositories = (Array.isArray(first) ? first : [first]) as readonly (
-    | RepositoryRef
-    | { readonly repository: RepositoryRef }
-  )[];
-  const names = repositories.map((each) => ("repository" in each ? each.repository.fullName : each.fullName));
-  const number =
-    (order as { readonly number?: number } | null | undefined)?.number ??
-    (response as Outcome | null | undefined)?.value?.number;
-  return `${names.join(" ")}${number === undefined ? "" : `#${number}`}`;
 }

@@ -7,5 +7,5 @@ import type { Deps } from "./deps.ts";
  */
 export const depsGuardedByLink = (deps: Deps, cardId: string, repositoryId: string): Deps => ({
   ...deps,
-  forge: deps.forge.withWriteGuard(() => isLinkUsable(deps.db, cardId, repositoryId)),
+  forge: deps.forge.with({ mayWrite: () => isLinkUsable(deps.db, cardId, repositoryId) }),
 });

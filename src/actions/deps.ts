@@ -19,6 +19,8 @@ export interface Deps {
   readonly boards: CachedBoards;
   /** What GitHub said lately about cards. */
   readonly liveReads: LiveReads;
+  /** Frees the place of this call among those that run, before it waits for another server. */
+  readonly leavePlace: () => void;
   /** Identifies this process as the owner of what it runs. */
   readonly instanceId: string;
   /** Claims that a credential may hold at a time. */

@@ -53,9 +53,17 @@ export type ShareReads = <T>(name: string, asked: unknown, ask: () => Promise<T>
 
 /** For the GET routes about a card. */
 export async function readsAbout(
-  { db, liveReads }: { readonly db: Db; readonly liveReads: LiveReads },
+  {
+    db,
+    liveReads,
+    leavePlace,
+  }: { readonly db: Db; readonly liveReads: LiveReads; readonly leavePlace: () => void },
   { id: cardId }: { readonly id: string },
 ): Promise<ShareReads> {
   const stamp = await readCardStamp(db, cardId);
-  return (name, asked, ask) => liveReads.ask(`${cardId} ${name} ${JSON.stringify(asked)}`, stamp, ask);
+  return (name, asked, ask) => {
+    // Who waits for the answer to another call also waits for GitHub.
+    leavePlace();
+    return liveReads.ask(`${cardId} ${name} ${JSON.stringify(asked)}`, stamp, ask);
+  };
 }

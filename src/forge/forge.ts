@@ -29,6 +29,33 @@ import type {
 import type { ReleaseForge } from "./releasing.ts";
 import type { ApprovalOrder, Approved, PersonToken } from "./sign-in.ts";
 
+/** For whom the forge is called. It reaches the function that performs a call. */
+export interface CallContext {
+  /** Called before each call, which may wait for minutes. */
+  readonly beforeCall?: () => void;
+  /**
+   * Asked directly before a write is sent, because it may wait for its turn for many seconds. If it
+   * returns false, the write throws `ForgeUnavailable` instead.
+   */
+  readonly mayWrite?: () => Promise<boolean>;
+  /** Called after each write. */
+  readonly onWrite?: (write: ForgeWrite) => void;
+  /**
+   * For optional reads, such as those of GET routes: they leave a reserve of the forge's limits to
+   * moves, and throw `ForgeLimited` when only the reserve is left.
+   */
+  readonly leavesReserve?: boolean;
+}
+
+/** A write, without its texts. */
+export interface ForgeWrite {
+  /** Such as `PUT /pulls/{pull_number}/merge`, or the name of a GraphQL mutation. */
+  readonly method: string;
+  /** `acme/web`, or `acme/web#12` for a pull request; several names for several repositories. */
+  readonly ref: string;
+  readonly result: "ok" | "refused" | "unavailable" | "error";
+}
+
 /**
  * The port: all that Trunkline reads from a forge and writes to it. The adapter is `forge/github`.
  *
@@ -38,16 +65,8 @@ import type { ApprovalOrder, Approved, PersonToken } from "./sign-in.ts";
  * returned in the order asked.
  */
 export interface Forge extends ReleaseForge {
-  /**
-   * The same forge, which asks `mayWrite` directly before it sends a write: a write may wait for its
-   * turn for many seconds. Throws `ForgeUnavailable` instead of sending when it returns false.
-   */
-  withWriteGuard(mayWrite: () => Promise<boolean>): Forge;
-  /**
-   * The same forge for optional reads, such as those of GET routes. They leave a reserve of the
-   * forge's limits to moves, and throw `ForgeLimited` when only the reserve is left.
-   */
-  withReserve(): Forge;
+  /** The same forge for calls with this context; what it does not name stays as it was. */
+  with(context: CallContext): Forge;
   /** Cached after the first response. */
   identity(): Promise<ForgeIdentity>;
   /** Succeeds only with a valid App id and key. */

@@ -86,19 +86,6 @@ export class CallScheduler {
     this.#startNext();
   }
 
-  /**
-   * Wraps a client of GitHub or of webhook receivers for one call. Its first use frees the call's
-   * place, because that may take minutes and needs no connection.
-   */
-  outside<Target extends object>(call: object, target: Target): Target {
-    return new Proxy(target, {
-      get: (all, name) => {
-        this.leave(call);
-        return Reflect.get(all, name) as unknown;
-      },
-    });
-  }
-
   #mayRun({ running }: BoardCalls): boolean {
     return this.#running < this.#limits.running && running < this.#limits.boardRunning;
   }

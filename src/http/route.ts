@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import type { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import type { Role } from "../flow/roles.ts";
+import type { CallContext } from "../forge/forge.ts";
 import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
 import { RenderedResponse } from "../store/cards/cached-boards.ts";
 import { boardOf, requireRole, WORKSPACE_HEADER } from "./resolve.ts";
@@ -158,8 +159,7 @@ export function readRoute<Params extends MaybeObject = undefined, Query extends 
       exchange.requireNoBody();
       const params = validPathParams(rest.params, exchange) as Output<Params>;
       const query = validateQuery(rest.query, exchange.query) as Output<Query>;
-      const reading = { ...deps, forge: deps.forge.withReserve() };
-      const scheduled = await schedule(reading, response, board);
+      const scheduled = await schedule(deps, response, board, { leavesReserve: true });
       if (!confirmsCredential) await cached.readAndConfirm(deps.db);
       return handle(scheduled, { credential, cachedCredential: cached, board, params, query }, exchange);
     });
@@ -205,17 +205,19 @@ export function streamRoute<Query extends MaybeObject = undefined>(
 }
 
 /**
- * Waits until a call of `board` may run. The call gives up its place at its first request to the
- * forge or to a webhook receiver.
+ * Waits until a call of `board` may run. It gives up its place before it calls GitHub or a webhook
+ * receiver, because that may take minutes and needs no connection.
  */
-export async function schedule(deps: Deps, response: Response, { workspaceId }: BoardRole): Promise<Deps> {
+export async function schedule(
+  deps: Deps,
+  response: Response,
+  { workspaceId }: BoardRole,
+  context: Pick<CallContext, "leavesReserve"> = {},
+): Promise<Deps> {
   const { schedule: scheduler } = response.locals.limiter;
   await scheduler.enter(response, workspaceId);
-  return {
-    ...deps,
-    forge: scheduler.outside(response, deps.forge),
-    webhookClient: scheduler.outside(response, deps.webhookClient),
-  };
+  const leavePlace = (): void => scheduler.leave(response);
+  return { ...deps, leavePlace, forge: deps.forge.with({ ...context, beforeCall: leavePlace }) };
 }
 
 /** A route whose response is one JSON document. */

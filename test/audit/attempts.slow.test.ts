@@ -149,7 +149,9 @@ describe("an attempt leaves one row", () => {
     );
     expect(status).toBe(200);
     const { calls, events } = await attemptOf(userAgent, 2);
-    expect(calls).toEqual([{ method: "merge", ref: `${board.owner}/web#1`, result: "ok" }]);
+    expect(calls).toEqual([
+      { method: "PUT /pulls/{pull_number}/merge-async", ref: `${board.owner}/web#1`, result: "ok" },
+    ]);
     const kinds = await board.db("events").where({ workspace_id: board.workspaceId }).whereIn("seq", events);
     expect(kinds.map(({ kind }: { kind: string }) => kind).toSorted()).toEqual([
       "pull_request_merged",

@@ -61,7 +61,11 @@ async function attemptsOf({ board, number, userAgents }: Story) {
   );
 }
 
-const merge = (owner: string) => ({ method: "merge", ref: `${owner}/web#1`, result: "ok" });
+const merge = (owner: string) => ({
+  method: "PUT /pulls/{pull_number}/merge-async",
+  ref: `${owner}/web#1`,
+  result: "ok",
+});
 
 it.each(["before", "after"])(
   "a process killed %s a merge leaves one row for the call and one for each retry",

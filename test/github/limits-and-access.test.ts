@@ -52,7 +52,7 @@ describe("a rate limit of GitHub", () => {
       "x-ratelimit-reset": String(reset),
       "x-ratelimit-resource": "core",
     });
-    const optional = github.forge.withReserve();
+    const optional = github.forge.with({ leavesReserve: true });
     github.on("GET", REF, 200, ref, remaining(1_000));
     expect(await optional.branchHead(WEB, "main")).toBe(SHA);
     github.on("GET", REF, 200, ref, remaining(999));
@@ -71,7 +71,7 @@ describe("a rate limit of GitHub", () => {
   });
 
   test("per minute is not reached by reads of GET routes: after a burst, five per second are sent", async () => {
-    const optional = github.forge.withReserve();
+    const optional = github.forge.with({ leavesReserve: true });
     for (let nth = 0; nth < 202; nth++) github.on("GET", REF, 200, ref);
     for (let nth = 0; nth < 200; nth++) await optional.branchHead(WEB, "main");
     expect(await failure(optional.branchHead(WEB, "main"))).toMatchObject({ retryAfter: 1 });

@@ -144,7 +144,7 @@ describe("the permission for a write", () => {
     // From now on it has a token.
     github.on("POST", REFS, 201, made);
     await create(github);
-    const permitted = github.forge.withWriteGuard(() => Promise.resolve(checked.push("asked") > 0));
+    const permitted = github.forge.with({ mayWrite: () => Promise.resolve(checked.push("asked") > 0) });
     await otherLimits.record("7", { seconds: 900, byWrite: true });
     await failsLimited(permitted.createBranch(WEB, "x", SHA));
     expect(checked).toEqual([]);
@@ -158,14 +158,14 @@ describe("the permission for a write", () => {
     const reported: string[] = [];
     const onUnavailable = (_: number, reason: string) => Promise.resolve(void reported.push(reason));
     const at = openGitHubDouble({ sharedLimits: limits, onUnavailable });
-    const permitted = at.forge.withWriteGuard(() => Promise.resolve(false));
+    const permitted = at.forge.with({ mayWrite: () => Promise.resolve(false) });
     await expect(permitted.createBranch(WEB, "x", SHA)).rejects.toThrow("permission for this write ended");
     expect([at.requests, reported]).toEqual([[], []]);
     at.done();
   });
 
   test("that could not be read fails with the error of the database", async () => {
-    const permitted = github.forge.withWriteGuard(() => Promise.reject(new Error("no database")));
+    const permitted = github.forge.with({ mayWrite: () => Promise.reject(new Error("no database")) });
     await expect(permitted.createBranch(WEB, "x", SHA)).rejects.toThrow(/^no database$/);
     expect(github.requests).toEqual([]);
   });

@@ -182,9 +182,7 @@ async function inspectComparisons(
   });
   const inspected = new Map<Link, Map<string | null, BranchInspection>>();
   if (asked.length === 0) return inspected;
-  // Taking the method frees the place of the call (http/call-scheduler.ts), also if another one asks.
-  const forge = { inspect: deps.forge.inspect.bind(deps.forge) };
-  const ask = (): Promise<BranchInspection[]> => inspectBranches({ ...deps, forge }, asked, options);
+  const ask = (): Promise<BranchInspection[]> => inspectBranches(deps, asked, options);
   const questions = asked.map(({ question }) => question);
   const found = await (deps.share ? deps.share("inspect", [questions, options], ask) : ask());
   for (const [at, { link, question }] of asked.entries()) {

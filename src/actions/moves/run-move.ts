@@ -66,7 +66,7 @@ async function inspectAndRun(
   const entryReasons = move.isResumed ? await checkGates(unguarded.db, { card, stage }, move) : [];
   const transition: Transition = { card, project, stage, headShas, mover: move, waiting, entryReasons };
   const isPermitted = (): Promise<boolean> => mayEnter(unguarded.db, move.actorId, transition);
-  const deps: Deps = { ...unguarded, forge: unguarded.forge.withWriteGuard(isPermitted) };
+  const deps: Deps = { ...unguarded, forge: unguarded.forge.with({ mayWrite: isPermitted }) };
   const until = performance.now() + MERGE_WAIT_MS;
   const context: MoveContext = { ...transition, actorId: move.actorId, operation: move };
   let inspection =

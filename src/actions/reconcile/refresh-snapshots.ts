@@ -48,7 +48,7 @@ async function refresh({ db, forge }: Deps, stale: readonly StaleBranch[]): Prom
     repositoryId,
     question: { repository, branchName, targetBranch },
   }));
-  await inspectBranches({ db, forge: forge.withReserve() }, asked, {
+  await inspectBranches({ db, forge: forge.with({ leavesReserve: true }) }, asked, {
     maxPullRequests: PULL_REQUESTS,
     isPartial: true,
   });

@@ -246,10 +246,10 @@ export async function runAndFinish<T>(
     const repositoryIds = (await listProjectRepositories(deps.db, project.id)).map(({ id }) => id);
     // The guard does not check the user while an action is undone. It stops the action after a
     // repository has left the project; the action is then resumed without that repository.
-    const forge = deps.forge.withWriteGuard(
-      async () =>
+    const forge = deps.forge.with({
+      mayWrite: async () =>
         (stop !== null || (await isAllowed())) && (await belongToProject(deps.db, project.id, repositoryIds)),
-    );
+    });
     const outcome = await run({ ...deps, forge }, { release: head, project, action, stop });
     return await transaction(deps.db, async (trx) => {
       const release = await lockOpenRelease(trx, head);

@@ -94,6 +94,7 @@ export async function pingWebhook(deps: Deps, write: Write, { id }: Webhook): Pr
   await write.commit();
   const [eventId, kind] = [`ping-${deps.newId()}`, "ping"];
   const event = { seq: 0, id: eventId, kind, at: new Date(), card: null, actor: null, data: {} };
+  deps.leavePlace();
   const sent = await sendEvent(deps.webhookClient, target, event);
   const { status, error, ms, response } = sent;
   const attempt = { webhookId: id, eventId, kind, status, error, ms, response };

@@ -109,7 +109,6 @@ function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
     }
     throw error;
   };
-  let reserving: Forge | undefined;
   const methods = Object.entries(forge) as [string, (...args: unknown[]) => Promise<unknown>][];
   const reporting = methods.map(([name, method]) => [
     name,
@@ -117,8 +116,7 @@ function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
   ]);
   return {
     ...(Object.fromEntries(reporting) as Forge),
-    withWriteGuard: (mayWrite) => reportingUnusable(forge.withWriteGuard(mayWrite), onUnavailable),
-    withReserve: () => (reserving ??= reportingUnusable(forge.withReserve(), onUnavailable)),
+    with: (context) => reportingUnusable(forge.with(context), onUnavailable),
   };
 }
 
@@ -127,11 +125,9 @@ function forgeOf(deps: RepositoryDeps): Forge {
   const on = (ref: RepositoryRef, withinMs?: number) => openRepository(deps, ref, withinMs);
   const forPick = (ref: RepositoryRef) => (commits: number) =>
     on(ref, PICK_WITHIN_MS + (commits - 1) * PICK_WITHIN_MS_PER_COMMIT);
-  let reserving: Forge | undefined;
 
   return {
-    withWriteGuard: (mayWrite) => forgeOf({ ...deps, client: client.withWriteGuard(mayWrite) }),
-    withReserve: () => (reserving ??= forgeOf({ ...deps, client: client.withReserve() })),
+    with: (context) => forgeOf({ ...deps, client: client.with(context) }),
     identity,
     app: () => readApp(client),
     webhook: () => readWebhook(client),
@@ -182,8 +178,10 @@ function forgeOf(deps: RepositoryDeps): Forge {
     discardPick: (ref, order, prepared) => discardPick(forPick(ref)(1), order, prepared),
     moveBranch: (ref, branchName, from, to) => asRefusal(moveBranch(on(ref), { branchName, from, to })),
     tagBranchTip: (ref, tag) => tagBranchTip(on(ref), tag),
-    createTags: async (tags) =>
-      tags[0] ? createTags(client.as(tags[0].repository.installationId), tags) : [],
+    createTags: async (tags) => {
+      const names = tags.map(({ repository }) => repository.fullName).join(" ");
+      return tags[0] ? createTags(client.as(tags[0].repository.installationId, undefined, names), tags) : [];
+    },
     createTag: (ref, tagName, sha) => asRefusal(createTag(on(ref), tagName, sha)),
     releaseUrl: (ref, tagName) => asUnavailable(readReleaseUrl(on(ref), tagName)),
     publishRelease: (ref, notes) => asRefusal(publishRelease(on(ref), notes)),

@@ -36,7 +36,7 @@ export function openRepository(
   withinMs?: number,
   account: Account = ref.installationId,
 ): GitHubRepository {
-  const caller = client.as(account, withinMs);
+  const caller = client.as(account, withinMs, ref.fullName);
   const { read, write } = callsById(caller, ref);
   return {
     ...deps,

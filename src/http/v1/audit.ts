@@ -118,7 +118,7 @@ export const auditRoutes: readonly Route[] = [
     path: "/v1/audit",
     summary: "Export the audit log",
     description:
-      "Each attempt to change something on the board, also a refused one, as a line of JSON, in the order of time: `id`, `at`, `actor`, `credential` (the client id of the API key), `action` (the route), `targets` (ids and numbers in the path, and the `id` and `number` of what it created), `outcome` (`status`, `problem`, `replay`), `address`, `userAgent`, `requestId`, `calls` (writes to GitHub), `events` (their `seq`) and `hash`. It has no bodies. A call without a board or with a refused key is in the operator's export only.",
+      "Each attempt to change something on the board, also a refused one, as a line of JSON, in the order of time: `id`, `at`, `actor`, `credential` (the client id of the API key), `action` (the route), `targets` (ids and numbers in the path, and the `id` and `number` of what it created), `outcome` (`status`, `problem`, `replay`), `address`, `userAgent`, `requestId`, `calls` (requests to GitHub that write, each with its `result`), `events` (their `seq`) and `hash`. It has no bodies. A call without a board or with a refused key is in the operator's export only.",
     tag: "Audit log",
     role: "maintainer",
     query,

@@ -92,9 +92,9 @@ export const checkRoutes: readonly Route[] = [
       const card = await cardOf(deps.db, board, params);
       const share = await readsAbout(deps, card);
       const pulls = await listOpenPullRequests(deps.db, card.id);
-      // Taking the method frees the call's place (http/call-scheduler.ts), also if another call asks.
-      const ask = deps.forge.checks.bind(deps.forge);
-      const results = await askLive((questions) => share("checks", questions, () => ask(questions)), pulls);
+      const ask = (questions: readonly PullRequestQuestion[]) =>
+        share("checks", questions, () => deps.forge.checks(questions));
+      const results = await askLive(ask, pulls);
       return pulls.map(({ fullName, branchName }, index) => {
         const { value: runs, error } = results[index]!;
         return { repository: fullName, branchName, runs, error };
@@ -112,9 +112,9 @@ export const checkRoutes: readonly Route[] = [
       const card = await cardOf(deps.db, board, params);
       const share = await readsAbout(deps, card);
       const pulls = await listOpenPullRequests(deps.db, card.id);
-      // Taking the method frees the call's place (http/call-scheduler.ts), also if another call asks.
-      const ask = deps.forge.reviews.bind(deps.forge);
-      const results = await askLive((questions) => share("reviews", questions, () => ask(questions)), pulls);
+      const ask = (questions: readonly PullRequestQuestion[]) =>
+        share("reviews", questions, () => deps.forge.reviews(questions));
+      const results = await askLive(ask, pulls);
       return pulls.map(({ fullName, number }, index) => {
         const { value: reviews, error } = results[index]!;
         return { repository: fullName, prNumber: number, reviews, error };

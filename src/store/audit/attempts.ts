@@ -1,15 +1,7 @@
+import type { ForgeWrite } from "../../forge/forge.ts";
 import { firstValue, isoTime, rows, type Db } from "../db/connect.ts";
 import { isAliveSql } from "../ops/instances.ts";
 import { userKindSql } from "../tenancy/users.ts";
-
-/** A writing call to GitHub, without its texts. */
-export interface ForgeCall {
-  readonly method: string;
-  /** `acme/web`, or `acme/web#12` for a pull request. */
-  readonly ref: string;
-  /** `ok`, the reason of a refusal, `unavailable`, or `error`. */
-  readonly result: string;
-}
 
 /** The end of an attempt. */
 export interface AttemptOutcome {
@@ -32,7 +24,7 @@ export interface AttemptRow {
   readonly address: string | null;
   readonly userAgent: string | null;
   readonly requestId: string | null;
-  readonly calls: readonly ForgeCall[];
+  readonly calls: readonly ForgeWrite[];
   /** The process that runs it; null for a command. */
   readonly holder: string | null;
 }
@@ -73,7 +65,7 @@ export async function recordAttempt(
 }
 
 /** Adds the calls of a job that continues an attempt, unless the row has ended. */
-export async function addCalls(db: Db, id: string, calls: readonly ForgeCall[]): Promise<void> {
+export async function addCalls(db: Db, id: string, calls: readonly ForgeWrite[]): Promise<void> {
   await rows(
     db,
     "update audit_log set forge_calls = forge_calls || cast(:calls as jsonb) where id = :id and ended_at is null",
@@ -116,7 +108,7 @@ export interface AuditEntry {
   readonly address: string | null;
   readonly userAgent: string | null;
   readonly requestId: string | null;
-  readonly calls: readonly ForgeCall[];
+  readonly calls: readonly ForgeWrite[];
   /** The numbers of the events that it caused, as long as the feed keeps them. */
   readonly events: readonly number[];
   /** Hexadecimal; null until the row is added to the chain. */

@@ -34,6 +34,7 @@ export function depsForChildProcess(db: Db, { apiUrl, app }: RunningForge): Deps
     webhookClient: createWebhookClient(),
     claimsPerCredential: DEFAULT_CLAIMS_PER_CREDENTIAL,
     instanceId: uuidv7(),
+    leavePlace: () => {},
     newId: uuidv7,
   };
 }

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
 import { firstCharacters } from "../../../flow/text.ts";
+import type { CallContext, ForgeWrite } from "../../forge.ts";
 import { ForgeUnavailable, type UnavailableReason } from "../../values.ts";
 import {
   type CallFacts,
@@ -56,23 +57,17 @@ export interface GitHubCaller {
 }
 
 export interface GitHubClient {
-  as(account: Account, withinMs?: number): GitHubCaller;
-  /** A client that sends a write only if `mayWrite` is true then, and else throws. */
-  withWriteGuard(mayWrite: MayWrite): GitHubClient;
-  /** A client that leaves the reserve of the limits. */
-  withReserve(): GitHubClient;
+  /** `about` has the names of the repositories. */
+  as(account: Account, withinMs?: number, about?: string): GitHubCaller;
+  /** A client for calls with this context; what it does not name stays as it was. */
+  with(context: CallContext): GitHubClient;
   /** Lets the next call as the installation use a new token. */
   forgetToken(installationId: number): Promise<void>;
 }
 
-export type MayWrite = () => Promise<boolean>;
-
 interface ClientDeps extends CallDeps, Pacing {
+  readonly context?: CallContext;
   readonly onRefused: OnRefused;
-  /** Absent: every write may be sent. */
-  readonly mayWrite?: MayWrite;
-  /** Whether calls leave the reserve of the limits. */
-  readonly leavesReserve?: boolean;
   readonly onUnavailable: OnUnavailable;
   readonly log: Logger;
 }
@@ -92,18 +87,36 @@ export function createClient(
   known: ReducedDocuments = createReducedDocuments(deps.clock),
 ): GitHubClient {
   return {
-    as(account, withinMs = CALL_WITHIN_MS) {
+    as(account, withinMs = CALL_WITHIN_MS, about = "") {
       const deadline = deps.clock.now() + withinMs;
       const rest =
         (isWrite: boolean) =>
         (template: string, parameters: CallParameters = {}) => {
           const [method = "GET", route = ""] = template.split(" ");
-          return perform(deps, { account, deadline, kind: "rest", isWrite, method, route, parameters });
+          return perform(deps, {
+            account,
+            about,
+            deadline,
+            kind: "rest",
+            isWrite,
+            method,
+            route,
+            parameters,
+          });
         };
       const graphql = (isWrite: boolean) => (query: string, variables: CallParameters) => {
         const [, method = "query", route = ""] = /^\s*(query|mutation)\s+(\w+)/.exec(query) ?? [];
         const parameters = { query, ...variables };
-        return perform(deps, { account, deadline, kind: "graphql", isWrite, method, route, parameters });
+        return perform(deps, {
+          account,
+          about,
+          deadline,
+          kind: "graphql",
+          isWrite,
+          method,
+          route,
+          parameters,
+        });
       };
       const query = async (document: string, variables: CallParameters): Promise<GitHubResponse> => {
         for (let sent = known.get(document); ;) {
@@ -118,8 +131,7 @@ export function createClient(
       };
       return { read: rest(false), write: rest(true), query, mutate: graphql(true) };
     },
-    withWriteGuard: (mayWrite) => createClient({ ...deps, mayWrite }, known),
-    withReserve: () => createClient({ ...deps, leavesReserve: true }, known),
+    with: (context) => createClient({ ...deps, context: { ...deps.context, ...context } }, known),
     forgetToken: (installationId) => deps.octokits.forgetToken(installationId),
   };
 }
@@ -143,12 +155,21 @@ export function unexpectedResponse(response: GitHubResponse, at = ""): UnknownOu
   });
 }
 
+/** Every call to GitHub. What the context asks for happens here. */
 async function perform(deps: ClientDeps, call: GitHubCall): Promise<GitHubResponse> {
+  const { beforeCall, onWrite } = deps.context ?? {};
+  beforeCall?.();
+  const record = (result: ForgeWrite["result"]): void => {
+    if (call.isWrite) onWrite?.({ ...namesOf(call), result });
+  };
   try {
-    return await attempt(deps, call);
+    const response = await attempt(deps, call);
+    record(isRefused(response) ? "refused" : "ok");
+    return response;
   } catch (error) {
-    const isRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
-    if (isRefused && typeof call.account === "number") {
+    record(error instanceof ForgeUnavailable ? "unavailable" : "error");
+    const isAccessRefused = error instanceof InstallationRefused || error instanceof CredentialsRefused;
+    if (isAccessRefused && typeof call.account === "number") {
       await deps.onRefused(call.account, error.message);
     }
     if (isOutage(error) && typeof call.account === "number") {
@@ -158,6 +179,21 @@ async function perform(deps: ClientDeps, call: GitHubCall): Promise<GitHubRespon
   }
 }
 
+/** The repository in a route: by id, or by name. */
+const OF_REPOSITORY = /^\/(repositories\/\{repository_id\}|repos\/\{owner\}\/\{repo\})/;
+
+function namesOf({ kind, method, route, about, parameters }: GitHubCall): Pick<ForgeWrite, "method" | "ref"> {
+  const number = parameters["pull_number"] ?? parameters["issue_number"];
+  return {
+    method: kind === "graphql" ? route : `${method} ${route.replace(OF_REPOSITORY, "")}`,
+    ref: typeof number === "number" ? `${about}#${number}` : about,
+  };
+}
+
+/** GraphQL reports a refusal with status 200. */
+const isRefused = ({ status, body }: GitHubResponse): boolean =>
+  status >= 400 || (Object(body) as { readonly errors?: unknown }).errors !== undefined;
+
 /**
  * Whether GitHub did not respond. `limits` records limits. A response that cannot be used may be asked
  * for in another way, so `reportingUnusable` reports it.
@@ -166,7 +202,7 @@ const isOutage = (error: unknown): error is ForgeUnavailable =>
   error instanceof ForgeUnavailable && error.reason === "outage" && error.cause instanceof CallFailure;
 
 async function attempt(deps: ClientDeps, call: GitHubCall): Promise<GitHubResponse> {
-  if (deps.leavesReserve === true) deps.limits.takeOptional(String(call.account), call.kind);
+  if (deps.context?.leavesReserve === true) deps.limits.takeOptional(String(call.account), call.kind);
   await awaitTurn(deps, call);
   const progress = { isSent: false, isAbandoned: false, assertPermitted: () => assertPermitted(deps, call) };
   const sentAt = deps.clock.now();
@@ -182,7 +218,8 @@ async function attempt(deps: ClientDeps, call: GitHubCall): Promise<GitHubRespon
 }
 
 /** The permission may have ended while the write waited for its turn or a token. */
-async function assertPermitted({ mayWrite }: ClientDeps, { isWrite }: GitHubCall): Promise<void> {
+async function assertPermitted({ context }: ClientDeps, { isWrite }: GitHubCall): Promise<void> {
+  const { mayWrite } = context ?? {};
   if (!isWrite || mayWrite === undefined || (await checkBeforeSending(mayWrite()))) return;
   throw new ForgeUnavailable("The permission for this write ended before it was sent", { retryAfter: 1 });
 }

@@ -31,6 +31,8 @@ export type CallParameters = Readonly<Record<string, unknown>>;
 
 export interface GitHubCall {
   readonly account: Account;
+  /** The names of the repositories, for the audit log; empty for none. */
+  readonly about: string;
   /** By `MonotonicClock`. */
   readonly deadline: number;
   readonly kind: "rest" | "graphql";
