@@ -18,6 +18,10 @@ export const NODE_PREFIXES = {
   combinedStatus: "ST",
   rollup: "SCR",
   rule: "RRU",
+  ruleset: "RRS",
+  reviewThread: "PRRT",
+  workflow: "W",
+  workflowRun: "WFR",
   mergeQueue: "MQ",
   mergeQueueEntry: "MQE",
 } as const;

@@ -158,6 +158,16 @@ export interface ReviewRow {
   readonly updatedAt: string;
 }
 
+/** Comments on lines of a pull request, which somebody may mark as resolved. */
+export interface ReviewThreadRow {
+  readonly id: number;
+  readonly pullRequestId: number;
+  readonly path: string;
+  readonly startedById: number;
+  /** Null while it is unresolved. */
+  readonly resolvedById: number | null;
+}
+
 /** A comment in a pull request's conversation. */
 export interface CommentRow {
   readonly id: number;
@@ -198,7 +208,12 @@ export interface ProtectionRow {
   readonly requiredReviews: {
     readonly count: number;
     readonly dismissStaleReviews: boolean;
+    /** Absent in older data, like the next two. */
+    readonly requiresLastPushApproval?: boolean;
   } | null;
+  readonly requiresResolvedThreads?: boolean;
+  /** The App may ignore the protection when it merges. */
+  readonly appBypass?: boolean;
   readonly restrictions: { readonly userIds: readonly number[]; readonly appSlugs: readonly string[] } | null;
   readonly enforceAdmins: boolean;
   readonly requiredLinearHistory: boolean;
@@ -208,6 +223,31 @@ export interface ProtectionRow {
   readonly requiredSignatures: "classic" | "ruleset" | null;
   /** Merges must go through the merge queue; on GitHub this is a ruleset. */
   readonly mergeQueue: boolean;
+}
+
+/** A ruleset of a branch by its exact name. `ProtectionRow` has the merge queue and signatures. */
+export interface RulesetRow {
+  readonly id: number;
+  readonly repositoryId: number;
+  readonly name: string;
+  readonly branch: string;
+  /** With an `appId`, only reports of that App count. */
+  readonly requiredChecks: readonly { readonly context: string; readonly appId: number | null }[];
+  readonly requiredReviews: {
+    readonly count: number;
+    readonly requiresLastPushApproval: boolean;
+    readonly requiresResolvedThreads: boolean;
+  } | null;
+  /** Whether the App is on its bypass list. */
+  readonly appBypass: "always" | "pull_requests_only" | "never";
+}
+
+/** Who changed a branch last. */
+export interface BranchPushRow {
+  readonly id: number;
+  readonly repositoryId: number;
+  readonly branch: string;
+  readonly pusherId: number;
 }
 
 /** An asynchronous merge, requested with `merge-async`. */

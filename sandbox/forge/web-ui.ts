@@ -10,7 +10,16 @@ import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./actions/m
 import { revokeGrant } from "./oauth/grants.ts";
 import { protectionOf } from "./actions/protection.ts";
 import type { ForgeContext } from "./context.ts";
-import type { AccountRow, InstallationRow, Permissions, ProtectionRow, PullRequestRow } from "./rows.ts";
+import type {
+  AccountRow,
+  InstallationRow,
+  Permissions,
+  ProtectionRow,
+  PullRequestRow,
+  RulesetRow,
+} from "./rows.ts";
+import { setThreadResolved, startReviewThread } from "./actions/reviews.ts";
+import { rulesetsOf } from "./queries/rulesets.ts";
 import { accountByLogin, NotFound, repositoryByName } from "./world.ts";
 
 /** Actions of GitHub's web interface, with the events they emit. `by` is a login. */
@@ -38,12 +47,21 @@ export interface WebUi {
   /** Adds a ruleset with a merge queue. */
   setMergeQueue(fullName: string, branch: string, isOn: boolean): void;
   requireSignatures(fullName: string, branch: string): void;
+  /** Creates the ruleset of this name, or replaces it; null deletes it. */
+  setRuleset(fullName: string, branch: string, name: string, ruleset: Partial<Ruleset> | null): void;
+  /** Whether the App may ignore the classic protection of a branch. */
+  setProtectionBypass(fullName: string, branch: string, appBypass: boolean): void;
+  /** Starts a conversation about a file of a pull request; returns its id. */
+  startReviewThread(fullName: string, number: number, path: string, by?: string): number;
+  setThreadResolved(threadId: number, isResolved: boolean, by?: string): Promise<void>;
   /** Hides a comment on a pull request. */
   hideComment(commentId: number, by?: string): Promise<void>;
   /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
   mergeQueued(fullName: string, number: number): Promise<PullRequestRow>;
   dequeue(fullName: string, number: number, reason: DequeueReason, by?: string): Promise<PullRequestRow>;
 }
+
+export type Ruleset = Pick<RulesetRow, "requiredChecks" | "requiredReviews" | "appBypass">;
 
 export interface BranchRules {
   readonly mergeQueue?: boolean;
@@ -80,6 +98,11 @@ export function makeWebUi(forge: ForgeContext): WebUi {
     setMergeQueue: (fullName, branch, mergeQueue) => changeRules(forge, fullName, branch, { mergeQueue }),
     requireSignatures: (fullName, branch) =>
       changeRules(forge, fullName, branch, { requiredSignatures: true }),
+    setRuleset: (fullName, branch, name, ruleset) => setRuleset(forge, fullName, { branch, name }, ruleset),
+    setProtectionBypass: (fullName, branch, appBypass) => changeRules(forge, fullName, branch, { appBypass }),
+    startReviewThread: (fullName, number, path, by) =>
+      startReviewThread(forge, pullOf(forge, fullName, number), path, actor(by)).id,
+    setThreadResolved: (id, isResolved, by) => setThreadResolved(forge, id, isResolved, actor(by)),
     hideComment: (commentId, by) => hideComment(forge, forge.state.comments.need(commentId), actor(by)),
     mergeQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
     dequeue: (fullName, number, reason, by) =>
@@ -91,9 +114,10 @@ function changeRules(
   forge: ForgeContext,
   fullName: string,
   branch: string,
-  { mergeQueue, requiredSignatures }: BranchRules,
+  { mergeQueue, requiredSignatures, appBypass }: BranchRules & { readonly appBypass?: boolean },
 ): void {
   const rules = {
+    ...(appBypass !== undefined && { appBypass }),
     ...(mergeQueue !== undefined && { mergeQueue }),
     ...(requiredSignatures !== undefined && { requiredSignatures: requiredSignatures ? RULESET : null }),
   };
@@ -103,6 +127,30 @@ function changeRules(
     const ids = { id: forge.state.newId(), repositoryId: repository.id };
     forge.state.protections.save({ ...NO_PROTECTION, ...ids, branch, ...rules });
   } else forge.state.protections.update(known.id, rules);
+}
+
+function setRuleset(
+  forge: ForgeContext,
+  fullName: string,
+  { branch, name }: Pick<RulesetRow, "branch" | "name">,
+  ruleset: Partial<Ruleset> | null,
+): void {
+  const { id: repositoryId } = repositoryByName(forge, fullName);
+  const known = rulesetsOf(forge, repositoryId, branch).find((each) => each.name === name);
+  if (ruleset === null) {
+    if (known) forge.state.rulesets.delete(known.id);
+    return;
+  }
+  forge.state.rulesets.save({
+    requiredChecks: [],
+    requiredReviews: null,
+    appBypass: "never",
+    ...ruleset,
+    id: known?.id ?? forge.state.newId(),
+    repositoryId,
+    branch,
+    name,
+  });
 }
 
 const RULESET = "ruleset" as const;

@@ -27,9 +27,14 @@ export const FIELDS = {
     mergeQueue isArchived isDisabled isEmpty isFork isPrivate visibility autoMergeAllowed deleteBranchOnMerge
     mergeCommitAllowed rebaseMergeAllowed squashMergeAllowed createdAt updatedAt pushedAt`,
   Ref: "id name prefix repository target compare associatedPullRequests refUpdateRule rules",
-  RefUpdateRule:
-    "pattern allowsDeletions allowsForcePushes requiredStatusCheckContexts requiresLinearHistory requiresSignatures",
-  RepositoryRule: "id parameters type",
+  RefUpdateRule: `pattern allowsDeletions allowsForcePushes requiredApprovingReviewCount requiredStatusCheckContexts
+    requiresCodeOwnerReviews requiresConversationResolution requiresLinearHistory requiresSignatures`,
+  RepositoryRule: "id parameters repositoryRuleset type",
+  RepositoryRuleset: "id databaseId enforcement name",
+  PullRequestParameters: `dismissStaleReviewsOnPush requireCodeOwnerReview requireLastPushApproval requiredApprovingReviewCount
+    requiredReviewThreadResolution`,
+  CodeScanningParameters: "codeScanningTools",
+  CodeScanningTool: "alertsThreshold securityAlertsThreshold tool",
   RequiredStatusChecksParameters:
     "doNotEnforceOnCreate requiredStatusChecks strictRequiredStatusChecksPolicy",
   StatusCheckConfiguration: "context integrationId",
@@ -42,7 +47,7 @@ export const FIELDS = {
 
   GitObject: GIT_OBJECT,
   Commit: `${GIT_OBJECT} message messageHeadline messageBody author authors authoredDate committer committedDate parents tree history
-    status statusCheckRollup associatedPullRequests url`,
+    status statusCheckRollup checkSuites associatedPullRequests url`,
   CommitConnection: CONNECTION,
   CommitEdge: EDGE,
   CommitHistoryConnection: CONNECTION,
@@ -59,7 +64,14 @@ export const FIELDS = {
   StatusCheckRollupContextEdge: EDGE,
   CheckRun: `id databaseId name status conclusion detailsUrl externalId title summary text startedAt completedAt url permalink
     resourcePath repository checkSuite annotations isRequired`,
-  CheckSuite: "id databaseId app commit conclusion status createdAt updatedAt url resourcePath repository",
+  CheckRunConnection: CONNECTION,
+  CheckRunEdge: EDGE,
+  CheckSuite: `id databaseId app checkRuns commit conclusion status createdAt updatedAt url resourcePath repository
+    workflowRun`,
+  CheckSuiteConnection: CONNECTION,
+  CheckSuiteEdge: EDGE,
+  WorkflowRun: "id databaseId checkSuite event runNumber createdAt updatedAt url resourcePath workflow",
+  Workflow: "id databaseId name createdAt updatedAt url resourcePath",
   CheckAnnotation: "annotationLevel blobUrl location message path rawDetails title",
   CheckAnnotationSpan: "start end",
   CheckAnnotationPosition: "line column",
@@ -72,8 +84,9 @@ export const FIELDS = {
   PullRequest: `id databaseId fullDatabaseId number title body url permalink resourcePath state closed closedAt createdAt updatedAt
     author baseRef baseRefName baseRefOid baseRepository headRef headRefName headRefOid headRepository headRepositoryOwner
     isCrossRepository isDraft isInMergeQueue isMergeQueueEnabled mergeQueue mergeQueueEntry autoMergeRequest merged mergedAt
-    mergedBy mergeCommit potentialMergeCommit mergeable mergeStateStatus maintainerCanModify reviewDecision reviews
-    latestReviews latestOpinionatedReviews commits comments statusCheckRollup additions deletions changedFiles repository`,
+    mergedBy mergeCommit potentialMergeCommit mergeable mergeStateStatus canBeRebased maintainerCanModify reviewDecision
+    reviews latestReviews latestOpinionatedReviews reviewThreads commits comments statusCheckRollup additions deletions
+    changedFiles repository viewerCanMergeAsAdmin`,
   PullRequestConnection: CONNECTION,
   PullRequestEdge: EDGE,
   PullRequestCommit: "id commit pullRequest url resourcePath",
@@ -83,6 +96,9 @@ export const FIELDS = {
     "id databaseId fullDatabaseId author body state submittedAt createdAt updatedAt url commit pullRequest",
   PullRequestReviewConnection: CONNECTION,
   PullRequestReviewEdge: EDGE,
+  PullRequestReviewThread: "id isOutdated isResolved path pullRequest repository resolvedBy",
+  PullRequestReviewThreadConnection: CONNECTION,
+  PullRequestReviewThreadEdge: EDGE,
   IssueComment: "id databaseId fullDatabaseId author body url createdAt updatedAt pullRequest repository",
   IssueCommentConnection: CONNECTION,
   IssueCommentEdge: EDGE,
@@ -109,6 +125,6 @@ export const FIELDS = {
 };
 
 export const UNIONS = {
-  RuleParameters: ["RequiredStatusChecksParameters"],
+  RuleParameters: ["CodeScanningParameters", "PullRequestParameters", "RequiredStatusChecksParameters"],
   StatusCheckRollupContext: ["CheckRun", "StatusContext"],
 };

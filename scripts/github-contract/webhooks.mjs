@@ -14,6 +14,7 @@ const EVENTS = [
   "ping",
   "pull_request",
   "pull_request_review",
+  "pull_request_review_thread",
   "push",
   "release",
   "repository",

@@ -1,4 +1,5 @@
 import type { ChecksState } from "./checks.ts";
+import type { Refusal } from "./refusal.ts";
 
 /** The state of a card's branch in one repository, as last read from GitHub. */
 export interface BranchFacts {
@@ -14,8 +15,39 @@ export interface BranchFacts {
   readonly commits?: readonly CommitFacts[] | null | undefined;
   /** The checks that the target requires, if they were asked for. */
   readonly requiredChecks?: readonly string[] | undefined;
+  /**
+   * What the target requires of merges, if it was asked for. A refusal if GitHub does not show it:
+   * then `requiredChecks` and `unmetChecks` are absent, and a merge is refused with it.
+   */
+  readonly rules?: TargetRules | Refusal | undefined;
   /** From the card's branch in this repository, not from a fork. Newest first. */
   readonly pullRequests: readonly PullRequestFacts[];
+}
+
+/** What a ruleset or classic protection requires of a merge, whether or not the App may bypass it. */
+export interface MergeRules {
+  readonly requiredChecks: readonly string[];
+  /** How many approving reviews; 0 for none. */
+  readonly requiredApprovals: number;
+  /** Somebody other than the last pusher has to approve. Not shown for classic protection. */
+  readonly requiresLastPushApproval: boolean;
+  readonly requiresCodeOwnerReview: boolean;
+  readonly requiresResolvedThreads: boolean;
+}
+
+/** All rules of a target together. */
+export interface TargetRules extends MergeRules {
+  readonly sources: readonly RuleSource[];
+}
+
+export interface RuleSource extends MergeRules {
+  /** GitHub's id of the ruleset; null for classic protection. */
+  readonly rulesetId: number | null;
+  readonly name: string;
+  /** Rules that only GitHub can evaluate, by GitHub's type in lower case, such as `code_scanning`. */
+  readonly unevaluated: readonly string[];
+  /** Whether the App may merge without meeting the rules; null if GitHub does not say. */
+  readonly canBypass: boolean | null;
 }
 
 export interface CommitFacts {
@@ -38,6 +70,15 @@ export interface PullRequestFacts {
   readonly mergeable: "mergeable" | "conflicting" | "unknown";
   readonly reviewDecision: "approved" | "changes_requested" | "review_required" | null;
   readonly isInMergeQueue: boolean;
+  readonly author?: AccountFacts | null;
+  /** GitHub's summary, for the App: `clean` also if the App may bypass what is unmet. */
+  readonly mergeState?: MergeState | undefined;
+  /** Whether its commits can be rebased onto the target. May be false wrongly. */
+  readonly isRebaseable?: boolean | undefined;
+  /** The last approval, request for changes or dismissal of each person with write access. */
+  readonly reviews?: readonly ReviewFacts[] | undefined;
+  /** Conversations that are not resolved; null if GitHub did not list all. */
+  readonly unresolvedThreads?: number | null | undefined;
   readonly mergeSha: string | null;
   /**
    * Whether GitHub names a person as the one who merged. For a merge by the App it does so only in
@@ -48,6 +89,31 @@ export interface PullRequestFacts {
   /** The required checks that have not passed on the head, if they were asked for. */
   readonly unmetChecks?: readonly string[] | undefined;
 }
+
+export interface AccountFacts {
+  readonly forgeId: number;
+  readonly login: string;
+}
+
+export interface ReviewFacts {
+  /** Null for a deleted account. */
+  readonly author: AccountFacts | null;
+  readonly state: "approved" | "changes_requested" | "dismissed";
+  /** The head that was reviewed; null if it is gone. */
+  readonly commitSha: string | null;
+}
+
+export const MERGE_STATES = [
+  "clean",
+  "has_hooks",
+  "unstable",
+  "behind",
+  "blocked",
+  "dirty",
+  "draft",
+  "unknown",
+] as const;
+export type MergeState = (typeof MERGE_STATES)[number];
 
 /** The checks and statuses of one commit: their combined state and the names that explain it. */
 export interface ChecksSummary {

@@ -278,6 +278,7 @@ function planMerge(
   if (mayBeMerged) reasons.push(noCommits(where));
   if (pull.mergeable === "conflicting") reasons.push(conflicting(where, pull));
   if (flow.checks === "required") reasons.push(...checkBlockers(where, pull));
+  if (facts.rules && isRefusal(facts.rules)) reasons.push(facts.rules);
   const doubts = reviewBlockers(pull);
   const isUndecided = pull.mergeable === "unknown";
   if (reasons.length > 0) return { steps: [], reasons, doubts, isUndecided, mayBeMerged };

@@ -33,7 +33,7 @@ export interface InspectOptions {
   readonly maxPullRequests?: number;
   /** Also read comments, reviews and the author of the head commit. */
   readonly includesConversation?: boolean;
-  /** Also read which checks the targets require. */
+  /** Also read what the targets require, and the reviews and conversations of pull requests. */
   readonly includesRules?: boolean;
   /** Also read who wrote the commits that the branches have and their targets lack. */
   readonly includesCommits?: boolean;

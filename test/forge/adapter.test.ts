@@ -94,6 +94,54 @@ describe("the App", () => {
   });
 });
 
+describe("a ruleset of the target", () => {
+  const withRules = async () => {
+    const [found] = await forge.inspect([question()], { includesRules: true });
+    if (found === undefined || found.refusal !== undefined) throw new Error(found?.refusal?.message);
+    return found;
+  };
+  const merged = async (pull: { number: number; headSha: string }) =>
+    (await forge.merge(repository, orderFor(pull), 5_000)).ok;
+
+  test("is shown with what it requires, and whether the App may bypass it decides about a merge", async () => {
+    const pull = await openDraft();
+    const { webUi } = world.forge;
+    const rules = (appBypass: "always" | "never") =>
+      webUi.setRuleset(repository.fullName, "main", "main", {
+        requiredChecks: [{ context: "ci", appId: 7 }],
+        requiredReviews: { count: 1, requiresLastPushApproval: true, requiresResolvedThreads: true },
+        appBypass,
+      });
+    rules("never");
+    const thread = webUi.startReviewThread(repository.fullName, pull.number, "login.js");
+    await forge.markReady(repository, pull.nodeId);
+    expect(await withRules()).toMatchObject({
+      requiredChecks: ["ci"],
+      rules: {
+        requiredApprovals: 1,
+        requiresLastPushApproval: true,
+        requiresResolvedThreads: true,
+        sources: [{ name: "main", canBypass: false, unevaluated: [] }],
+      },
+      pullRequests: [
+        {
+          mergeState: "blocked",
+          isRebaseable: true,
+          unresolvedThreads: 1,
+          reviews: [],
+          unmetChecks: ["ci"],
+          author: { forgeId: world.forge.app.botId },
+        },
+      ],
+    });
+    await webUi.setThreadResolved(thread, true);
+    expect((await withRules()).pullRequests).toMatchObject([{ unresolvedThreads: 0 }]);
+    expect(await merged(pull)).toBe(false);
+    rules("always");
+    expect(await merged(pull)).toBe(true);
+  });
+});
+
 describe("a card's branch", () => {
   test("is created, opened, marked ready and merged, and each step can be repeated", async () => {
     expect(await forge.createBranch(repository, BRANCH, trunk)).toEqual({

@@ -203,12 +203,14 @@ describe("a list of which GitHub shows a part", () => {
     return response;
   };
 
-  test("of rules refuses the inspection", async () => {
+  test("of rules leaves them unknown, which refuses a merge", async () => {
     const rules = { pageInfo: { hasNextPage: true }, nodes: [] };
     const target = { name: "main", target: { oid: OTHER_SHA }, rules };
-    expect(await inspected({ target })).toMatchObject({
-      refusal: { reason: "protected", message: expect.stringContaining("more than Trunkline reads") },
+    const response = await inspected({ target });
+    expect(response).toMatchObject({
+      rules: { reason: "protected", message: expect.stringContaining("more than Trunkline reads") },
     });
+    expect(response).not.toHaveProperty("requiredChecks");
   });
 
   test("of commits or their authors names no author", async () => {
@@ -285,7 +287,8 @@ const LISTS = {
     "commits(first: 1": "only their number",
     "commits(first: 100": "without authors, which a gate refuses",
     "authors(first: 20": "without authors, which a gate refuses",
-    "rules(first: 100": "refused",
+    "latestOpinionatedReviews(first: 100": "reviewDecision counts all",
+    "reviewThreads(first: 100": "their number is unknown",
     "contexts(first: 100": "read to the end, or refused",
     "pullRequests(first: ${maxPullRequests}":
       "the newest of one branch, of which one can be open for each target",
@@ -293,6 +296,7 @@ const LISTS = {
   },
   "pull-requests/pull-request-lists.ts": { "select(first: 100": "read to the end" },
   "pull-requests/pull-requests.ts": { per_page: "read to the end" },
+  "pull-requests/target-rules.ts": { "rules(first: 100": "a merge is refused" },
 };
 
 test("every list in the adapter is known here", () => {

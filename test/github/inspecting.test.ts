@@ -382,6 +382,123 @@ describe("the checks that a target requires", () => {
   });
 });
 
+describe("what a target requires", () => {
+  const rules = {
+    refUpdateRule: {
+      requiredStatusCheckContexts: ["build"],
+      requiredApprovingReviewCount: 1,
+      requiresCodeOwnerReviews: true,
+      requiresConversationResolution: false,
+    },
+    rules: {
+      nodes: [
+        {
+          type: "PULL_REQUEST",
+          repositoryRuleset: { databaseId: 9, name: "main" },
+          parameters: {
+            requiredApprovingReviewCount: 2,
+            requireCodeOwnerReview: false,
+            requireLastPushApproval: true,
+            requiredReviewThreadResolution: true,
+          },
+        },
+        {
+          type: "CODE_SCANNING",
+          repositoryRuleset: { databaseId: 9, name: "main" },
+          parameters: {},
+        },
+        { type: "DELETION", repositoryRuleset: { databaseId: 10, name: "keep" }, parameters: null },
+      ],
+    },
+  };
+  const asked = { includesRules: true };
+  const answer = (over: Record<string, unknown> = {}) => {
+    const { target } = repository();
+    const opened = pull({ viewerCanMergeAsAdmin: true, ...over });
+    answering({ r0: repository({ target: { ...target, ...rules }, pullRequests: { nodes: [opened] } }) });
+  };
+  const sourcesOf = (found: unknown): unknown[] => Object(found)[0].rules.sources;
+
+  test("is read of each ruleset, with the rules that only GitHub can evaluate and the bypass", async () => {
+    answer();
+    github.on("GET", "/repositories/42/rulesets/9", 200, { current_user_can_bypass: "pull_requests_only" });
+    const [found] = await github.forge.inspect([web], asked);
+    const none = { requiresLastPushApproval: false, requiresResolvedThreads: false, unevaluated: [] };
+    expect(found).toMatchObject({
+      rules: {
+        requiredChecks: ["build"],
+        requiredApprovals: 2,
+        requiresLastPushApproval: true,
+        requiresCodeOwnerReview: true,
+        requiresResolvedThreads: true,
+        sources: [
+          { rulesetId: null, name: "branch protection", requiredApprovals: 1, canBypass: true, ...none },
+          {
+            rulesetId: 9,
+            name: "main",
+            requiredApprovals: 2,
+            unevaluated: ["code_scanning"],
+            canBypass: true,
+          },
+        ],
+      },
+    });
+    expect(sourcesOf([found])).toHaveLength(2);
+  });
+
+  test("is known for ten minutes concerning the bypass, and unknown if GitHub does not say", async () => {
+    const path = "/repositories/42/rulesets/9";
+    const bypass = async () => {
+      answer();
+      return sourcesOf(await github.forge.inspect([web], asked))[1];
+    };
+    github.on("GET", path, 200, {});
+    expect(await bypass()).toMatchObject({ canBypass: null });
+    expect(await bypass()).toMatchObject({ canBypass: null });
+    github.clock.pass(600_000);
+    github.on("GET", path, 200, { current_user_can_bypass: "never" });
+    expect(await bypass()).toMatchObject({ canBypass: false });
+    expect(github.sent("GET", "/rulesets/9")).toHaveLength(2);
+  });
+
+  test("comes with the reviews, conversations and state of the pull request", async () => {
+    const by = { kind: "User", login: "ada", databaseId: 3 };
+    const opinions = [
+      { state: "APPROVED", author: by, commit: { oid: SHA } },
+      { state: "DISMISSED", author: null, commit: null },
+    ];
+    const threads = (totalCount: number, ...resolved: boolean[]) => ({
+      totalCount,
+      nodes: resolved.map((isResolved) => ({ isResolved })),
+    });
+    const read = async (reviewThreads: object) => {
+      github.on("GET", "/repositories/42/rulesets/9", 200, {});
+      answer({
+        canBeRebased: false,
+        mergeStateStatus: "BLOCKED",
+        latestOpinionatedReviews: { nodes: opinions },
+        reviewThreads,
+        author: by,
+      });
+      const [found] = await github.forge.inspect([web], asked);
+      github.clock.pass(600_000);
+      return Object(found).pullRequests[0];
+    };
+    expect(await read(threads(2, true, false))).toMatchObject({
+      author: { forgeId: 3, login: "ada" },
+      isRebaseable: false,
+      mergeState: "blocked",
+      reviews: [
+        { state: "approved", author: { forgeId: 3, login: "ada" }, commitSha: SHA },
+        { state: "dismissed", author: null, commitSha: null },
+      ],
+      unresolvedThreads: 1,
+    });
+    expect(await read(threads(1, true))).toMatchObject({ unresolvedThreads: 0 });
+    expect(await read(threads(101, true))).toMatchObject({ unresolvedThreads: null });
+  });
+});
+
 // Fault: D4
 describe("a repository with another name", () => {
   const renamed = { id: 42, full_name: "acme/website", default_branch: "main" };

@@ -1,5 +1,12 @@
 import type { ForgeContext } from "../context.ts";
-import { readRef, shortRefName, updateRefs, type RefUpdate, type RefUpdateResult } from "../git/refs.ts";
+import {
+  branchNameOf,
+  readRef,
+  shortRefName,
+  updateRefs,
+  type RefUpdate,
+  type RefUpdateResult,
+} from "../git/refs.ts";
 import { presentPush, type RefChange } from "../present/push.ts";
 import type { AccountRow, RepositoryRow } from "../rows.ts";
 import { emit } from "../webhooks/emit.ts";
@@ -49,6 +56,7 @@ export async function handleRefChanges(
   const branches = changes.filter((each) => each.name.startsWith("refs/heads/"));
   if (tags.length <= MAX_TAG_EVENTS) for (const tag of tags) await emitRefChange(forge, repository, by, tag);
   for (const branch of branches) {
+    recordPusher(forge, repositoryId, branchNameOf(branch.name), by);
     if (branches.length <= MAX_BRANCH_EVENTS) await emitRefChange(forge, repository, by, branch);
     await syncPullsFromBranch(forge, repository, by, branch);
   }
@@ -79,4 +87,16 @@ async function emitRefChange(
     await emit(forge, { event: "delete", action: null, repository, sender, payload: () => ref });
   const payload = () => presentPush(forge, repository, change, sender);
   await emit(forge, { event: "push", action: null, repository, sender, payload });
+}
+
+/** Records who changed a branch last. */
+function recordPusher(
+  forge: ForgeContext,
+  repositoryId: number,
+  branch: string,
+  { id: pusherId }: AccountRow,
+): void {
+  const known = forge.state.branchPushes.inGroup(repositoryId).find((each) => each.branch === branch);
+  const id = known?.id ?? forge.state.newId();
+  forge.state.branchPushes.save({ id, repositoryId, branch, pusherId });
 }

@@ -7,16 +7,10 @@ import { signatureOf } from "../world.ts";
 import { markMerged } from "./close-pull-request.ts";
 import { applyEdit } from "./edit-pull-request.ts";
 import { changeRefs, handleRefChanges } from "./change-refs.ts";
+import { unmetRule } from "./merge-rules.ts";
 import { mergeMessage, squashMessage } from "./merge-message.ts";
 import { cachedMergeTree, webFlow } from "./mergeability.ts";
-import {
-  unmetRule,
-  isBehind,
-  mayRewrite,
-  missingSignature,
-  protectionOf,
-  violationOf,
-} from "./protection.ts";
+import { isBehind, mayRewrite, missingSignature, protectionOf, violationOf } from "./protection.ts";
 import { assertNoChangedWorkflow } from "./workflow-files.ts";
 
 interface MergeOptions {

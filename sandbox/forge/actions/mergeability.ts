@@ -1,11 +1,12 @@
 import type { ForgeContext } from "../context.ts";
 import { needCommit, type Signature } from "../git/commits.ts";
 import { type GitRepository, cached } from "../git/git.ts";
-import { commitTree, mergeTree } from "../git/merge.ts";
+import { commitTree, mergeTree, rebase } from "../git/merge.ts";
 import { readRef, updateRef } from "../git/refs.ts";
 import type { PullRequestRow, RepositoryRow } from "../rows.ts";
 import { outcomesOf } from "../queries/commit-outcomes.ts";
-import { unmetRule, isBehind } from "./protection.ts";
+import { unmetRule } from "./merge-rules.ts";
+import { isBehind } from "./protection.ts";
 
 type MergeableState = "clean" | "unstable" | "dirty" | "blocked" | "behind" | "draft" | "unknown";
 
@@ -45,6 +46,22 @@ export async function mergeabilityOf(
   const state = await stateOf(forge, repository, pull, baseTip);
   return { mergeable: true, state, sha };
 }
+
+/** Whether the commits of an open pull request can be put on top of its target one after another. */
+export async function canBeRebased(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  pull: PullRequestRow,
+): Promise<boolean> {
+  const repo = forge.git.repository(repository.id);
+  const baseTip = pull.state === "open" ? await readRef(repo, `refs/heads/${pull.baseRef}`) : null;
+  return baseTip !== null && (await cachedCanRebase(repo, baseTip, pull.headSha));
+}
+
+const cachedCanRebase = cached(
+  async (repo, base, head) => "sha" in (await rebase(repo, base, head, webFlow(EPOCH))),
+);
+const EPOCH = "1970-01-01T00:00:00Z";
 
 function isStillUnknown(forge: ForgeContext, key: string): boolean {
   const delay = forge.settings.mergeabilityDelay;

@@ -1,4 +1,4 @@
-import { outcomesOf } from "../queries/commit-outcomes.ts";
+import type { ReportedOutcome } from "../queries/commit-outcomes.ts";
 import { readCommit } from "../git/commits.ts";
 import { commitsBetween, isAncestor } from "../git/history.ts";
 import type { ForgeContext } from "../context.ts";
@@ -62,6 +62,7 @@ export const violationOf = (rule: string): string => `Repository rule violations
 
 interface ReviewVerdict {
   readonly approvals: number;
+  readonly approverIds: readonly number[];
   readonly changesRequested: boolean;
 }
 
@@ -70,45 +71,17 @@ export function reviewVerdict(forge: ForgeContext, pull: PullRequestRow): Review
   const last = new Map<number, string>();
   for (const review of forge.state.reviews.inGroup(pull.id))
     if (review.state !== "COMMENTED" && review.state !== "PENDING") last.set(review.userId, review.state);
-  const states = [...last.entries()].filter(([userId]) => userId !== pull.userId).map(([, state]) => state);
-  return {
-    approvals: states.filter((state) => state === "APPROVED").length,
-    changesRequested: states.includes("CHANGES_REQUESTED"),
-  };
+  last.delete(pull.userId);
+  const approverIds = [...last].flatMap(([userId, state]) => (state === "APPROVED" ? userId : []));
+  const changesRequested = [...last.values()].includes("CHANGES_REQUESTED");
+  return { approvals: approverIds.length, approverIds, changesRequested };
 }
 
-/** GitHub's message for the first unmet protection rule of the base branch; null if all are met. */
-export async function unmetRule(
-  forge: ForgeContext,
-  repository: RepositoryRow,
-  pull: PullRequestRow,
-  by: AccountRow | null,
-): Promise<string | null> {
-  const protection = protectionOf(forge, repository, pull.baseRef);
-  if (protection === undefined) return null;
-  if (by !== null && !mayPush(forge, repository, pull.baseRef, by))
-    return "You're not authorized to push to this branch.";
-  return unmetReviewRule(forge, protection, pull) ?? unmetCheckRule(forge, protection, pull);
-}
-
-function unmetReviewRule(
-  forge: ForgeContext,
-  protection: ProtectionRow,
-  pull: PullRequestRow,
+/** GitHub's message about required checks that have not passed; null if all have. */
+export function unmetCheckRule(
+  required: readonly { readonly context: string; readonly appId: number | null }[],
+  outcomes: readonly ReportedOutcome[],
 ): string | null {
-  if (protection.requiredReviews === null) return null;
-  const { approvals, changesRequested } = reviewVerdict(forge, pull);
-  if (changesRequested) return "Changes have been requested.";
-  const { count } = protection.requiredReviews;
-  if (approvals >= count) return null;
-  return count === 1
-    ? "At least 1 approving review is required by reviewers with write access."
-    : `At least ${count} approving reviews are required by reviewers with write access.`;
-}
-
-function unmetCheckRule(forge: ForgeContext, protection: ProtectionRow, pull: PullRequestRow): string | null {
-  const required = protection.requiredStatusChecks?.checks ?? [];
-  const outcomes = outcomesOf(forge, pull.repositoryId, pull.headSha);
   const states = required.map(({ context, appId }) => {
     const found = outcomes.filter(
       (each) => each.name === context && (appId === null || each.appId === appId),

@@ -1,7 +1,10 @@
 import type { ForgeContext } from "../context.ts";
 import { presentAccount } from "../present/account.ts";
-import type { AccountRow, PullRequestRow, ReviewRow, ReviewState } from "../rows.ts";
+import { NODE_PREFIXES, nodeId } from "../node-id.ts";
+import { presentSimplePullRequest } from "../present/pull-request.ts";
+import type { AccountRow, PullRequestRow, ReviewRow, ReviewState, ReviewThreadRow } from "../rows.ts";
 import { unprocessable } from "../server/api-error.ts";
+import { emit } from "../webhooks/emit.ts";
 import { scheduleAutoMerges } from "./auto-merge.ts";
 import { emitPullRequest, emitReview } from "./emit-events.ts";
 
@@ -111,4 +114,42 @@ export async function setReviewRequests(
     await emitPullRequest(forge, row, action, by, { requested_reviewer: presentAccount(forge, person) });
   }
   return row;
+}
+
+/** Starts a conversation about a file. GitHub reports its first comment, which the sandbox does not have. */
+export const startReviewThread = (
+  forge: ForgeContext,
+  pull: PullRequestRow,
+  path: string,
+  by: AccountRow,
+): ReviewThreadRow =>
+  forge.state.reviewThreads.save({
+    id: forge.state.newId(),
+    pullRequestId: pull.id,
+    path,
+    startedById: by.id,
+    resolvedById: null,
+  });
+
+export async function setThreadResolved(
+  forge: ForgeContext,
+  threadId: number,
+  isResolved: boolean,
+  by: AccountRow,
+): Promise<void> {
+  const thread = forge.state.reviewThreads.update(threadId, { resolvedById: isResolved ? by.id : null });
+  const pull = forge.state.pullRequests.need(thread.pullRequestId);
+  const repository = forge.state.repositories.need(pull.repositoryId);
+  await emit(forge, {
+    event: "pull_request_review_thread",
+    action: isResolved ? "resolved" : "unresolved",
+    repository,
+    sender: by,
+    payload: () => ({
+      pull_request: presentSimplePullRequest(forge, repository, pull),
+      thread: { node_id: nodeId(NODE_PREFIXES.reviewThread, thread.id), comments: [] },
+      updated_at: forge.now(),
+    }),
+  });
+  scheduleAutoMerges(forge, pull.repositoryId);
 }

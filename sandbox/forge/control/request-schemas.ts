@@ -144,6 +144,39 @@ export const rulesSchema = z.strictObject({
   mergeQueue: z.boolean().exactOptional(),
   requiredSignatures: z.boolean().exactOptional(),
 });
+export const rulesetSchema = z.strictObject({
+  repository,
+  branch: z.string(),
+  name: z.string(),
+  ruleset: z
+    .strictObject({
+      requiredChecks: z
+        .array(z.strictObject({ context: z.string(), appId: z.int().nullable() }))
+        .exactOptional(),
+      requiredReviews: z
+        .strictObject({
+          count,
+          requiresLastPushApproval: z.boolean().default(false),
+          requiresResolvedThreads: z.boolean().default(false),
+        })
+        .nullable()
+        .exactOptional(),
+      appBypass: z.enum(["always", "pull_requests_only", "never"]).exactOptional(),
+    })
+    .nullable(),
+});
+export const protectionBypassSchema = z.strictObject({
+  repository,
+  branch: z.string(),
+  appBypass: z.boolean(),
+});
+export const reviewThreadSchema = z.strictObject({
+  repository,
+  number: z.int(),
+  path: z.string(),
+  by: z.string().exactOptional(),
+});
+export const resolutionSchema = z.strictObject({ resolved: z.boolean(), by: z.string().exactOptional() });
 export const mergeQueueSchema = z.strictObject({
   repository,
   number: z.int(),

@@ -9,8 +9,12 @@ import {
   immutableReleasesSchema,
   faultSchema,
   mergeQueueSchema,
+  protectionBypassSchema,
   releaseSchema,
+  resolutionSchema,
+  reviewThreadSchema,
   revokeSchema,
+  rulesetSchema,
   rulesSchema,
   scriptSchema,
   seedSchema,
@@ -41,6 +45,10 @@ import {
  *     PUT    /_control/drafts            { repository, allowed }
  *     PUT    /_control/immutable-releases { repository, enabled }
  *     PUT    /_control/rules             { repository, branch } and BranchRules
+ *     PUT    /_control/rulesets          { repository, branch, name, ruleset }; null deletes it
+ *     PUT    /_control/protection-bypass { repository, branch, appBypass }
+ *     POST   /_control/review-threads    { repository, number, path, by } -> { id }
+ *     PUT    /_control/review-threads/{id} { resolved, by }
  *     POST   /_control/merge-queue       { repository, number, remove } -> { merged }
  *     DELETE /_control                   resets faults, stale reads, limits, counts and held webhooks
  */
@@ -124,6 +132,22 @@ function serveFeatures(router: Router, { settings, webUi }: ForgeControl): void 
   router.put("/rules", ({ body }, response) => {
     const { repository, branch, ...rules } = parseBody(rulesSchema, body);
     sendNoContent(response, webUi.setRules(repository, branch, rules));
+  });
+  router.put("/rulesets", ({ body }, response) => {
+    const { repository, branch, name, ruleset } = parseBody(rulesetSchema, body);
+    sendNoContent(response, webUi.setRuleset(repository, branch, name, ruleset));
+  });
+  router.put("/protection-bypass", ({ body }, response) => {
+    const { repository, branch, appBypass } = parseBody(protectionBypassSchema, body);
+    sendNoContent(response, webUi.setProtectionBypass(repository, branch, appBypass));
+  });
+  router.post("/review-threads", ({ body }, response) => {
+    const { repository, number, path, by } = parseBody(reviewThreadSchema, body);
+    response.json({ id: webUi.startReviewThread(repository, number, path, by) });
+  });
+  router.put("/review-threads/:id", async ({ params, body }, response) => {
+    const { resolved, by } = parseBody(resolutionSchema, body);
+    sendNoContent(response, await webUi.setThreadResolved(Number(params.id), resolved, by));
   });
   router.post("/merge-queue", async ({ body }, response) => {
     const { repository, number, remove } = parseBody(mergeQueueSchema, body);

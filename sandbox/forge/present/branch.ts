@@ -83,7 +83,7 @@ export function presentProtection(forge: ForgeContext, repository: RepositoryRow
             dismiss_stale_reviews: reviews.dismissStaleReviews,
             require_code_owner_reviews: false,
             required_approving_review_count: reviews.count,
-            require_last_push_approval: false,
+            require_last_push_approval: reviews.requiresLastPushApproval ?? false,
           },
         }),
     ...(protection.restrictions === null
@@ -98,7 +98,7 @@ export function presentProtection(forge: ForgeContext, repository: RepositoryRow
     allow_force_pushes: { enabled: protection.allowForcePushes },
     allow_deletions: { enabled: protection.allowDeletions },
     block_creations: { enabled: false },
-    required_conversation_resolution: { enabled: false },
+    required_conversation_resolution: { enabled: protection.requiresResolvedThreads ?? false },
     lock_branch: { enabled: false },
     allow_fork_syncing: { enabled: false },
   };
@@ -119,31 +119,4 @@ function presentRestrictions(
     teams: [],
     apps: apps.map((each) => ({ ...presentApp(forge, each), description: "" })),
   };
-}
-
-/** The rules of a branch that come from rulesets: the merge queue and signatures. */
-export function presentBranchRules(
-  forge: ForgeContext,
-  repository: RepositoryRow,
-  protection: ProtectionRow | undefined,
-) {
-  if (protection === undefined) return [];
-  const source = {
-    ruleset_source_type: "Repository",
-    ruleset_source: `${presentAccountById(forge, repository.ownerId).login}/${repository.name}`,
-    ruleset_id: protection.id,
-  };
-  const queue = {
-    check_response_timeout_minutes: 60,
-    grouping_strategy: "ALLGREEN",
-    max_entries_to_build: 5,
-    max_entries_to_merge: 5,
-    merge_method: "MERGE",
-    min_entries_to_merge: 1,
-    min_entries_to_merge_wait_minutes: 0,
-  };
-  return [
-    ...(protection.mergeQueue ? [{ type: "merge_queue", parameters: queue, ...source }] : []),
-    ...(protection.requiredSignatures === "ruleset" ? [{ type: "required_signatures", ...source }] : []),
-  ];
 }

@@ -2,12 +2,8 @@ import { renameBranch } from "../actions/rename-branch.ts";
 import { protectionOf } from "../actions/protection.ts";
 import { needCommit } from "../git/commits.ts";
 import { branchNameOf, listRefs, readRef } from "../git/refs.ts";
-import {
-  presentBranch,
-  presentBranchRules,
-  presentProtection,
-  presentShortBranch,
-} from "../present/branch.ts";
+import { presentBranch, presentProtection, presentShortBranch } from "../present/branch.ts";
+import { presentBranchRules } from "../present/ruleset.ts";
 import type { ProtectionRow } from "../rows.ts";
 import { ApiError, unprocessable } from "../server/api-error.ts";
 import {
@@ -77,7 +73,7 @@ async function rename(call: RepositoryCall) {
 
 function readRules(call: RepositoryCall) {
   const { forge, repository } = call;
-  return ok(presentBranchRules(forge, repository, protectionOf(forge, repository, nameOf(call))));
+  return ok(presentBranchRules(forge, repository, nameOf(call)));
 }
 
 function needProtection(call: RepositoryCall): ProtectionRow {
@@ -130,6 +126,8 @@ async function protect(call: RepositoryCall) {
     requiredLinearHistory: optionalFlag(fields, "required_linear_history") ?? false,
     allowForcePushes: optionalFlag(fields, "allow_force_pushes") ?? false,
     allowDeletions: optionalFlag(fields, "allow_deletions") ?? false,
+    requiresResolvedThreads: optionalFlag(fields, "required_conversation_resolution") ?? false,
+    appBypass: known?.appBypass ?? false,
     requiredSignatures: known?.requiredSignatures ?? null,
     mergeQueue: known?.mergeQueue ?? false,
   });
@@ -160,6 +158,7 @@ function reviewsOf(given: Fields | undefined): ProtectionRow["requiredReviews"] 
   return {
     count: optionalNumber(given, "required_approving_review_count") ?? 1,
     dismissStaleReviews: optionalFlag(given, "dismiss_stale_reviews") ?? false,
+    requiresLastPushApproval: optionalFlag(given, "require_last_push_approval") ?? false,
   };
 }
 

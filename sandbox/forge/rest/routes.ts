@@ -14,6 +14,7 @@ import { refRoutes } from "./refs.ts";
 import { releaseRoutes } from "./releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
 import { reviewRoutes } from "./reviews.ts";
+import { rulesetRoutes } from "./rulesets.ts";
 import { statusRoutes } from "./statuses.ts";
 import { userRoutes } from "./users.ts";
 
@@ -37,6 +38,7 @@ export const restRoutes: readonly Route[] = [
   ...checkRoutes,
   ...checkSuiteRoutes,
   ...branchRoutes,
+  ...rulesetRoutes,
   ...contentRoutes,
   ...releaseRoutes,
   ...commitRoutes,

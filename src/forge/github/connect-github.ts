@@ -29,6 +29,7 @@ import { Person } from "./calls/send-call.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
 import { listGraphqlGaps } from "./graphql-documents.ts";
 import { inspect } from "./pull-requests/inspect.ts";
+import { type BypassReader, createBypassReader } from "./pull-requests/ruleset-bypass.ts";
 import { readLandedCommits } from "./branches/landed-history.ts";
 import { createLimits, type SharedLimits } from "./calls/limits.ts";
 import { mergePullRequest } from "./pull-requests/merge-pull-request.ts";
@@ -79,7 +80,7 @@ const PICK_WITHIN_MS = 25_000;
 /** Each further commit is one more write, and GitHub asks for a second between two writes. */
 const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
-function connect(options: GitHubForgeOptions): RepositoryDeps {
+function connect(options: GitHubForgeOptions): ForgeDeps {
   const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, clock = monotonicClock, log, observe } = options;
   const { turns = null, onRefused = async () => {}, onMissingFeature = async () => {} } = options;
   const { onUnavailable = async () => {} } = options;
@@ -89,7 +90,7 @@ function connect(options: GitHubForgeOptions): RepositoryDeps {
   const octokits = createOctokits(options, transport, clock);
   const client = createClient({ octokits, transport, limits, turns, onRefused, onUnavailable, clock, log });
   const identity = onceRead(() => asUnavailable(readIdentity(client)));
-  return { client, clock, identity, onMissingFeature };
+  return { client, clock, identity, onMissingFeature, readBypass: createBypassReader(clock) };
 }
 
 /** The port for GitHub.com or a GitHub Enterprise Server. */
@@ -120,8 +121,12 @@ function reportingUnusable(forge: Forge, onUnavailable: OnUnavailable): Forge {
   };
 }
 
-function forgeOf(deps: RepositoryDeps): Forge {
-  const { client, clock, identity } = deps;
+interface ForgeDeps extends RepositoryDeps {
+  readonly readBypass: BypassReader;
+}
+
+function forgeOf(deps: ForgeDeps): Forge {
+  const { client, clock, identity, readBypass } = deps;
   const on = (ref: RepositoryRef, withinMs?: number) => openRepository(deps, ref, withinMs);
   const forPick = (ref: RepositoryRef) => (commits: number) =>
     on(ref, PICK_WITHIN_MS + (commits - 1) * PICK_WITHIN_MS_PER_COMMIT);
@@ -141,7 +146,7 @@ function forgeOf(deps: RepositoryDeps): Forge {
     graphqlGaps: (installationId) => asUnavailable(listGraphqlGaps(client, installationId)),
     deliveryLog: (cursor) => readDeliveryLog(client, cursor),
     deliveredPayload: (attemptId) => readDeliveredPayload(client, attemptId),
-    inspect: (questions, asked) => inspect(client, questions, asked),
+    inspect: (questions, asked) => inspect(client, readBypass, questions, asked),
     checks: (questions) => readLists(client, CHECKS, questions),
     reviews: (questions) => readLists(client, REVIEWS, questions),
     changedOnBothSides: (ref, branchName, sha) => {

@@ -69,6 +69,13 @@ export const merges: Record<string, Tour> = {
     await get(`${REPO}/branches/main/protection`);
     await call(204, "DELETE", signatures);
     world.forge.webUi.requireSignatures("acme/web", "main");
+    const requiredReviews = { count: 1, requiresLastPushApproval: true, requiresResolvedThreads: true };
+    world.forge.webUi.setRuleset("acme/web", "main", "main", {
+      requiredChecks: [{ context: "ci", appId: 1 }],
+      requiredReviews,
+    });
+    const [ruleset] = world.forge.context.state.rulesets.all();
+    await get(`${REPO}/rulesets/${ruleset?.id}`);
     await get(`${REPO}/rules/branches/main`);
     await call(204, "DELETE", `${REPO}/branches/main/protection`);
     expect(name).toMatch(/^work/);

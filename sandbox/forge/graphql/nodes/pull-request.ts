@@ -1,10 +1,12 @@
-import { mergeabilityOf, type Mergeability } from "../../actions/mergeability.ts";
+import { canBeRebased, mergeabilityOf, type Mergeability } from "../../actions/mergeability.ts";
 import { protectionOf, reviewVerdict } from "../../actions/protection.ts";
+import { rulesetsOf } from "../../queries/rulesets.ts";
 import { changeCounts, type ChangeCounts } from "../../git/diff.ts";
 import { commitsBetween } from "../../git/history.ts";
 import { readRef } from "../../git/refs.ts";
 import { namedNodeId, NODE_PREFIXES, nodeId } from "../../node-id.ts";
 import type { PullRequestRow, RepositoryRow } from "../../rows.ts";
+import { roleIn } from "../../server/access.ts";
 import { connection, isGiven, type PageArgs } from "../connection.ts";
 import { mergeQueueEntryObject, mergeQueueObject } from "./merge-queue.ts";
 import { pullRequestPath, reviewFields } from "./reviews.ts";
@@ -91,11 +93,25 @@ function mergeFields(scope: Scope, repository: RepositoryRow, row: PullRequestRo
       return mergeable === null ? "UNKNOWN" : mergeable ? "MERGEABLE" : "CONFLICTING";
     },
     mergeStateStatus: async () => (await mergeability()).state.toUpperCase(),
+    canBeRebased: () => canBeRebased(scope.forge, repository, row),
+    viewerCanMergeAsAdmin: viewerCanMergeAsAdmin(scope, repository, row),
     isInMergeQueue: row.queuedAt !== null,
     isMergeQueueEnabled: protectionOf(scope.forge, repository, row.baseRef)?.mergeQueue ?? false,
     mergeQueue: () => mergeQueueObject(scope, repository, row.baseRef),
     mergeQueueEntry: () => mergeQueueEntryObject(scope, row),
   };
+}
+
+/** Whether the caller may bypass the classic protection of the target. */
+function viewerCanMergeAsAdmin(
+  { forge, caller }: Scope,
+  repository: RepositoryRow,
+  row: PullRequestRow,
+): boolean {
+  const protection = protectionOf(forge, repository, row.baseRef);
+  if (protection === undefined) return false;
+  if (caller.kind === "installation") return protection.appBypass ?? false;
+  return !protection.enforceAdmins && roleIn(forge, caller, repository) === "admin";
 }
 
 /** The commit that the pull request is compared with: the tip of its base while it is open. */
@@ -143,7 +159,12 @@ async function commits(
 function reviewDecision({ forge }: Scope, repository: RepositoryRow, row: PullRequestRow): string | null {
   const { approvals, changesRequested } = reviewVerdict(forge, row);
   if (changesRequested) return "CHANGES_REQUESTED";
-  const required = protectionOf(forge, repository, row.baseRef)?.requiredReviews?.count ?? 0;
+  const required = Math.max(
+    protectionOf(forge, repository, row.baseRef)?.requiredReviews?.count ?? 0,
+    ...rulesetsOf(forge, repository.id, row.baseRef).map(
+      ({ requiredReviews }) => requiredReviews?.count ?? 0,
+    ),
+  );
   if (approvals < required) return "REVIEW_REQUIRED";
   return approvals > 0 ? "APPROVED" : null;
 }

@@ -2,7 +2,7 @@ import { protectionOf } from "../../actions/protection.ts";
 import { aheadBehind, commitsBetween } from "../../git/history.ts";
 import { listRefs, readRef, shortRefName } from "../../git/refs.ts";
 import { NODE_PREFIXES, namedNodeId, nodeId } from "../../node-id.ts";
-import { presentBranchRules } from "../../present/branch.ts";
+import { presentBranchRules } from "../../present/ruleset.ts";
 import type { ProtectionRow, PullRequestRow, RepositoryRow } from "../../rows.ts";
 import { connection, isGiven, type PageArgs } from "../connection.ts";
 import { mergeQueueObject } from "./merge-queue.ts";
@@ -130,18 +130,7 @@ export function refObject(scope: Scope, row: RepositoryRow, name: string, sha: s
     repository: () => scope.repository(row),
     target: () => scope.gitObject(row, sha),
     refUpdateRule: () => refUpdateRule(protection()),
-    rules: (args: PageArgs) =>
-      connection(
-        "rules",
-        presentBranchRules(scope.forge, row, protection()),
-        args,
-        ({ type, ruleset_id: id }) => ({
-          __typename: "RepositoryRule",
-          id: namedNodeId(NODE_PREFIXES.rule, id, type),
-          type: type.toUpperCase(),
-          parameters: null,
-        }),
-      ),
+    rules: (args: PageArgs) => branchRules(scope, row, short, args),
     compare: ({ headRef }: { headRef: string }) => compare(scope, row, { name, sha }, headRef),
     associatedPullRequests: (args: PullRequestArgs) => {
       const fromHere = scope.forge.state.pullRequests
@@ -152,6 +141,49 @@ export function refObject(scope: Scope, row: RepositoryRow, name: string, sha: s
   };
 }
 
+/** The rules of rulesets. GitHub shows them to everybody who may read the repository. */
+const branchRules = ({ forge }: Scope, row: RepositoryRow, branch: string, args: PageArgs): object =>
+  connection(
+    "rules",
+    presentBranchRules(forge, row, branch),
+    args,
+    ({ type, ruleset_id: id, parameters }) => ({
+      __typename: "RepositoryRule",
+      id: namedNodeId(NODE_PREFIXES.rule, id, type),
+      type: type.toUpperCase(),
+      parameters: ruleParameters(type, parameters ?? {}),
+      repositoryRuleset: {
+        __typename: "RepositoryRuleset",
+        id: nodeId(NODE_PREFIXES.ruleset, id),
+        databaseId: id,
+        enforcement: "ACTIVE",
+        name: forge.state.rulesets.get(id)?.name ?? "rules",
+      },
+    }),
+  );
+
+const PARAMETER_TYPES: Readonly<Record<string, string>> = {
+  code_scanning: "CodeScanningParameters",
+  pull_request: "PullRequestParameters",
+  required_status_checks: "RequiredStatusChecksParameters",
+};
+
+/** The parameters of a rule with GraphQL's names of the REST fields; null for types that are not served. */
+function ruleParameters(type: string, parameters: object): object | null {
+  const typename = PARAMETER_TYPES[type];
+  return typename === undefined ? null : { __typename: typename, ...camelCased(parameters) };
+}
+
+const camelCased = (value: object): object =>
+  Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      Array.isArray(each)
+        ? each.map((one: unknown) => (one instanceof Object ? camelCased(one) : one))
+        : each,
+    ]),
+  );
+
 /** The classic protection as shown to those who may not administrate the repository. */
 const refUpdateRule = (protection: ProtectionRow | undefined) =>
   protection === undefined
@@ -161,6 +193,9 @@ const refUpdateRule = (protection: ProtectionRow | undefined) =>
         pattern: protection.branch,
         allowsDeletions: protection.allowDeletions,
         allowsForcePushes: protection.allowForcePushes,
+        requiredApprovingReviewCount: protection.requiredReviews?.count ?? null,
+        requiresCodeOwnerReviews: false,
+        requiresConversationResolution: protection.requiresResolvedThreads ?? false,
         requiredStatusCheckContexts:
           protection.requiredStatusChecks?.checks.map(({ context }) => context) ?? [],
         requiresLinearHistory: protection.requiredLinearHistory,

@@ -1,5 +1,5 @@
 import { NODE_PREFIXES, nodeId } from "../../node-id.ts";
-import type { CommentRow, PullRequestRow, ReviewRow } from "../../rows.ts";
+import type { CommentRow, PullRequestRow, ReviewRow, ReviewThreadRow } from "../../rows.ts";
 import { connection, isGiven, type PageArgs } from "../connection.ts";
 import { repositoryPath, type GraphqlObject, type Scope } from "../scope.ts";
 
@@ -45,6 +45,19 @@ export function commentObject(scope: Scope, row: CommentRow): GraphqlObject {
   };
 }
 
+function reviewThreadObject(scope: Scope, pull: PullRequestRow, row: ReviewThreadRow): GraphqlObject {
+  return {
+    __typename: "PullRequestReviewThread",
+    id: nodeId(NODE_PREFIXES.reviewThread, row.id),
+    path: row.path,
+    isOutdated: false,
+    isResolved: row.resolvedById !== null,
+    resolvedBy: () => scope.account(row.resolvedById),
+    pullRequest: () => scope.pullRequest(pull),
+    repository: () => scope.repository(scope.forge.state.repositories.need(pull.repositoryId)),
+  };
+}
+
 export function pullRequestPath(scope: Scope, row: PullRequestRow): string {
   return `${repositoryPath(scope, scope.forge.state.repositories.need(row.repositoryId))}/pull/${row.number}`;
 }
@@ -72,6 +85,10 @@ export function reviewFields(scope: Scope, row: PullRequestRow) {
   const { state } = scope.forge;
   const toNode = (review: ReviewRow) => scope.review(review);
   return {
+    reviewThreads: (args: PageArgs) =>
+      connection("reviewThreads", state.reviewThreads.inGroup(row.id), args, (thread) =>
+        reviewThreadObject(scope, row, thread),
+      ),
     reviews: (args: ReviewArgs) => {
       const chosen = visibleReviews(scope, row).filter(
         (review) =>

@@ -1,11 +1,13 @@
 import { z } from "zod";
+import { MERGE_STATES } from "../../../flow/facts.ts";
 import type { BranchInspectionRequest, InspectOptions, NewestCommit } from "../../pull-requests.ts";
 import { time, graphqlAccount, ACCOUNT } from "../account-shapes.ts";
 import { contextsShape, REPORT } from "./checks.ts";
 import { nodesOf, enumOf } from "../calls/graphql-response.ts";
 import { name } from "../text-shapes.ts";
 import type { QuestionKind } from "../repository-questions.ts";
-import { CONVERSATION, conversationShape } from "./conversation.ts";
+import { CONVERSATION, conversationShape, reviewState } from "./conversation.ts";
+import { RULES, rulesShape } from "./target-rules.ts";
 
 /** For one branch, including closed ones. */
 const PULL_REQUESTS = 20;
@@ -75,25 +77,27 @@ const COMMITS = /* GraphQL */ `
   }
 `;
 
-/** Of classic protection and of rulesets. Both are shown to those who may not administrate the repository. */
-const RULES = /* GraphQL */ `
-  fragment Rules on Ref {
-    refUpdateRule {
-      requiredStatusCheckContexts
-    }
-    rules(first: 100) {
-      pageInfo {
-        hasNextPage
-      }
+/** What decides whether a pull request may be merged, besides its checks. */
+const VERIFICATION = /* GraphQL */ `
+  fragment Verification on PullRequest {
+    canBeRebased
+    mergeStateStatus
+    viewerCanMergeAsAdmin
+    latestOpinionatedReviews(first: 100, writersOnly: true) {
       nodes {
-        parameters {
-          ... on RequiredStatusChecksParameters {
-            requiredStatusChecks {
-              context
-              integrationId
-            }
-          }
+        state
+        author {
+          ...Who
         }
+        commit {
+          oid
+        }
+      }
+    }
+    reviewThreads(first: 100) {
+      totalCount
+      nodes {
+        isResolved
       }
     }
   }
@@ -187,29 +191,8 @@ const commits = z
   .nullish()
   .catch(null);
 const head = tip.extend({ newest: newestShape });
-const rules = {
-  refUpdateRule: z
-    .looseObject({ requiredStatusCheckContexts: z.array(z.string().nullable()).nullish() })
-    .nullish(),
-  rules: z
-    .looseObject({
-      pageInfo: z.looseObject({ hasNextPage: z.boolean() }).nullish(),
-      nodes: nodesOf(
-        z.looseObject({
-          parameters: z
-            .looseObject({
-              requiredStatusChecks: z
-                .array(z.looseObject({ context: z.string(), integrationId: z.number().nullish() }))
-                .optional(),
-            })
-            .nullish(),
-        }),
-      ),
-    })
-    .nullish(),
-};
 const target = tip.extend({
-  ...rules,
+  ...rulesShape,
   compare: z.looseObject({ aheadBy: z.number(), behindBy: z.number().nullish(), commits }).nullish(),
 });
 
@@ -235,6 +218,23 @@ const pull = z.looseObject({
   mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
   commits: z.looseObject({ totalCount: z.number() }).nullish(),
   statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish(),
+  canBeRebased: z.boolean().nullish(),
+  mergeStateStatus: enumOf(MERGE_STATES).nullish().catch("unknown"),
+  viewerCanMergeAsAdmin: z.boolean().nullish(),
+  latestOpinionatedReviews: z
+    .looseObject({
+      nodes: nodesOf(
+        z.looseObject({
+          state: reviewState,
+          author: graphqlAccount,
+          commit: z.looseObject({ oid: z.string() }).nullish(),
+        }),
+      ),
+    })
+    .nullish(),
+  reviewThreads: z
+    .looseObject({ totalCount: z.number(), nodes: nodesOf(z.looseObject({ isResolved: z.boolean() })) })
+    .nullish(),
 });
 
 const repositoryShape = z.looseObject({
@@ -274,7 +274,7 @@ export const inspection = ({
       target: ${target} { ...Tip${includesRules ? " ...Rules" : ""} compare(headRef: ${branch}) { aheadBy behindBy${includesCommits ? " ...Commits" : ""} } }
       head: ref(qualifiedName: ${head}) { ...Tip${includesConversation ? " ...Newest" : ""} }
       pullRequests(headRefName: ${branch}, first: ${maxPullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
-        nodes { ...Pull }
+        nodes { ...Pull${includesRules ? " ...Verification" : ""} }
       }`;
     if (!includesConversation) return fields;
     // Only of the pull request that changed last, because comments are expensive to read.
@@ -289,7 +289,7 @@ export const inspection = ({
       FRAGMENTS,
       PULL_REQUEST,
       ...(includesCommits ? [COMMITS] : []),
-      ...(includesRules ? [RULES] : []),
+      ...(includesRules ? [RULES, VERIFICATION] : []),
       ...(includesConversation ? [CONVERSATION, NEWEST] : []),
     ].join("\n");
   },

@@ -1,4 +1,4 @@
-import type { CommitFacts } from "../../../flow/facts.ts";
+import type { CommitFacts, PullRequestFacts, ReviewFacts, TargetRules } from "../../../flow/facts.ts";
 import { isRefusal, type Refusal } from "../../../flow/refusal.ts";
 import {
   BRANCHES_PER_CALL,
@@ -28,12 +28,22 @@ import {
 import { repositoryOf } from "../repositories.ts";
 import { askInstallations, failTooLarge } from "../repository-questions.ts";
 import { toConversation } from "./conversation.ts";
+import type { BypassReader } from "./ruleset-bypass.ts";
+import { requiredChecksOf, toTargetRules } from "./target-rules.ts";
 
 /** Guards against a list that never ends. */
 const MAX_PAGES = 100;
 
+/** How one installation's branches are read. */
+interface Reading {
+  readonly caller: GitHubCaller;
+  readonly readBypass: BypassReader;
+  readonly includesRules: boolean;
+}
+
 export const inspect = (
   client: GitHubClient,
+  readBypass: BypassReader,
   questions: readonly BranchInspectionRequest[],
   options?: InspectOptions,
 ): Promise<BranchInspection[]> =>
@@ -42,7 +52,11 @@ export const inspect = (
     inspection(options),
     { questions, perCall: BRANCHES_PER_CALL, tooLarge: options?.isPartial ? withoutResponse : failTooLarge },
     (response, question, caller) =>
-      toBranchInspection(response, question, caller, options?.includesRules ?? false),
+      toBranchInspection(response, question, {
+        caller,
+        readBypass,
+        includesRules: options?.includesRules ?? false,
+      }),
   );
 
 const withoutResponse = ({ message }: Error): BranchInspection => ({
@@ -52,9 +66,9 @@ const withoutResponse = ({ message }: Error): BranchInspection => ({
 async function toBranchInspection(
   response: InspectedRepository,
   question: BranchInspectionRequest,
-  caller: GitHubCaller,
-  includesRules: boolean,
+  reading: Reading,
 ): Promise<BranchInspection> {
+  const { caller } = reading;
   // In GraphQL, an empty repository has no default branch.
   const defaultBranch =
     response.defaultBranchRef?.name ??
@@ -65,8 +79,8 @@ async function toBranchInspection(
     pull.headRefName === question.branchName && pull.headRepository?.databaseId === response.databaseId;
   const ours = response.pullRequests?.nodes.filter(isOurs) ?? [];
   const lastChanged = response.lastChanged?.nodes.find(isOurs);
-  if (response.target?.rules?.pageInfo?.hasNextPage) return { refusal: tooManyRules(response.target.name) };
-  const required = includesRules ? requiredChecksOf(response) : null;
+  const shown = await rulesOf(response, question, reading);
+  const required = shown?.required ?? null;
   const read = await Promise.all(ours.map((pull) => toPullRequest(caller, pull, required)));
   const incomplete = read.find(isRefusal);
   if (incomplete) return { refusal: incomplete };
@@ -81,26 +95,27 @@ async function toBranchInspection(
     behindBy: response.head ? (response.target?.compare?.behindBy ?? null) : null,
     commits: commitsOf(response),
     pullRequests: read.flatMap((pull) => (isRefusal(pull) ? [] : [pull])),
+    ...(shown && { rules: shown.rules }),
     ...(required && { requiredChecks: [...new Set(required.map(({ name }) => name))] }),
     conversation: lastChanged ? toConversation(lastChanged) : null,
     newest: response.head?.newest ?? null,
   };
 }
 
-const tooManyRules = (branch: string): Refusal => ({
-  reason: "protected",
-  message: `The rules of ${branch} are more than Trunkline reads, 100. Combine some of them, or merge on GitHub.`,
-});
-
-function requiredChecksOf({ target }: InspectedRepository): RequiredCheck[] {
-  const classic = target?.refUpdateRule?.requiredStatusCheckContexts ?? [];
-  const ofRulesets = (target?.rules?.nodes ?? []).flatMap(
-    ({ parameters }) => parameters?.requiredStatusChecks ?? [],
-  );
-  return [
-    ...classic.flatMap((name) => (name === null ? [] : [{ name, appId: null }])),
-    ...ofRulesets.map(({ context: name, integrationId }) => ({ name, appId: integrationId ?? null })),
-  ];
+/** Null if they were not asked for. */
+async function rulesOf(
+  { target, pullRequests }: InspectedRepository,
+  { repository }: BranchInspectionRequest,
+  { caller, readBypass, includesRules }: Reading,
+): Promise<{ readonly rules: TargetRules | Refusal; readonly required: RequiredCheck[] | null } | null> {
+  if (!includesRules || !target) return null;
+  const open = pullRequests?.nodes.filter(({ state }) => state === "open") ?? [];
+  const asAdmin = open.map(({ viewerCanMergeAsAdmin }) => viewerCanMergeAsAdmin ?? null);
+  const rules = await toTargetRules(target, {
+    ofRuleset: (rulesetId) => readBypass(caller, repository, rulesetId),
+    ofProtection: asAdmin.includes(true) ? true : (asAdmin[0] ?? null),
+  });
+  return { rules, required: isRefusal(rules) ? null : requiredChecksOf(target) };
 }
 
 /** Null if GitHub did not list all of the commits or authors. */
@@ -135,6 +150,7 @@ async function toPullRequest(
     mergeable: pull.mergeable,
     reviewDecision: pull.reviewDecision ?? null,
     isInMergeQueue: pull.isInMergeQueue ?? false,
+    ...verificationOf(pull),
     mergeSha: state === "merged" ? (pull.mergeCommit?.oid ?? null) : null,
     isMergedByPerson: pull.mergedBy?.isBot === false,
     checks: summarizeChecks(reports),
@@ -149,6 +165,32 @@ async function toPullRequest(
     reports,
   };
 }
+
+/** Empty if it was not asked for. */
+function verificationOf(pull: InspectedPull): Partial<PullRequestFacts> {
+  const { canBeRebased, mergeStateStatus, latestOpinionatedReviews: opinions, reviewThreads: threads } = pull;
+  const unresolved = threads?.nodes.filter(({ isResolved }) => !isResolved).length ?? 0;
+  const isComplete = threads?.nodes.length === threads?.totalCount;
+  return {
+    ...(typeof canBeRebased === "boolean" && { isRebaseable: canBeRebased }),
+    ...(mergeStateStatus && { mergeState: mergeStateStatus }),
+    ...(opinions && { reviews: opinions.nodes.flatMap(toReviewFacts) }),
+    ...(threads && { unresolvedThreads: unresolved > 0 || isComplete ? unresolved : null }),
+  };
+}
+
+type Opinion = NonNullable<InspectedPull["latestOpinionatedReviews"]>["nodes"][number];
+
+const toReviewFacts = ({ state, author, commit }: Opinion): ReviewFacts[] =>
+  state === "commented" || state === "pending"
+    ? []
+    : [
+        {
+          state,
+          author: author && { forgeId: author.forgeId, login: author.login },
+          commitSha: commit?.oid ?? null,
+        },
+      ];
 
 /** Null for a part of the checks of an open pull request: others may fail. */
 async function checksOf(caller: GitHubCaller, pull: InspectedPull): Promise<CheckContext[] | null> {
