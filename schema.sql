@@ -242,12 +242,13 @@ CREATE TABLE check_reports (
   source text NOT NULL,
   name text NOT NULL,
   app_id bigint DEFAULT 0 NOT NULL,
+  suite_id bigint DEFAULT 0 NOT NULL,
   forge_id bigint NOT NULL,
   outcome text NOT NULL,
   branch_names text[] DEFAULT '{}'::text[] NOT NULL,
   changed_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT check_reports_outcome_check CHECK (outcome = ANY (ARRAY['passing'::text, 'failing'::text, 'pending'::text, 'skipped'::text])),
-  CONSTRAINT check_reports_pkey PRIMARY KEY (repository_id, sha, source, name, app_id),
+  CONSTRAINT check_reports_pkey PRIMARY KEY (repository_id, sha, source, name, app_id, suite_id),
   CONSTRAINT check_reports_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id) ON DELETE CASCADE,
   CONSTRAINT check_reports_source_check CHECK (source = ANY (ARRAY['check_run'::text, 'status'::text]))
 );

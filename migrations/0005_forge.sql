@@ -61,12 +61,14 @@ create table check_reports (
   source text not null check (source in ('check_run', 'status')),
   name text not null,
   app_id bigint not null default 0,
+  -- The check suite of a run, 0 for a status: runs of one name in two suites are two checks.
+  suite_id bigint not null default 0,
   forge_id bigint not null,
   outcome text not null check (outcome in ('passing', 'failing', 'pending', 'skipped')),
   -- The branches for which it ran. Other branches at the commit may have no commits of their own.
   branch_names text[] not null default '{}',
   changed_at timestamptz not null default now(),
-  primary key (repository_id, sha, source, name, app_id)
+  primary key (repository_id, sha, source, name, app_id, suite_id)
 );
 -- Reports on commits that nothing refers to are deleted by age.
 create index on check_reports (changed_at);

@@ -731,6 +731,10 @@ export type ChecksEntry = {
 export type CheckRun = {
   readonly id: string;
   readonly name: string;
+  readonly workflow?: {
+    readonly name: string;
+    readonly event: string;
+  };
   readonly state: ("passing" | "failing" | "pending" | "skipped");
   readonly url: (string | null);
   readonly summary: (string | null);

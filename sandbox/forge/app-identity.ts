@@ -13,6 +13,7 @@ const APP_PERMISSIONS: Permissions = {
   statuses: "read",
   merge_queues: "read",
   workflows: "write",
+  actions: "read",
 };
 
 const APP_EVENTS = [
@@ -24,6 +25,7 @@ const APP_EVENTS = [
   "issue_comment",
   "pull_request",
   "pull_request_review",
+  "pull_request_review_thread",
   "push",
   "release",
   "repository",

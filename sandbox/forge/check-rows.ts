@@ -11,19 +11,38 @@ export interface StatusRow {
 }
 
 export type CheckStatus = "queued" | "in_progress" | "completed" | "waiting" | "requested" | "pending";
-export type CheckConclusion =
-  | "success"
-  | "failure"
-  | "neutral"
-  | "cancelled"
-  | "skipped"
-  | "timed_out"
-  | "action_required"
-  | "stale"
-  | "startup_failure";
+export const CONCLUSIONS = [
+  "success",
+  "failure",
+  "neutral",
+  "cancelled",
+  "skipped",
+  "timed_out",
+  "action_required",
+  "stale",
+  "startup_failure",
+] as const;
+export type CheckConclusion = (typeof CONCLUSIONS)[number];
 
-/** The check runs of one App on one commit, which determine its status and conclusion. */
+/** A run of a workflow of GitHub Actions. */
+export interface WorkflowRun {
+  readonly runId: number;
+  readonly runNumber: number;
+  readonly workflowId: number;
+  readonly workflow: string;
+  /** What started it, such as `push`. */
+  readonly event: string;
+}
+
+/**
+ * The check runs of one App on one commit, or of one workflow run, which determine its status and
+ * conclusion.
+ */
 export interface CheckSuiteRow {
+  /** Null for an App with one suite for each commit. Absent in older data. */
+  readonly workflowRun?: WorkflowRun | null;
+  /** The conclusion of a completed suite without runs. */
+  readonly conclusion?: CheckConclusion | null;
   readonly id: number;
   readonly repositoryId: number;
   readonly headSha: string;

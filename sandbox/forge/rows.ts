@@ -11,6 +11,7 @@ export type {
   CheckStatus,
   CheckSuiteRow,
   StatusRow,
+  WorkflowRun,
 } from "./check-rows.ts";
 
 export type Access = "read" | "write" | "admin";

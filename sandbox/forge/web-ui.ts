@@ -7,11 +7,13 @@ import {
 } from "./actions/change-installation.ts";
 import { hideComment } from "./actions/comments.ts";
 import { dequeuePullRequest, mergeQueued, type DequeueReason } from "./actions/merge-queue.ts";
+import { runWorkflow, type NewWorkflowRun } from "./actions/run-workflow.ts";
 import { revokeGrant } from "./oauth/grants.ts";
 import { protectionOf } from "./actions/protection.ts";
 import type { ForgeContext } from "./context.ts";
 import type {
   AccountRow,
+  CheckSuiteRow,
   InstallationRow,
   Permissions,
   ProtectionRow,
@@ -54,6 +56,11 @@ export interface WebUi {
   /** Starts a conversation about a file of a pull request; returns its id. */
   startReviewThread(fullName: string, number: number, path: string, by?: string): number;
   setThreadResolved(threadId: number, isResolved: boolean, by?: string): Promise<void>;
+  /**
+   * Runs a workflow for a commit: a suite with its jobs as check runs, by name, each with its
+   * conclusion or null while it runs. Without jobs, the suite has only the conclusion.
+   */
+  runWorkflow(fullName: string, run: NewWorkflowRun): Promise<CheckSuiteRow>;
   /** Hides a comment on a pull request. */
   hideComment(commentId: number, by?: string): Promise<void>;
   /** Merges a queued pull request, or removes it from the queue if it cannot be merged. */
@@ -103,6 +110,7 @@ export function makeWebUi(forge: ForgeContext): WebUi {
     startReviewThread: (fullName, number, path, by) =>
       startReviewThread(forge, pullOf(forge, fullName, number), path, actor(by)).id,
     setThreadResolved: (id, isResolved, by) => setThreadResolved(forge, id, isResolved, actor(by)),
+    runWorkflow: (fullName, run) => runWorkflow(forge, repositoryByName(forge, fullName), run, actor()),
     hideComment: (commentId, by) => hideComment(forge, forge.state.comments.need(commentId), actor(by)),
     mergeQueued: (fullName, number) => mergeQueued(forge, pullOf(forge, fullName, number).id),
     dequeue: (fullName, number, reason, by) =>

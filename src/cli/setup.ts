@@ -4,7 +4,7 @@ import { CALLBACK_PATH } from "../http/console/console.ts";
 import { readForgeUrls } from "../config.ts";
 import { EXAMPLE_URL, isServiceUrl } from "../settings.ts";
 import { Problem } from "../errors.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../forge/github/app.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS, OPTIONAL_PERMISSIONS } from "../forge/github/app.ts";
 import { portOf, printOutcome, readOptions, required, TEXT, type Command, UsageError } from "./command.ts";
 import { assertNoAppSettings } from "./setup/env-file.ts";
 import { APP_SETTINGS, installUrlOf, createGitHubApp } from "./setup/create-github-app.ts";
@@ -97,6 +97,7 @@ function formAddress(newAppUrl: string, { url, name }: { url: string; name: stri
     webhook_active: "true",
     webhook_url: `${url}${WEBHOOK_PATH}`,
     ...NEEDED_PERMISSIONS,
+    ...OPTIONAL_PERMISSIONS,
   });
   parameters.append("callback_urls[]", `${url}${CALLBACK_PATH}`);
   for (const event of NEEDED_EVENTS) parameters.append("events[]", event);

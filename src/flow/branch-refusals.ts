@@ -90,8 +90,9 @@ export const conflicting = (branch: CardBranch, pull: PullRequestFacts): Refusal
 });
 
 export function checkBlockers({ branchName }: CardBranch, { checks }: PullRequestFacts): Refusal[] {
-  const { state, failing, pending } = checks;
+  const { state, failing, pending, hidden } = checks;
   const details = { failing, pending };
+  if (hidden) return [hidden];
   if (state === "failing") {
     const message = `Checks are failing on ${branchName}: ${failing.join(", ")}. Fix them, then move the card again.`;
     return [{ reason: "checks_failing", message, details }];

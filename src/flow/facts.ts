@@ -120,4 +120,6 @@ export interface ChecksSummary {
   readonly state: ChecksState;
   readonly failing: readonly string[];
   readonly pending: readonly string[];
+  /** Set if GitHub hides some of them from the App: they are not in `state` and the lists. */
+  readonly hidden?: Refusal | undefined;
 }

@@ -87,6 +87,8 @@ export interface InspectedCheck {
   readonly source: "check_run" | "status";
   readonly name: string;
   readonly appId: number | null;
+  /** The check suite of a run: all runs that one event has started for the App. Null for statuses. */
+  readonly suiteId: number | null;
   /** Null for statuses. */
   readonly forgeId: number | null;
   readonly outcome: CheckOutcome;
@@ -100,6 +102,8 @@ export interface PullRequestQuestion {
 export interface CheckDetails {
   readonly id: string;
   readonly name: string;
+  /** Of GitHub Actions, if GitHub shows it: the workflow and the event that started it. */
+  readonly workflow?: { readonly name: string; readonly event: string };
   readonly state: CheckOutcome;
   readonly url: string | null;
   readonly summary: string | null;

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { backMergeCard, sweepBackMerges } from "../actions/releases/back-merge.ts";
 import { closePullRequests } from "../actions/cards/close-pull-requests.ts";
 import { catchUpCard } from "../actions/reconcile/catch-up-card.ts";
+import { compareChecks } from "../actions/reconcile/compare-checks.ts";
 import { recordExpiredClaims } from "../actions/claims/claims.ts";
 import type { Deps } from "../actions/deps.ts";
 import { followAllTrunks, followTrunk } from "../actions/trunks/follow-trunk.ts";
@@ -55,6 +56,7 @@ const handlersOf = (deps: Deps, retention: Retention): Handlers => ({
   backMerge: ({ cardId }) => backMergeCard(deps, cardId),
   closePullRequests: ({ cardId }) => closePullRequests(deps, cardId),
   recheckBlocked: ({ cardId, refusedAt }) => recheckBlocked(deps, cardId, refusedAt),
+  compareChecks: ({ cardId }) => compareChecks(deps, cardId),
   inspectArmed: ({ cardId }) => inspectArmed(deps, cardId),
   resumeQueuedMove: (pull) => resumeQueuedMove(deps, pull),
   resumeOrphanedMoves: ({ boardId }) => resumeOrphanedMoves(deps, boardId),

@@ -102,6 +102,8 @@ export const JOBS = {
     keyOf: ({ cardId, refusedAt }) => (refusedAt === undefined ? cardId : `permitted:${cardId}`),
     delayMs: 200,
   }),
+  /** Reads which check runs count, if several suites have runs of one name. */
+  compareChecks: job({ ...ofCard, name: "compare-checks", delayMs: 1_000 }),
   /** Inspects an armed move. Because of the pause, a burst of events leads to one inspection. */
   inspectArmed: job({ ...ofCard, name: "inspect-armed", delayMs: 1_000 }),
   /** Resumes a card's move after a webhook of GitHub's merge queue about its pull request. */

@@ -24,7 +24,7 @@ it("a card has the checks state that results from each combination of check outc
   for (const [at, subset] of subsets.entries()) {
     const sha = String(at).padStart(40, "a");
     for (const outcome of subset) {
-      const series = { source: "check_run", name: outcome, appId: 1, forgeId: 1 } as const;
+      const series = { source: "check_run", name: outcome, appId: 1, suiteId: 1, forgeId: 1 } as const;
       await saveCheckReport(board.db, { repositoryId, sha, outcome, ...series, branchNames: ["card/1"] });
     }
     const branch = { branch_name: "card/1", head_sha: sha };

@@ -38,6 +38,7 @@ export function Checks({ read: { data, error }, repository }: Props) {
               <ExternalLink href={run.url}>
                 <bdi>{run.name}</bdi>
               </ExternalLink>
+              <Workflow run={run} />
             </li>
           ))}
         </ul>
@@ -48,10 +49,18 @@ export function Checks({ read: { data, error }, repository }: Props) {
 
 const TONES = { passing: "success", failing: "danger", pending: "warning", skipped: "neutral" } as const;
 
+/** Tells runs of one name apart. */
+const Workflow = ({ run: { workflow } }: { readonly run: CheckRun }) =>
+  workflow ? (
+    <span className="muted">
+      <bdi>{workflow.name}</bdi> ({workflow.event})
+    </span>
+  ) : null;
+
 const Failing = ({ run }: { readonly run: CheckRun }) => (
   <details className="check-failing" open>
     <summary>
-      <Badge tone="danger">failing</Badge> <bdi>{run.name}</bdi>
+      <Badge tone="danger">failing</Badge> <bdi>{run.name}</bdi> <Workflow run={run} />
     </summary>
     <div className="check-details">
       {run.summary !== null && run.summary !== "" && <Markdown text={run.summary} />}

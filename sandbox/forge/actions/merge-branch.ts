@@ -9,7 +9,7 @@ import { signatureOf } from "../world.ts";
 import { changeRefs } from "./change-refs.ts";
 import { cachedMergeTree, webFlow } from "./mergeability.ts";
 import { mayPush, missingSignature } from "./protection.ts";
-import { assertNoChangedWorkflow } from "./workflow-files.ts";
+import { assertNoChangedWorkflow } from "../queries/workflow-files.ts";
 
 interface BranchMerge {
   readonly by: AccountRow;

@@ -11,7 +11,7 @@ import { unmetRule } from "./merge-rules.ts";
 import { mergeMessage, squashMessage } from "./merge-message.ts";
 import { cachedMergeTree, webFlow } from "./mergeability.ts";
 import { isBehind, mayRewrite, missingSignature, protectionOf, violationOf } from "./protection.ts";
-import { assertNoChangedWorkflow } from "./workflow-files.ts";
+import { assertNoChangedWorkflow } from "../queries/workflow-files.ts";
 
 interface MergeOptions {
   readonly by: AccountRow;

@@ -22,14 +22,25 @@ export type CheckRunChange = Partial<
   >
 >;
 
-/** Creates a check run in its App's suite on the commit. */
+interface NewCheckRun extends CheckRunChange {
+  readonly name: string;
+  readonly headSha: string;
+  readonly appId: number;
+  /** By default, the App's suite on the commit. */
+  readonly suiteId?: number;
+}
+
+/** Creates a check run. */
 export async function createCheckRun(
   forge: ForgeContext,
   repository: RepositoryRow,
   by: AccountRow,
-  given: CheckRunChange & { readonly name: string; readonly headSha: string; readonly appId: number },
+  { suiteId, ...given }: NewCheckRun,
 ): Promise<CheckRunRow> {
-  const suite = await findOrCreateSuite(forge, repository, given.headSha, given.appId);
+  const suite =
+    suiteId === undefined
+      ? await findOrCreateSuite(forge, repository, given.headSha, given.appId)
+      : forge.state.checkSuites.need(suiteId);
   const row = forge.state.checkRuns.save({
     status: "queued",
     conclusion: null,
@@ -71,8 +82,19 @@ export async function findOrCreateSuite(
   appId: number,
 ): Promise<CheckSuiteRow> {
   const key = commitKey(repository.id, headSha);
-  const known = forge.state.checkSuites.inGroup(key).find((each) => each.appId === appId);
-  if (known !== undefined) return known;
+  const known = forge.state.checkSuites
+    .inGroup(key)
+    .find((each) => each.appId === appId && !each.workflowRun && !each.conclusion);
+  return known ?? (await createSuite(forge, repository, headSha, { appId }));
+}
+
+/** Creates a check suite of its own, also if the App has one on the commit. */
+export async function createSuite(
+  forge: ForgeContext,
+  repository: RepositoryRow,
+  headSha: string,
+  given: Pick<CheckSuiteRow, "appId" | "workflowRun" | "conclusion">,
+): Promise<CheckSuiteRow> {
   const branches = await branchesAt(forge, repository, headSha, "tip");
   const commit = await needCommit(forge.git.repository(repository.id), headSha);
   const now = forge.now();
@@ -82,7 +104,7 @@ export async function findOrCreateSuite(
     headSha,
     headBranch:
       branches.find((each) => each.name !== repository.defaultBranch)?.name ?? branches[0]?.name ?? null,
-    appId,
+    ...given,
     before: commit.parents[0] ?? null,
     createdAt: now,
     updatedAt: now,
@@ -120,7 +142,7 @@ export const rerequestCheckSuite = (
   suite: CheckSuiteRow,
 ): Promise<void> => emitCheckSuite(forge, repository, suite, "rerequested", by);
 
-async function emitCheckSuite(
+export async function emitCheckSuite(
   forge: ForgeContext,
   repository: RepositoryRow,
   suite: CheckSuiteRow,

@@ -1,5 +1,6 @@
 /** The request bodies of `/_control`. */
 import { z } from "zod";
+import { CONCLUSIONS } from "../check-rows.ts";
 import { DEQUEUE_REASONS } from "../actions/merge-queue.ts";
 
 /** The message names each invalid field. */
@@ -164,6 +165,15 @@ export const rulesetSchema = z.strictObject({
       appBypass: z.enum(["always", "pull_requests_only", "never"]).exactOptional(),
     })
     .nullable(),
+});
+const conclusion = z.enum(CONCLUSIONS);
+export const workflowSchema = z.strictObject({
+  repository,
+  sha: z.string(),
+  workflow: z.string(),
+  event: z.string(),
+  jobs: z.record(z.string(), conclusion.nullable()),
+  conclusion: conclusion.exactOptional(),
 });
 export const protectionBypassSchema = z.strictObject({
   repository,

@@ -21,6 +21,7 @@ import {
   settingsSchema,
   staleReadsSchema,
   webhookSchema,
+  workflowSchema,
   parseBody,
 } from "./request-schemas.ts";
 
@@ -47,6 +48,7 @@ import {
  *     PUT    /_control/rules             { repository, branch } and BranchRules
  *     PUT    /_control/rulesets          { repository, branch, name, ruleset }; null deletes it
  *     PUT    /_control/protection-bypass { repository, branch, appBypass }
+ *     POST   /_control/workflow-runs     { repository, sha, workflow, event, jobs, conclusion } -> { suiteId }
  *     POST   /_control/review-threads    { repository, number, path, by } -> { id }
  *     PUT    /_control/review-threads/{id} { resolved, by }
  *     POST   /_control/merge-queue       { repository, number, remove } -> { merged }
@@ -140,6 +142,10 @@ function serveFeatures(router: Router, { settings, webUi }: ForgeControl): void 
   router.put("/protection-bypass", ({ body }, response) => {
     const { repository, branch, appBypass } = parseBody(protectionBypassSchema, body);
     sendNoContent(response, webUi.setProtectionBypass(repository, branch, appBypass));
+  });
+  router.post("/workflow-runs", async ({ body }, response) => {
+    const { repository, ...run } = parseBody(workflowSchema, body);
+    response.json({ suiteId: (await webUi.runWorkflow(repository, run)).id });
   });
   router.post("/review-threads", ({ body }, response) => {
     const { repository, number, path, by } = parseBody(reviewThreadSchema, body);

@@ -34,7 +34,7 @@ export function connection<T>(
     ...otherFields,
     totalCount: items.length,
     edges: page,
-    nodes: () => page.map((edge) => edge.node()),
+    nodes: () => page.map((edge) => valueOrRefusal(edge.node)),
     pageInfo: {
       startCursor: page[0]?.cursor ?? null,
       endCursor: page.at(-1)?.cursor ?? null,
@@ -42,6 +42,16 @@ export function connection<T>(
       hasNextPage: to < items.length,
     },
   };
+}
+
+/** A refused node is null and has an error of its own; graphql expects the error as the value. */
+function valueOrRefusal(node: () => unknown): unknown {
+  try {
+    return node();
+  } catch (error) {
+    if (error instanceof GraphqlRefusal) return error;
+    throw error;
+  }
 }
 
 function checkBounds(name: string, args: PageArgs): void {

@@ -73,7 +73,8 @@ export function suiteState(
 ): { status: CheckStatus; conclusion: CheckConclusion | null; runs: CheckRunRow[] } {
   const latest = latestCheckRuns(forge, suite.repositoryId, suite.headSha);
   const runs = latest.filter((each) => each.suiteId === suite.id);
-  if (runs.length === 0) return { status: "queued", conclusion: null, runs };
+  const { conclusion: ofSuite = null } = suite;
+  if (runs.length === 0) return { status: ofSuite ? "completed" : "queued", conclusion: ofSuite, runs };
   if (runs.some((each) => each.status !== "completed")) {
     const isRunning = runs.some((each) => each.status === "in_progress" || each.status === "completed");
     return { status: isRunning ? "in_progress" : "queued", conclusion: null, runs };

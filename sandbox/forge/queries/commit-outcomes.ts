@@ -18,11 +18,11 @@ export function latestStatuses(forge: ForgeContext, repositoryId: number, sha: s
   return [...latest.values()];
 }
 
-/** The newest check run of each name and App. */
+/** The newest check run of each name in each suite. */
 export function latestCheckRuns(forge: ForgeContext, repositoryId: number, sha: string): CheckRunRow[] {
   const latest = new Map<string, CheckRunRow>();
   for (const run of forge.state.checkRuns.inGroup(commitKey(repositoryId, sha)))
-    latest.set(`${run.appId}:${run.name}`, run);
+    latest.set(`${run.suiteId}:${run.name}`, run);
   return [...latest.values()];
 }
 

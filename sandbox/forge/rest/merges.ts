@@ -1,7 +1,7 @@
 import { mergeBranch } from "../actions/merge-branch.ts";
 import { mergeRequestOf, pendingMerge, startAsyncMerge } from "../actions/merge-async.ts";
 import { HEAD_MODIFIED, mergePullRequest, methodRefusal } from "../actions/merge-pull-request.ts";
-import { mayChangeWorkflows } from "../actions/workflow-files.ts";
+import { mayChangeWorkflows } from "../queries/workflow-files.ts";
 import { needCommit } from "../git/commits.ts";
 import { presentCommit } from "../present/commit.ts";
 import type { MergeMethod, MergeRequestRow, PullRequestRow } from "../rows.ts";

@@ -1,5 +1,5 @@
 import { changeRefs } from "../actions/change-refs.ts";
-import { hiddenForWorkflow, mayChangeWorkflows, newWorkflow } from "../actions/workflow-files.ts";
+import { hiddenForWorkflow, mayChangeWorkflows, newWorkflow } from "../queries/workflow-files.ts";
 import { mayPush, mayRewrite, missingSignature } from "../actions/protection.ts";
 import { isAncestor } from "../git/history.ts";
 import { branchNameOf, isRefName, listRefs, readRef } from "../git/refs.ts";

@@ -1,6 +1,7 @@
 import { checksState, type ChecksState } from "../../flow/checks.ts";
 import type { CheckReported, ChecksFound } from "../../forge/events.ts";
 import {
+  differsBetweenSuites,
   lockBranch,
   listBranchesAt,
   listBranchOutcomes,
@@ -13,7 +14,7 @@ import {
   listConversationsAt,
   recordAwaitedReaction,
 } from "../../store/events/conversations.ts";
-import { saveFoundReport } from "../../store/ops/reconciling.ts";
+import { saveFoundReports } from "../../store/ops/reconciling.ts";
 import type { Repository } from "../../store/forge/repositories.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
@@ -44,7 +45,8 @@ export async function handleChecks(
       if ((await lockBranch(trx, cardId, repositoryId))?.headSha !== sha) continue;
       states.set(cardId, checksState(await outcomesOf(cardId)));
     }
-    await saveReports(trx, repositoryId, event);
+    const isAmbiguous = await saveReports(trx, repositoryId, event);
+    if (isAmbiguous) for (const { cardId } of branches) await schedule(trx, JOBS.compareChecks, { cardId });
     await saveAwaitedReactionToChecks(trx, repositoryId, sha, at);
     for (const { cardId, branchName } of branches) {
       const from = states.get(cardId);
@@ -64,21 +66,22 @@ export async function handleChecks(
   });
 }
 
+/** Whether only GitHub shows which of the reports of one name count. */
 async function saveReports(
   trx: Trx,
   repositoryId: string,
   event: CheckReported | ChecksFound,
-): Promise<void> {
+): Promise<boolean> {
   const { sha } = event;
-  if (event.type === "check_reported") {
-    const { source, name, forgeId, outcome, branchNames } = event;
-    const appId = event.appId ?? 0;
-    await saveCheckReport(trx, { repositoryId, sha, source, name, appId, forgeId, outcome, branchNames });
-    return;
+  if (event.type === "checks_found") {
+    await saveFoundReports(trx, { repositoryId, sha }, event.reports, event.askedAt);
+    return false;
   }
-  for (const report of event.reports) {
-    await saveFoundReport(trx, { repositoryId, sha, ...report, appId: report.appId ?? 0 }, event.askedAt);
-  }
+  const { source, name, suiteId, forgeId, outcome, branchNames } = event;
+  const appId = event.appId ?? 0;
+  const report = { repositoryId, sha, source, name, appId, suiteId, forgeId, outcome, branchNames };
+  const isChanged = await saveCheckReport(trx, report);
+  return isChanged && outcome !== "pending" && (await differsBetweenSuites(trx, report));
 }
 
 /**

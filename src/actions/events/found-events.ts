@@ -111,7 +111,7 @@ async function* checksOf(
   askedAt: string,
 ): AsyncGenerator<ForgeEvent> {
   const open = pullRequests.find((pull) => pull.state === "open" && pull.headSha === headSha);
-  if (!open) return;
+  if (!open || open.checks.hidden) return;
   const { headSha: sha, reports, checks } = open;
   if (checksState(await listCheckOutcomes(db, repositoryId, sha)) === checks.state) return;
   yield { type: "checks_found", ...origin, sender: null, at: null, sha, reports, askedAt };

@@ -13,7 +13,7 @@ import { takeBranch, listBranchOutcomes, findFormerBranch } from "../../store/fo
 import { readClock } from "../../store/forge/installations.ts";
 import { adoptPullRequest } from "../../store/forge/pull-requests.ts";
 import { branchKey, deleteInboxItems } from "../../store/inbox/stored-items.ts";
-import { saveFoundReport } from "../../store/ops/reconciling.ts";
+import { saveFoundReports } from "../../store/ops/reconciling.ts";
 import type { Deps } from "../deps.ts";
 import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
@@ -111,9 +111,7 @@ async function adoptReports(
   if (sha === null) return;
   const { cardId, repositoryId } = adopter;
   const pull = openPullRequests.find(({ headSha }) => headSha === sha);
-  for (const report of pull?.reports ?? []) {
-    await saveFoundReport(trx, { repositoryId, sha, ...report, appId: report.appId ?? 0 }, askedAt);
-  }
+  await saveFoundReports(trx, { repositoryId, sha }, pull?.reports ?? [], askedAt);
   const to = checksState(await listBranchOutcomes(trx, cardId, repositoryId, sha));
   if (to === null) return;
   const data = { branchName, sha, from: null, to };

@@ -4,7 +4,7 @@ import { ProbotOctokit } from "probot";
 import { z } from "zod";
 import { Problem } from "../../errors.ts";
 import { ForgeUnavailable } from "../values.ts";
-import { isAppKey, NEEDED_EVENTS, NEEDED_PERMISSIONS } from "./app.ts";
+import { isAppKey, NEEDED_EVENTS, NEEDED_PERMISSIONS, OPTIONAL_PERMISSIONS } from "./app.ts";
 import { type CompleteResponse, createTransport, monotonicClock } from "./calls/transport.ts";
 
 export interface CreatedApp {
@@ -32,7 +32,7 @@ export const manifestOf = (app: {
   redirect_url: app.redirectUrl,
   callback_urls: [app.callbackUrl],
   public: false,
-  default_permissions: NEEDED_PERMISSIONS,
+  default_permissions: { ...NEEDED_PERMISSIONS, ...OPTIONAL_PERMISSIONS },
   default_events: NEEDED_EVENTS,
 });
 

@@ -17,6 +17,9 @@ export const NEEDED_PERMISSIONS: Readonly<Record<string, "read" | "write">> = {
   metadata: "read",
 };
 
+/** Also in the manifest. Without it, Trunkline does not see which workflow a check run belongs to. */
+export const OPTIONAL_PERMISSIONS: Readonly<Record<string, "read">> = { actions: "read" };
+
 /** Not in the manifest: GitHub has a checkbox for it in the App's settings only. */
 export const OPTIONAL_EVENTS: readonly string[] = ["installation_target"];
 

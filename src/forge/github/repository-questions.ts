@@ -10,7 +10,13 @@ import {
   unexpectedResponse,
 } from "./calls/client.ts";
 import { InstallationRefused, QuestionTooLarge } from "./calls/failures.ts";
-import { type GraphqlError, graphqlOutcome, refusalOfError } from "./calls/graphql-response.ts";
+import {
+  type ForbiddableFields,
+  type GraphqlError,
+  graphqlOutcome,
+  refusalOfError,
+  withoutForbidden,
+} from "./calls/graphql-response.ts";
 import { repositoryOf } from "./repositories.ts";
 import type { CallParameters } from "./calls/send-call.ts";
 
@@ -26,8 +32,7 @@ export interface QuestionKind<Q extends Question, A extends RepositoryPart> {
   readonly operation: string;
   /** Fields of the repository besides `databaseId`. Users' input must go into variables. */
   readonly fields: (question: Q, declare: Declare) => string;
-  /** Fields that GitHub may forbid; they are null then. */
-  readonly forbiddable?: readonly string[];
+  readonly forbiddable?: ForbiddableFields;
   /** The fragments that the fields of these questions use. */
   readonly fragments?: (questions: readonly Q[]) => string;
   readonly shape: z.ZodType<A>;
@@ -210,10 +215,10 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
   const response = await caller.query(document, variables);
   const outcome = graphqlOutcome(response);
   if (!outcome.ok) return questions.map(() => outcome);
-  const { errors } = outcome.value;
+  const errors = withoutForbidden(outcome.value.errors, outcome.value.data, kind.forbiddable ?? {});
   const ofAll = errors.find(({ path }) => !path?.length);
   if (ofAll) return questions.map(() => orRefusal(ofAll, response));
-  const failed = failedAliases(kind, errors, response);
+  const failed = failedAliases(errors, response);
   const data = parseResponse(dataShape, { ...response, body: outcome.value.data }) ?? {};
   return questions.map((_, index) => {
     const alias = `r${index}`;
@@ -227,17 +232,12 @@ async function askByName<Q extends Question, A extends RepositoryPart>(
 }
 
 /** NOT_FOUND inside a repository is no failure: a comparison with a missing branch is null. */
-function failedAliases(
-  { forbiddable = [] }: { readonly forbiddable?: readonly string[] },
-  errors: readonly GraphqlError[],
-  response: GitHubResponse,
-): Map<string, Named<never>> {
+function failedAliases(errors: readonly GraphqlError[], response: GitHubResponse): Map<string, Named<never>> {
   const failed = new Map<string, Named<never>>();
   for (const error of errors) {
     const [alias, ...inside] = error.path ?? [];
     const isMissing = error.type === "NOT_FOUND";
-    const isForbidden = error.type === "FORBIDDEN" && forbiddable.includes(String(inside.at(-1)));
-    if (isForbidden || (isMissing && inside.length > 0)) continue;
+    if (isMissing && inside.length > 0) continue;
     failed.set(String(alias), { ...orRefusal(error, response), isMissing });
   }
   return failed;

@@ -25,6 +25,10 @@ const run = z
   .object({
     id: z.string(),
     name: z.string(),
+    workflow: z.object({ name: z.string(), event: z.string() }).optional().meta({
+      description:
+        "The workflow of GitHub Actions and the event that started it, such as `pull_request`; absent if GitHub does not show it to the App",
+    }),
     state: z.enum(["passing", "failing", "pending", "skipped"]),
     url: z.string().nullable().meta({ description: "The web page of the run" }),
     summary: z.string().nullable().meta({ description: "Markdown, from the reporter of the run" }),

@@ -164,7 +164,9 @@ export interface CheckReport {
   readonly source: "check_run" | "status";
   readonly name: string;
   readonly appId: number;
-  /** The id of the run or status. A later run of the same name has a higher one. */
+  /** Null for statuses. */
+  readonly suiteId: number | null;
+  /** The id of the run or status. A later run of the same name and suite has a higher one. */
   readonly forgeId: number;
   readonly outcome: CheckOutcome;
   readonly branchNames: readonly string[];
@@ -180,15 +182,31 @@ export const ADDED_BRANCHES = "array(select distinct unnest(k.branch_names || ex
 export async function saveCheckReport(db: Db, report: CheckReport): Promise<boolean> {
   return exists(
     db,
-    `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome, branch_names)
-     values (:repositoryId, :sha, :source, :name, :appId, :forgeId, :outcome, :branchNames)
-     on conflict (repository_id, sha, source, name, app_id) do update
+    `insert into check_reports as k (repository_id, sha, source, name, app_id, suite_id, forge_id, outcome, branch_names)
+     values (:repositoryId, :sha, :source, :name, :appId, coalesce(:suiteId, 0), :forgeId, :outcome, :branchNames)
+     on conflict (repository_id, sha, source, name, app_id, suite_id) do update
        set forge_id = excluded.forge_id, outcome = excluded.outcome, changed_at = now(),
            branch_names = ${ADDED_BRANCHES}
        where excluded.forge_id > k.forge_id
           or (excluded.forge_id = k.forge_id and excluded.outcome <> k.outcome and excluded.outcome <> 'pending')
      returning sha`,
     { ...report, branchNames: [...report.branchNames] },
+  );
+}
+
+/**
+ * Whether another check suite has another outcome of a report's name. Either belongs to another
+ * workflow or event, or the newer one replaces the older one: webhooks do not tell.
+ */
+export async function differsBetweenSuites(
+  db: Db,
+  { repositoryId, sha, name, appId, suiteId, outcome }: CheckReport,
+): Promise<boolean> {
+  return exists(
+    db,
+    `select 1 from check_reports where repository_id = :repositoryId and sha = :sha and name = :name
+        and app_id = :appId and source = 'check_run' and suite_id <> :suiteId and outcome <> :outcome`,
+    { repositoryId, sha, name, appId, suiteId, outcome },
   );
 }
 

@@ -28,7 +28,7 @@ export const CHECKS_BROKEN = `
       join cards c on c.id = p.card_id and c.deleted_at is null
       join stages s on s.id = c.stage_id and s.rule_type in ('pull_request', 'merge')
       join card_repositories cr on cr.card_id = c.id and cr.repository_id = r.id and cr.project_id = r.project_id
-      join lateral (select array_agg(k.name order by k.name) as names from check_reports k
+      join lateral (select array_agg(distinct k.name order by k.name) as names from check_reports k
                      where k.repository_id = r.id and k.sha = cr.head_sha and k.outcome = 'failing'
                    ) failing on failing.names is not null
       join lateral (select t.id, t.at from timeline_items t

@@ -1,5 +1,5 @@
 import type { RepositoryRef } from "../../forge/values.ts";
-import { exists, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import type { CheckReport } from "../forge/branches.ts";
 import type { LinkedPullRequest } from "../forge/pull-requests.ts";
 import { REF } from "../forge/repositories.ts";
@@ -176,26 +176,70 @@ export async function markReconciled(db: Db, repositoryIds: readonly string[]): 
     .update({ last_reconciled_at: db.fn.now() });
 }
 
+type FoundReport = Omit<CheckReport, "repositoryId" | "sha" | "appId" | "forgeId" | "branchNames"> & {
+  readonly appId: number | null;
+  /** Null for statuses. */
+  readonly forgeId: number | null;
+};
+
 /**
- * Saves a report that was read from GitHub. Keeps the stored report if it changed after `askedAt`,
- * or if GitHub still shows the same run as pending. `forgeId` is null for a status.
+ * Saves all reports on a commit that were read from GitHub, and deletes those of suites that a newer
+ * suite replaces. Keeps a stored report if it changed after `askedAt`, or if GitHub still shows the
+ * same run as pending.
  */
-export async function saveFoundReport(
+export async function saveFoundReports(
   db: Db,
-  report: Omit<CheckReport, "forgeId" | "branchNames"> & { readonly forgeId: number | null },
+  commit: { readonly repositoryId: string; readonly sha: string },
+  reports: readonly FoundReport[],
   askedAt: string,
-): Promise<boolean> {
-  return exists(
+): Promise<void> {
+  for (const report of reports) await saveFoundReport(db, { ...commit, ...report, askedAt });
+  await deleteReplacedReports(db, commit, reports, askedAt);
+}
+
+async function deleteReplacedReports(
+  db: Db,
+  commit: { readonly repositoryId: string; readonly sha: string },
+  reports: readonly FoundReport[],
+  askedAt: string,
+): Promise<void> {
+  await rows(
     db,
-    `insert into check_reports as k (repository_id, sha, source, name, app_id, forge_id, outcome)
-     values (:repositoryId, :sha, :source, :name, :appId, coalesce(:forgeId, 0), :outcome)
-     on conflict (repository_id, sha, source, name, app_id) do update
+    `with found as (
+       select * from unnest(cast(:names as text[]), cast(:appIds as bigint[]), cast(:suiteIds as bigint[]))
+                  f(name, app_id, suite_id))
+     delete from check_reports k
+      where k.repository_id = :repositoryId and k.sha = :sha and k.source = 'check_run'
+        and k.changed_at <= cast(:askedAt as timestamptz)
+        and exists (select 1 from found f
+                     where f.name = k.name and f.app_id = k.app_id and f.suite_id > k.suite_id)
+        and not exists (select 1 from found f
+                         where f.name = k.name and f.app_id = k.app_id and f.suite_id = k.suite_id)`,
+    {
+      ...commit,
+      askedAt,
+      names: reports.map(({ name }) => name),
+      appIds: reports.map(({ appId }) => appId ?? 0),
+      suiteIds: reports.map(({ suiteId }) => suiteId ?? 0),
+    },
+  );
+}
+
+async function saveFoundReport(
+  db: Db,
+  report: FoundReport & { readonly repositoryId: string; readonly sha: string; readonly askedAt: string },
+): Promise<void> {
+  await rows(
+    db,
+    `insert into check_reports as k (repository_id, sha, source, name, app_id, suite_id, forge_id, outcome)
+     values (:repositoryId, :sha, :source, :name, coalesce(:appId, 0), coalesce(:suiteId, 0),
+             coalesce(:forgeId, 0), :outcome)
+     on conflict (repository_id, sha, source, name, app_id, suite_id) do update
        set forge_id = greatest(k.forge_id, excluded.forge_id), outcome = excluded.outcome, changed_at = now()
        where k.changed_at <= cast(:askedAt as timestamptz) and k.outcome <> excluded.outcome
          and (cast(:forgeId as bigint) is null or excluded.forge_id > k.forge_id
-              or (excluded.forge_id = k.forge_id and excluded.outcome <> 'pending'))
-     returning sha`,
-    { ...report, askedAt },
+              or (excluded.forge_id = k.forge_id and excluded.outcome <> 'pending'))`,
+    report,
   );
 }
 

@@ -119,8 +119,8 @@ export const dropOldWebhookDeliveries = (db: Db, batch?: number): Promise<number
 export const dropOldCheckReports = (db: Db, days: number, batch?: number): Promise<number> =>
   inBatches(
     db,
-    `delete from check_reports where (repository_id, sha, source, name, app_id) in (
-         select k.repository_id, k.sha, k.source, k.name, k.app_id from check_reports k
+    `delete from check_reports where (repository_id, sha, source, name, app_id, suite_id) in (
+         select k.repository_id, k.sha, k.source, k.name, k.app_id, k.suite_id from check_reports k
           where k.changed_at < now() - :days * interval '1 day'
             and not exists (select 1 from card_repositories h where h.repository_id = k.repository_id and h.head_sha = k.sha)
             and not exists (select 1 from pull_requests h where h.repository_id = k.repository_id and h.head_sha = k.sha)

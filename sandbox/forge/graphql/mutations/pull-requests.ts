@@ -3,7 +3,7 @@ import { setDraft } from "../../actions/edit-pull-request.ts";
 import { disableAutoMerge, enableAutoMerge } from "../../actions/auto-merge.ts";
 import { mergePullRequest as mergeNow } from "../../actions/merge-pull-request.ts";
 import { dequeuePullRequest as dequeue, enqueuePullRequest as enqueue } from "../../actions/merge-queue.ts";
-import { mayChangeWorkflows } from "../../actions/workflow-files.ts";
+import { mayChangeWorkflows } from "../../queries/workflow-files.ts";
 import { protectionOf } from "../../actions/protection.ts";
 import { revertPullRequest as revert } from "../../actions/revert-pull-request.ts";
 import type { MergeMethod } from "../../rows.ts";

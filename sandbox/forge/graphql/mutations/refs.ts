@@ -1,6 +1,6 @@
 import { mergeBranch as mergeBranchNow } from "../../actions/merge-branch.ts";
 import { changeRefs } from "../../actions/change-refs.ts";
-import { mayChangeWorkflows, newWorkflow, refusedForWorkflow } from "../../actions/workflow-files.ts";
+import { mayChangeWorkflows, newWorkflow, refusedForWorkflow } from "../../queries/workflow-files.ts";
 import { mayPush, mayRewrite, missingSignature } from "../../actions/protection.ts";
 import { readCommit } from "../../git/commits.ts";
 import { isAncestor } from "../../git/history.ts";

@@ -1,14 +1,23 @@
-import { outcomeOfCheckRun } from "../../../../src/flow/checks.ts";
 import {
   latestCheckRuns,
   latestStatuses,
   outcomesOf,
   type ReportedOutcome,
 } from "../../queries/commit-outcomes.ts";
+import { suiteState } from "../../present/check.ts";
 import { protectionOf } from "../../actions/protection.ts";
+import { rulesetsOf } from "../../queries/rulesets.ts";
 import { NODE_PREFIXES, namedNodeId, nodeId } from "../../node-id.ts";
-import type { CheckAnnotation, CheckRunRow, CheckSuiteRow, RepositoryRow, StatusRow } from "../../rows.ts";
+import type {
+  CheckAnnotation,
+  CheckRunRow,
+  CheckSuiteRow,
+  RepositoryRow,
+  StatusRow,
+  WorkflowRun,
+} from "../../rows.ts";
 import { connection, type PageArgs } from "../connection.ts";
+import { assertMayRead } from "../permission.ts";
 import { repositoryPath, type GraphqlObject, type Scope } from "../scope.ts";
 
 interface RequiredArgs {
@@ -93,32 +102,65 @@ function isRequired({ forge }: Scope, repository: RepositoryRow, name: string, a
       row.number === args.pullRequestNumber ||
       nodeId(NODE_PREFIXES.pullRequest, row.id) === args.pullRequestId,
   );
-  const protection = pull && protectionOf(forge, repository, pull.baseRef);
-  return protection?.requiredStatusChecks?.checks.some((check) => check.context === name) ?? false;
+  if (pull === undefined) return false;
+  const { checks = [] } = protectionOf(forge, repository, pull.baseRef)?.requiredStatusChecks ?? {};
+  const ofRulesets = rulesetsOf(forge, repository.id, pull.baseRef).flatMap((each) => each.requiredChecks);
+  return [...checks, ...ofRulesets].some((check) => check.context === name);
 }
 
 export function checkSuiteObject(scope: Scope, row: CheckSuiteRow): GraphqlObject {
   const { state, urls } = scope.forge;
   const repository = state.repositories.need(row.repositoryId);
-  const runs = latestCheckRuns(scope.forge, row.repositoryId, row.headSha).filter(
-    (run) => run.suiteId === row.id,
-  );
-  const isDone = runs.length > 0 && runs.every((run) => run.status === "completed");
-  const failing = runs.find((run) => outcomeOfCheckRun(run.status, run.conclusion) === "failing");
+  const { status, conclusion, runs } = suiteState(scope.forge, row);
   const resourcePath = `${repositoryPath(scope, repository)}/commit/${row.headSha}/checks?check_suite_id=${row.id}`;
   return {
     __typename: "CheckSuite",
     id: nodeId(NODE_PREFIXES.checkSuite, row.id),
     databaseId: row.id,
     app: () => scope.app(row.appId),
+    checkRuns: (args: PageArgs) => connection("checkRuns", runs, args, (run) => scope.checkRun(run)),
     commit: () => scope.commit(repository, row.headSha),
-    status: isDone ? "COMPLETED" : runs.length === 0 ? "QUEUED" : "IN_PROGRESS",
-    conclusion: isDone ? (failing?.conclusion ?? "success").toUpperCase() : null,
+    status: status.toUpperCase(),
+    conclusion: conclusion?.toUpperCase() ?? null,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     url: `${urls.root}${resourcePath}`,
     resourcePath,
     repository: () => scope.repository(repository),
+    workflowRun: () => {
+      assertMayRead(scope.caller, repository, "actions:read");
+      return row.workflowRun ? workflowRunObject(scope, row, row.workflowRun) : null;
+    },
+  };
+}
+
+function workflowRunObject(scope: Scope, suite: CheckSuiteRow, run: WorkflowRun): GraphqlObject {
+  const repository = scope.forge.state.repositories.need(suite.repositoryId);
+  const path = `${repositoryPath(scope, repository)}/actions`;
+  const common = ({ prefix, id, resourcePath }: { prefix: string; id: number; resourcePath: string }) => ({
+    id: nodeId(prefix, id),
+    databaseId: id,
+    createdAt: suite.createdAt,
+    updatedAt: suite.updatedAt,
+    resourcePath,
+    url: `${scope.forge.urls.root}${resourcePath}`,
+  });
+  const { runId, workflowId } = run;
+  return {
+    __typename: "WorkflowRun",
+    ...common({ prefix: NODE_PREFIXES.workflowRun, id: runId, resourcePath: `${path}/runs/${runId}` }),
+    checkSuite: () => scope.checkSuite(suite),
+    event: run.event,
+    runNumber: run.runNumber,
+    workflow: {
+      __typename: "Workflow",
+      ...common({
+        prefix: NODE_PREFIXES.workflow,
+        id: workflowId,
+        resourcePath: `${path}/workflows/${workflowId}`,
+      }),
+      name: run.workflow,
+    },
   };
 }
 

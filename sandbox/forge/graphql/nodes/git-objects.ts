@@ -6,6 +6,8 @@ import type { GitObject } from "../../git/objects.ts";
 import { namedNodeId, NODE_PREFIXES } from "../../node-id.ts";
 import { accountOfEmail } from "../../present/commit.ts";
 import type { RepositoryRow } from "../../rows.ts";
+import { commitKey } from "../../state.ts";
+import { assertMayRead } from "../permission.ts";
 import { connection, type PageArgs } from "../connection.ts";
 import { repositoryPath, type GraphqlObject, type Scope } from "../scope.ts";
 
@@ -48,6 +50,11 @@ export async function commitObject(
     history: (args: HistoryArgs) => history(scope, repository, commit.sha, args),
     status: () => commitStatus(scope, repository, commit.sha),
     statusCheckRollup: () => scope.rollup(repository, commit.sha),
+    checkSuites: (args: PageArgs) => {
+      assertMayRead(scope.caller, repository, "checks:read");
+      const suites = scope.forge.state.checkSuites.inGroup(commitKey(repository.id, commit.sha));
+      return connection("checkSuites", suites, args, (suite) => scope.checkSuite(suite));
+    },
     associatedPullRequests: async (args: PageArgs) => {
       const found = await pullRequestsOfCommit(scope.forge, repository, commit.sha);
       return connection("associatedPullRequests", found, args, (row) => scope.pullRequest(row));

@@ -109,7 +109,7 @@ export const PICK: QuestionKind<PickQuestion, PickState> = {
             `p${index}: pullRequest(number: ${declare(`p${index}_`, "Int!", number)}) { ${MERGED_FIELDS} }`,
         )
         .join("\n")}`,
-  forbiddable: ["refUpdateRule", "rules"],
+  forbiddable: { asMissing: ["refUpdateRule", "rules"] },
   fragments: () => COMMIT_FIELDS,
   shape: stateShape,
 };

@@ -47,7 +47,11 @@ const bodyShape = z.looseObject({
 });
 type Body = z.infer<typeof bodyShape>;
 
-const isForbidding = ({ type }: Body["errors"][number]): boolean => type === "FORBIDDEN";
+/** Fields that need a permission which an account need not grant: they are no reason to ask for a new token. */
+const NEED_OPTIONAL_PERMISSION: ReadonlySet<string | number | undefined> = new Set(["workflowRun"]);
+
+const isForbidding = ({ type, path }: Body["errors"][number]): boolean =>
+  type === "FORBIDDEN" && !NEED_OPTIONAL_PERMISSION.has(path?.at(-1));
 
 /** The body of a response that forbids at least a part of a GraphQL document, else null. */
 function forbiddingBody(text: string): Body | null {

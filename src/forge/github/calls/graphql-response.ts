@@ -40,12 +40,56 @@ export function graphqlOutcome(response: GitHubResponse): ForgeResult<z.infer<ty
 }
 
 /** The response's data, or a refusal from its first error. */
-export function graphqlData<T>(shape: z.ZodType<T>, response: GitHubResponse): ForgeResult<T> {
+export function graphqlData<T>(
+  shape: z.ZodType<T>,
+  response: GitHubResponse,
+  forbiddable: ForbiddableFields = {},
+): ForgeResult<T> {
   const outcome = graphqlOutcome(response);
   if (!outcome.ok) return outcome;
-  const { data, errors } = outcome.value;
-  if (errors[0] !== undefined) return { ok: false, refusal: refusalOfError(errors[0], response) };
+  const { data } = outcome.value;
+  const [error] = withoutForbidden(outcome.value.errors, data, forbiddable);
+  if (error !== undefined) return { ok: false, refusal: refusalOfError(error, response) };
   return { ok: true, value: parseResponse(shape, { ...response, body: data }) };
+}
+
+/**
+ * Fields that GitHub may forbid for lack of a permission while it returns the others. Each is the
+ * end of its path without indexes, such as `contexts.nodes`.
+ */
+export interface ForbiddableFields {
+  /** Null, as if they were missing. */
+  readonly asMissing?: readonly string[];
+  /** `FORBIDDEN`, to tell them from missing ones. */
+  readonly asForbidden?: readonly string[];
+}
+
+const FORBIDDEN = { isForbidden: true } as const;
+/** Parses a field of `asForbidden` that GitHub forbids. */
+export const forbiddenShape = z.object({ isForbidden: z.literal(true) });
+
+/** The errors that are not about such fields. Puts `FORBIDDEN` into the data. */
+export function withoutForbidden(
+  errors: readonly GraphqlError[],
+  data: unknown,
+  { asMissing = [], asForbidden = [] }: ForbiddableFields,
+): GraphqlError[] {
+  return errors.filter(({ type, path }) => {
+    if (type !== "FORBIDDEN" || !path) return true;
+    const names = `.${path.filter((each) => typeof each === "string").join(".")}`;
+    const isOneOf = (fields: readonly string[]): boolean =>
+      fields.some((field) => names.endsWith(`.${field}`));
+    if (isOneOf(asForbidden)) return !replaceAt(data, path, FORBIDDEN);
+    return !isOneOf(asMissing);
+  });
+}
+
+/** False if the data ends before the path does: an error inside a list of values that are not null. */
+function replaceAt(data: unknown, path: readonly (string | number)[], value: unknown): boolean {
+  const parent = path.slice(0, -1).reduce<unknown>((at, key) => Object(at)[key], data);
+  if (typeof parent !== "object" || parent === null) return false;
+  Object.assign(parent, { [path.at(-1) ?? ""]: value });
+  return true;
 }
 
 /** The types of transient errors: a repeated call may succeed. GitHub gives its own failures no type. */

@@ -123,7 +123,10 @@ export const checkRun = fromRepository.extend({
     started_at: time,
     completed_at: time,
     app: referred,
-    check_suite: z.looseObject({ head_branch: name.nullish() }).nullish().catch(null),
+    check_suite: z
+      .looseObject({ id: z.int().nullish().catch(null), head_branch: name.nullish() })
+      .nullish()
+      .catch(null),
     pull_requests: z.array(z.looseObject({ head: z.looseObject({ ref: name, repo: referred }) })).catch([]),
   }),
 });

@@ -215,6 +215,7 @@ function translateCheckRun(payload: unknown): ForgeEvent | null {
     source: "check_run",
     name: run.name,
     appId: run.app?.id ?? null,
+    suiteId: run.check_suite?.id ?? null,
     forgeId: run.id,
     outcome: outcomeOfCheckRun(run.status, run.conclusion ?? null),
     branchNames: [...new Set(branches.filter((name) => name !== null))],
@@ -230,6 +231,7 @@ function translateStatus(payload: unknown): ForgeEvent {
     source: "status",
     name: delivered.context,
     appId: null,
+    suiteId: null,
     forgeId: delivered.id,
     outcome: outcomeOfStatus(delivered.state),
     // With several branches, the commit belongs to one of them, and the others were created at it.

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import type { CheckDetails, CheckNote } from "../../pull-requests.ts";
-import { checkRunShape, newestOfEachSeries, REPORT, reportOf, statusShape } from "./checks.ts";
+import {
+  checkRunShape,
+  CHECKS_FORBIDDABLE,
+  newestOfEachSeries,
+  REPORT,
+  reportOf,
+  statusShape,
+} from "./checks.ts";
 import { nodesOf, enumOf } from "../calls/graphql-response.ts";
 import { name, text } from "../text-shapes.ts";
 import { NO_ITEMS, pageOf, type PullRequestList } from "./pull-request-lists.ts";
@@ -77,6 +84,7 @@ export const CHECKS: PullRequestList<Report, CheckDetails> = {
   name: "Checks",
   select: (page) => `statusCheckRollup { contexts(${page}) { ...Reports } }`,
   fragments: REPORTS,
+  forbiddable: { asMissing: CHECKS_FORBIDDABLE.asMissing },
   shape: z
     .looseObject({
       id: z.string(),
@@ -91,9 +99,11 @@ function toCheckDetails(reports: readonly Report[]): CheckDetails[] {
   return newestOfEachSeries(reports).map((report) => {
     const { name, outcome: state } = reportOf(report);
     const isStatus = report.kind === "StatusContext";
+    const run = isStatus ? null : report.checkSuite?.workflowRun;
     return {
       id: report.id,
       name,
+      ...(run && { workflow: { name: run.workflow.name, event: run.event } }),
       state,
       url: isStatus
         ? webAddress(report.targetUrl)

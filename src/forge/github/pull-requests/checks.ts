@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type CheckOutcome, checksState, outcomeOfCheckRun, outcomeOfStatus } from "../../../flow/checks.ts";
 import type { ChecksSummary } from "../../../flow/facts.ts";
 import type { InspectedCheck } from "../../pull-requests.ts";
-import { nodesOf, pageInfoShape } from "../calls/graphql-response.ts";
+import { forbiddenShape, nodesOf, pageInfoShape } from "../calls/graphql-response.ts";
 import { name } from "../text-shapes.ts";
 
 export const REPORT = /* GraphQL */ `
@@ -14,8 +14,17 @@ export const REPORT = /* GraphQL */ `
       status
       conclusion
       checkSuite {
+        databaseId
         app {
           databaseId
+        }
+        workflowRun {
+          event
+          runNumber
+          workflow {
+            databaseId
+            name
+          }
         }
       }
     }
@@ -33,7 +42,20 @@ export const checkRunShape = z.looseObject({
   name,
   status: z.string(),
   conclusion: z.string().nullish(),
-  checkSuite: z.looseObject({ app: z.looseObject({ databaseId: z.number().nullish() }).nullish() }).nullish(),
+  checkSuite: z
+    .looseObject({
+      databaseId: z.number().nullish(),
+      app: z.looseObject({ databaseId: z.number().nullish() }).nullish(),
+      workflowRun: z
+        .looseObject({
+          event: z.string(),
+          runNumber: z.number(),
+          workflow: z.looseObject({ databaseId: z.number().nullish(), name }),
+        })
+        .nullish()
+        .catch(null),
+    })
+    .nullish(),
 });
 export const statusShape = z.looseObject({
   kind: z.literal("StatusContext"),
@@ -42,10 +64,19 @@ export const statusShape = z.looseObject({
   createdAt: z.string().nullish(),
 });
 
+/** Without `actions: read`, GitHub forbids `workflowRun`; without `checks: read`, whole reports. */
+export const CHECKS_FORBIDDABLE = {
+  asMissing: ["workflowRun"],
+  asForbidden: ["contexts.nodes"],
+} as const;
+
 const contextShape = z.union([checkRunShape, statusShape]);
 export type CheckContext = z.infer<typeof contextShape>;
 
-export const contextsShape = z.looseObject({ pageInfo: pageInfoShape, nodes: nodesOf(contextShape) });
+export const contextsShape = z.looseObject({
+  pageInfo: pageInfoShape,
+  nodes: nodesOf(z.union([forbiddenShape, contextShape])),
+});
 export type Contexts = z.infer<typeof contextsShape>;
 
 /** `reports` are the newest of each series. */
@@ -78,34 +109,56 @@ export const unmetChecks = (
     })
     .map(({ name }) => name);
 
-/** Keeps the newest report of each series (a name from one App), in place of its first one. */
+/**
+ * Keeps the newest report of each series, in place of its first one. All jobs of GitHub Actions belong
+ * to one App, so a series is a name of one workflow and event, or of one check suite if GitHub does
+ * not show the workflow. A red series is never hidden by another one.
+ */
 export function newestOfEachSeries<Context extends CheckContext>(contexts: readonly Context[]): Context[] {
   const newest = new Map<string, Context>();
   for (const context of contexts) {
-    const { source, appId, name } = reportOf(context);
-    const series = `${source} ${appId ?? ""} ${name}`;
+    const series = seriesOf(context);
     const known = newest.get(series);
-    if (known === undefined || orderOf(context) >= orderOf(known)) newest.set(series, context);
+    if (known === undefined || isNewer(context, known)) newest.set(series, context);
   }
   return [...newest.values()];
+}
+
+function seriesOf(context: CheckContext): string {
+  if (context.kind === "StatusContext") return JSON.stringify(["status", context.context]);
+  const { app, databaseId: suiteId, workflowRun } = context.checkSuite ?? {};
+  const origin = workflowRun
+    ? [workflowRun.workflow.databaseId ?? workflowRun.workflow.name, workflowRun.event]
+    : [suiteId ?? null];
+  return JSON.stringify(["check_run", app?.databaseId ?? null, context.name, ...origin]);
 }
 
 /** GraphQL has no numeric id for statuses. */
 export function reportOf(context: CheckContext): InspectedCheck {
   if (context.kind === "StatusContext") {
     const { context: name, state } = context;
-    return { source: "status", name, appId: null, forgeId: null, outcome: outcomeOfStatus(state) };
+    const none = { appId: null, forgeId: null, suiteId: null };
+    return { source: "status", name, ...none, outcome: outcomeOfStatus(state) };
   }
   return {
     source: "check_run",
     name: context.name,
     appId: context.checkSuite?.app?.databaseId ?? null,
+    suiteId: context.checkSuite?.databaseId ?? null,
     forgeId: context.databaseId ?? null,
     outcome: outcomeOfCheckRun(context.status, context.conclusion ?? null),
   };
 }
 
-/** Increases from report to report of one series. */
+/** Of two reports of one series. A cancelled run may have jobs with higher ids than a newer one. */
+function isNewer(one: CheckContext, other: CheckContext): boolean {
+  const [run, otherRun] = [runNumberOf(one), runNumberOf(other)];
+  return run === otherRun ? orderOf(one) >= orderOf(other) : run > otherRun;
+}
+
+const runNumberOf = (context: CheckContext): number =>
+  (context.kind === "CheckRun" && context.checkSuite?.workflowRun?.runNumber) || 0;
+
 function orderOf(context: CheckContext): number {
   return context.kind === "StatusContext"
     ? Date.parse(context.createdAt ?? "") || 0

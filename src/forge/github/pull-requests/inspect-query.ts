@@ -2,8 +2,8 @@ import { z } from "zod";
 import { MERGE_STATES } from "../../../flow/facts.ts";
 import type { BranchInspectionRequest, InspectOptions, NewestCommit } from "../../pull-requests.ts";
 import { time, graphqlAccount, ACCOUNT } from "../account-shapes.ts";
-import { contextsShape, REPORT } from "./checks.ts";
-import { nodesOf, enumOf } from "../calls/graphql-response.ts";
+import { CHECKS_FORBIDDABLE, contextsShape, REPORT } from "./checks.ts";
+import { type ForbiddableFields, forbiddenShape, nodesOf, enumOf } from "../calls/graphql-response.ts";
 import { name } from "../text-shapes.ts";
 import type { QuestionKind } from "../repository-questions.ts";
 import { CONVERSATION, conversationShape, reviewState } from "./conversation.ts";
@@ -217,7 +217,7 @@ const pull = z.looseObject({
   mergedBy: graphqlAccount,
   mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
   commits: z.looseObject({ totalCount: z.number() }).nullish(),
-  statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish(),
+  statusCheckRollup: z.union([forbiddenShape, z.looseObject({ contexts: contextsShape })]).nullish(),
   canBeRebased: z.boolean().nullish(),
   mergeStateStatus: enumOf(MERGE_STATES).nullish().catch("unknown"),
   viewerCanMergeAsAdmin: z.boolean().nullish(),
@@ -251,6 +251,12 @@ const repositoryShape = z.looseObject({
 export const moreChecksShape = z.looseObject({
   node: z.looseObject({ statusCheckRollup: z.looseObject({ contexts: contextsShape }).nullish() }).nullish(),
 });
+
+/** What an inspection does without, or limits only what needs it. */
+export const FORBIDDABLE: ForbiddableFields = {
+  asMissing: ["refUpdateRule", "rules", ...CHECKS_FORBIDDABLE.asMissing],
+  asForbidden: ["statusCheckRollup", "rules.nodes.parameters", ...CHECKS_FORBIDDABLE.asForbidden],
+};
 
 export type InspectedRepository = z.infer<typeof repositoryShape>;
 export type InspectedPull = z.infer<typeof pull>;
@@ -294,5 +300,5 @@ export const inspection = ({
     ].join("\n");
   },
   shape: repositoryShape,
-  forbiddable: ["refUpdateRule", "rules"],
+  forbiddable: FORBIDDABLE,
 });

@@ -8,7 +8,6 @@ import {
   type InspectOptions,
 } from "../../pull-requests.ts";
 import {
-  type CheckContext,
   type Contexts,
   newestOfEachSeries,
   reportOf,
@@ -17,8 +16,9 @@ import {
   unmetChecks,
 } from "./checks.ts";
 import { type GitHubCaller, type GitHubClient, parseResponse } from "../calls/client.ts";
-import { graphqlOutcome, refusalOfError } from "../calls/graphql-response.ts";
+import { graphqlOutcome, refusalOfError, withoutForbidden } from "../calls/graphql-response.ts";
 import {
+  FORBIDDABLE,
   inspection,
   MORE_CHECKS,
   moreChecksShape,
@@ -135,7 +135,9 @@ async function toPullRequest(
 ): Promise<InspectedPullRequest | Refusal> {
   const contexts = await checksOf(caller, pull);
   if (contexts === null) return incompleteChecks(pull);
-  const reports = newestOfEachSeries(contexts).map(reportOf);
+  const shown = contexts.filter((context) => "kind" in context);
+  const reports = newestOfEachSeries(shown).map(reportOf);
+  const hidden = shown.length < contexts.length ? HIDDEN_CHECKS : undefined;
   const isEmptied = pull.commits?.totalCount === 0 && pull.state !== "open";
   // GitHub marks one as merged at the next push to its target, but nothing was merged.
   const state = isEmptied ? "closed" : pull.state;
@@ -153,7 +155,7 @@ async function toPullRequest(
     ...verificationOf(pull),
     mergeSha: state === "merged" ? (pull.mergeCommit?.oid ?? null) : null,
     isMergedByPerson: pull.mergedBy?.isBot === false,
-    checks: summarizeChecks(reports),
+    checks: { ...summarizeChecks(reports), ...(hidden && { hidden }) },
     ...(required && { unmetChecks: unmetChecks(required, reports) }),
     title: pull.title,
     openedAt: pull.createdAt,
@@ -193,18 +195,30 @@ const toReviewFacts = ({ state, author, commit }: Opinion): ReviewFacts[] =>
       ];
 
 /** Null for a part of the checks of an open pull request: others may fail. */
-async function checksOf(caller: GitHubCaller, pull: InspectedPull): Promise<CheckContext[] | null> {
-  let page = pull.statusCheckRollup?.contexts;
-  if (page === undefined) return [];
+async function checksOf(
+  caller: GitHubCaller,
+  { id, state, statusCheckRollup: rollup }: InspectedPull,
+): Promise<Contexts["nodes"] | null> {
+  if (!rollup) return [];
+  if (!("contexts" in rollup)) return [rollup];
+  let page = rollup.contexts;
   const contexts = [...page.nodes];
-  for (let pages = 1; page.pageInfo.hasNextPage && pull.state === "open"; pages++) {
-    const next = await moreChecks(caller, pull.id, page.pageInfo.endCursor ?? "");
+  if (state !== "open") return contexts;
+  for (let pages = 1; page.pageInfo.hasNextPage; pages++) {
+    const next = await moreChecks(caller, id, page.pageInfo.endCursor ?? "");
     if (next === null || pages === MAX_PAGES) return null;
     contexts.push(...next.nodes);
     page = next;
   }
   return contexts;
 }
+
+const HIDDEN_CHECKS: Refusal = {
+  reason: "not_permitted",
+  message:
+    "GitHub does not show the App all checks: Resource not accessible by integration. Accept the permissions checks: read and statuses: read.",
+  details: { permissions: ["checks: read", "statuses: read"] },
+};
 
 const incompleteChecks = ({ number }: InspectedPull): Refusal => ({
   reason: "unknown",
@@ -220,7 +234,7 @@ async function moreChecks(
   const outcome = graphqlOutcome(response);
   if (!outcome.ok) return null;
   const { data, errors } = outcome.value;
-  for (const error of errors) refusalOfError(error, response);
+  for (const error of withoutForbidden(errors, data, FORBIDDABLE)) refusalOfError(error, response);
   const { node } = parseResponse(moreChecksShape, { ...response, body: data });
   return node?.statusCheckRollup?.contexts ?? null;
 }

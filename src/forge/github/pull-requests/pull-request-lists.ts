@@ -4,7 +4,7 @@ import type { PullRequestQuestion } from "../../pull-requests.ts";
 import { type QuestionResult, ForgeUnavailable } from "../../values.ts";
 import type { GitHubCaller, GitHubClient } from "../calls/client.ts";
 import { isWithoutResponse } from "../calls/failures.ts";
-import { graphqlData, nodesOf, pageInfoShape } from "../calls/graphql-response.ts";
+import { type ForbiddableFields, graphqlData, nodesOf, pageInfoShape } from "../calls/graphql-response.ts";
 import {
   askRepositories,
   byInstallation,
@@ -26,6 +26,7 @@ export interface PullRequestList<Item, Value> {
   /** The GraphQL field with the list; `page` are the connection's arguments. */
   readonly select: (page: string) => string;
   readonly fragments: string;
+  readonly forbiddable?: ForbiddableFields;
   readonly shape: z.ZodType<ListPart<Item>>;
   readonly toValues: (items: readonly Item[]) => readonly Value[];
 }
@@ -71,12 +72,14 @@ export const firstPages = <Item, Value>({
   name,
   select,
   fragments,
+  forbiddable = {},
   shape,
 }: PullRequestList<Item, Value>): QuestionKind<PullRequestQuestion, ListResponse<Item>> => ({
   operation: name,
   fields: ({ number }, declare) =>
     `pullRequest(number: ${declare("p", "Int!", number)}) { id ${select("first: 100")} }`,
   fragments: () => fragments,
+  forbiddable,
   shape: z.looseObject({ databaseId: z.number(), pullRequest: shape.nullish() }),
 });
 
@@ -136,7 +139,7 @@ async function readToEnd<Item, Value>(
   const items = [...page.items];
   for (let { next } = page; next !== null;) {
     const response = await caller.query(furtherPage(list), { id, after: next });
-    const further = graphqlData(z.looseObject({ node: list.shape }), response);
+    const further = graphqlData(z.looseObject({ node: list.shape }), response, list.forbiddable);
     if (!further.ok) throw new ForgeUnavailable(further.refusal.message);
     items.push(...further.value.node.page.items);
     next = further.value.node.page.next;

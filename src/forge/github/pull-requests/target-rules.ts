@@ -58,6 +58,7 @@ const ruleShape = z.looseObject({
   repositoryRuleset: z.looseObject({ databaseId: z.number().nullish(), name: name.nullish() }).nullish(),
   parameters: z
     .looseObject({
+      isForbidden: z.literal(true).optional(),
       requiredStatusChecks: z
         .array(z.looseObject({ context: z.string(), integrationId: z.number().nullish() }))
         .optional(),
@@ -95,10 +96,11 @@ export interface Bypass {
   readonly ofProtection: boolean | null;
 }
 
-/** A refusal if GitHub does not list all rules. */
+/** A refusal if GitHub does not show all rules. */
 export async function toTargetRules(target: ShownRules, bypass: Bypass): Promise<TargetRules | Refusal> {
   if (target.rules?.pageInfo?.hasNextPage === true) return tooManyRules(target.name);
   const rules = target.rules?.nodes ?? [];
+  if (rules.some(({ parameters }) => parameters?.isForbidden)) return hiddenRules(target.name);
   const ids = [...new Set(rules.map(rulesetIdOf))];
   const rulesets = await Promise.all(
     ids.map((id) =>
@@ -117,6 +119,12 @@ export async function toTargetRules(target: ShownRules, bypass: Bypass): Promise
 const tooManyRules = (branch: string): Refusal => ({
   reason: "protected",
   message: `The rules of ${branch} are more than Trunkline reads, 100. Combine some of them, or merge on GitHub.`,
+});
+
+const hiddenRules = (branch: string): Refusal => ({
+  reason: "not_permitted",
+  message: `GitHub does not show the App what a rule of ${branch} requires. Accept the permission administration: read for it, or merge on GitHub.`,
+  details: { permissions: ["administration: read"] },
 });
 
 /** Types of rules that a merge of a pull request cannot violate. */
