@@ -250,7 +250,7 @@ CREATE TABLE check_reports (
   CONSTRAINT check_reports_outcome_check CHECK (outcome = ANY (ARRAY['passing'::text, 'failing'::text, 'pending'::text, 'skipped'::text])),
   CONSTRAINT check_reports_pkey PRIMARY KEY (repository_id, sha, source, name, app_id, suite_id),
   CONSTRAINT check_reports_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id) ON DELETE CASCADE,
-  CONSTRAINT check_reports_source_check CHECK (source = ANY (ARRAY['check_run'::text, 'status'::text]))
+  CONSTRAINT check_reports_source_check CHECK (source = ANY (ARRAY['check_run'::text, 'check_suite'::text, 'status'::text]))
 );
 CREATE INDEX check_reports_changed_at_idx ON check_reports USING btree (changed_at);
 

@@ -54,11 +54,11 @@ create table branch_snapshots (
 );
 create index on branch_snapshots (repository_id, target_branch);
 
--- The newest report of each check run or commit status.
+-- The newest report of each check run, commit status or check suite without runs.
 create table check_reports (
   repository_id uuid not null references repositories on delete cascade,
   sha text not null,
-  source text not null check (source in ('check_run', 'status')),
+  source text not null check (source in ('check_run', 'check_suite', 'status')),
   name text not null,
   app_id bigint not null default 0,
   -- The check suite of a run, 0 for a status: runs of one name in two suites are two checks.

@@ -90,16 +90,30 @@ export const conflicting = (branch: CardBranch, pull: PullRequestFacts): Refusal
 });
 
 export function checkBlockers({ branchName }: CardBranch, { checks }: PullRequestFacts): Refusal[] {
-  const { state, failing, pending, hidden } = checks;
+  const { state, failing, pending, unstarted = [], hidden } = checks;
   const details = { failing, pending };
+  const ran = (names: readonly string[]): string =>
+    names.filter((name) => !unstarted.includes(name)).join(", ");
+  const without = (names: readonly string[]): string =>
+    names.filter((name) => unstarted.includes(name)).join(", ");
   if (hidden) return [hidden];
   if (state === "failing") {
-    const message = `Checks are failing on ${branchName}: ${failing.join(", ")}. Fix them, then move the card again.`;
-    return [{ reason: "checks_failing", message, details }];
+    const sentences = [
+      ran(failing) &&
+        `Checks are failing on ${branchName}: ${ran(failing)}. Fix them, then move the card again.`,
+      without(failing) &&
+        `A workflow could not start on ${branchName}: ${without(failing)}. Correct its file, then move the card again.`,
+    ];
+    return [{ reason: "checks_failing", message: sentences.filter(Boolean).join(" "), details }];
   }
   if (state === "pending") {
-    const message = `Checks have not finished on ${branchName}: ${pending.join(", ")}. Wait for them, then move the card again.`;
-    return [{ reason: "checks_pending", message, details }];
+    const sentences = [
+      ran(pending) &&
+        `Checks have not finished on ${branchName}: ${ran(pending)}. Wait for them, then move the card again.`,
+      without(pending) &&
+        `A workflow waits for a person's approval on ${branchName}: ${without(pending)}. Approve it on GitHub, then move the card again.`,
+    ];
+    return [{ reason: "checks_pending", message: sentences.filter(Boolean).join(" "), details }];
   }
   return [];
 }

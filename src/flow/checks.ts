@@ -26,6 +26,18 @@ export function outcomeOfCheckRun(status: string, conclusion: string | null): Ch
   return "passing";
 }
 
+/**
+ * From a check suite without runs: a workflow that could not start, or that waits for a person's
+ * approval. Null for others: GitHub opens a suite for each App at each push, which stays queued if
+ * the App never reports.
+ */
+export function outcomeOfEmptySuite(status: string, conclusion: string | null): CheckOutcome | null {
+  if (status.toLowerCase() !== "completed") return null;
+  const result = (conclusion ?? "").toLowerCase();
+  if (result === "action_required") return "pending";
+  return result === "startup_failure" || result === "failure" ? "failing" : null;
+}
+
 /** From a commit status's `state` in upper or lower case. */
 export function outcomeOfStatus(state: string): CheckOutcome {
   const result = state.toLowerCase();

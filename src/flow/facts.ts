@@ -120,6 +120,8 @@ export interface ChecksSummary {
   readonly state: ChecksState;
   readonly failing: readonly string[];
   readonly pending: readonly string[];
+  /** Those of `failing` and `pending` that are workflows without runs: they could not start, or wait for approval. */
+  readonly unstarted?: readonly string[] | undefined;
   /** Set if GitHub hides some of them from the App: they are not in `state` and the lists. */
   readonly hidden?: Refusal | undefined;
 }

@@ -84,7 +84,8 @@ export interface InspectedPullRequest extends PullRequestFacts {
 }
 
 export interface InspectedCheck {
-  readonly source: "check_run" | "status";
+  /** `check_suite` is one without runs. */
+  readonly source: "check_run" | "check_suite" | "status";
   readonly name: string;
   readonly appId: number | null;
   /** The check suite of a run: all runs that one event has started for the App. Null for statuses. */

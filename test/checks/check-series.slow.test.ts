@@ -1,5 +1,6 @@
 /** Checks of one name that belong to different workflows, events or suites. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { createCheckRun } from "../../sandbox/forge/actions/report-check.ts";
 import type { CheckConclusion } from "../../sandbox/forge/rows.ts";
 import { eventually } from "../support/api.ts";
 import { settled } from "../support/database/database-content.ts";
@@ -22,6 +23,8 @@ afterEach(() => world.forge.control.faults.clear());
 
 const run = (workflow: string, jobs: Record<string, CheckConclusion | null>, event = "push") =>
   world.forge.webUi.runWorkflow(`${board.owner}/web`, { sha, workflow, event, jobs });
+const runWithoutJobs = (workflow: string, conclusion: CheckConclusion) =>
+  world.forge.webUi.runWorkflow(`${board.owner}/web`, { sha, workflow, event: "push", jobs: {}, conclusion });
 
 interface Run {
   readonly name: string;
@@ -111,6 +114,48 @@ describe("a new run of a series", () => {
     world.forge.requests.reset();
     await board.api.get(`/v1/cards/${number}/checks`);
     expect(world.forge.requests.all.map(({ route }) => route)).toEqual(["POST /graphql"]);
+  });
+});
+
+describe("a check suite without runs", () => {
+  it.each([
+    ["startup_failure", "checks_failing", "failing", "A workflow could not start"],
+    ["failure", "checks_failing", "failing", "A workflow could not start"],
+    ["action_required", "checks_pending", "pending", "A workflow waits for a person's approval"],
+  ] as const)("that completed as %s refuses a merge as %s", async (conclusion, reason, state, message) => {
+    await run("Docs", { docs: "success" });
+    await runWithoutJobs("CI", conclusion);
+    expect(await eventually(shown, (each) => each === state)).toBe(state);
+    const response = await merge();
+    expect(response).toMatchObject({ status: 409, body: { blocked: { reason, reasons: [{}] } } });
+    const details = state === "failing" ? { failing: ["CI"] } : { pending: ["CI"] };
+    expect(response.body).toMatchObject({
+      blocked: { message: expect.stringContaining(message), reasons: [{ details }] },
+    });
+    await run("CI", { build: "success" });
+    expect(await eventually(shown, (each) => each === "passing")).toBe("passing");
+    expect((await merge()).status).toBe(200);
+  });
+
+  it("counts until it has runs, also without the permission to read workflows", async () => {
+    forbidActions();
+    const { id, appId } = await runWithoutJobs("CI", "action_required");
+    expect(await eventually(shown, (each) => each === "pending")).toBe("pending");
+    const { context } = world.forge;
+    const repository = world.forge.repository(`${board.owner}/web`);
+    const ada = context.state.accounts.all().find(({ login }) => login === "ada")!;
+    const job = { name: "build", headSha: sha, appId, suiteId: id, status: "completed" } as const;
+    await createCheckRun(context, repository, ada, { ...job, conclusion: "success" });
+    expect(await eventually(shown, (each) => each === "passing")).toBe("passing");
+    expect((await merge()).status).toBe(200);
+  });
+
+  it("does not count if its App has not reported", async () => {
+    const path = `/repos/${board.owner}/web/check-suites`;
+    expect((await board.person("ada", "POST", path, { head_sha: sha })).status).toBe(201);
+    await settled(world);
+    expect(await shown()).toBe(null);
+    expect((await merge()).status).toBe(200);
   });
 });
 

@@ -278,6 +278,10 @@ const LISTS = {
   "branches/tags.ts": { "refs(first: ${PAGE}": "read to MAX_TAGS_READ", per_page: "read to the end" },
   "people/approve.ts": { per_page: "read to the end" },
   "pull-requests/check-details.ts": { "annotations(first: ${NOTES_PER_RUN}": "at most 20 notes by contract" },
+  "pull-requests/check-suites.ts": {
+    "checkSuites(first: 100": "those that count have runs or are among the first",
+    "checkRuns(first: 1": "only their number",
+  },
   "pull-requests/comments.ts": { per_page: "read to the end" },
   "pull-requests/conversation.ts": {
     "comments(last: ${NEWEST}": "the comparison compares the newest, and knows whether there are more",

@@ -29,6 +29,7 @@ const PERMISSION_OF: Readonly<Record<string, string>> = {
   pull_request_review: "pull_requests",
   issue_comment: "issues",
   check_run: "checks",
+  check_suite: "checks",
   status: "statuses",
   repository: "metadata",
 };

@@ -1,6 +1,7 @@
 import { checksState, type ChecksState } from "../../flow/checks.ts";
 import type { CheckReported, ChecksFound } from "../../forge/events.ts";
 import {
+  deleteEmptySuite,
   differsBetweenSuites,
   lockBranch,
   listBranchesAt,
@@ -81,6 +82,7 @@ async function saveReports(
   const appId = event.appId ?? 0;
   const report = { repositoryId, sha, source, name, appId, suiteId, forgeId, outcome, branchNames };
   const isChanged = await saveCheckReport(trx, report);
+  if (source === "check_run") await deleteEmptySuite(trx, report);
   return isChanged && outcome !== "pending" && (await differsBetweenSuites(trx, report));
 }
 

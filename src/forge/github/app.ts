@@ -30,6 +30,7 @@ export const NEEDED_EVENTS: readonly string[] = [
   "pull_request_review",
   "issue_comment",
   "check_run",
+  "check_suite",
   "status",
   "repository",
 ];

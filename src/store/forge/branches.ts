@@ -161,7 +161,7 @@ export async function recordFoundByComparison(
 export interface CheckReport {
   readonly repositoryId: string;
   readonly sha: string;
-  readonly source: "check_run" | "status";
+  readonly source: "check_run" | "check_suite" | "status";
   readonly name: string;
   readonly appId: number;
   /** Null for statuses. */
@@ -194,6 +194,16 @@ export async function saveCheckReport(db: Db, report: CheckReport): Promise<bool
   );
 }
 
+/** Deletes the report on a suite that had no runs, because it has some now. */
+export async function deleteEmptySuite(
+  db: Db,
+  { repositoryId, sha, suiteId }: Pick<CheckReport, "repositoryId" | "sha" | "suiteId">,
+): Promise<void> {
+  await db("check_reports")
+    .where({ repository_id: repositoryId, sha, source: "check_suite", suite_id: suiteId ?? 0 })
+    .delete();
+}
+
 /**
  * Whether another check suite has another outcome of a report's name. Either belongs to another
  * workflow or event, or the newer one replaces the older one: webhooks do not tell.
@@ -204,8 +214,9 @@ export async function differsBetweenSuites(
 ): Promise<boolean> {
   return exists(
     db,
-    `select 1 from check_reports where repository_id = :repositoryId and sha = :sha and name = :name
-        and app_id = :appId and source = 'check_run' and suite_id <> :suiteId and outcome <> :outcome`,
+    `select 1 from check_reports where repository_id = :repositoryId and sha = :sha and app_id = :appId
+        and suite_id <> :suiteId and outcome <> :outcome
+        and (source = 'check_suite' or (source = 'check_run' and name = :name))`,
     { repositoryId, sha, name, appId, suiteId, outcome },
   );
 }

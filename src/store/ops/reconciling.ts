@@ -184,7 +184,7 @@ type FoundReport = Omit<CheckReport, "repositoryId" | "sha" | "appId" | "forgeId
 
 /**
  * Saves all reports on a commit that were read from GitHub, and deletes those of suites that a newer
- * suite replaces. Keeps a stored report if it changed after `askedAt`, or if GitHub still shows the
+ * suite replaces, or that have runs now. Keeps a stored report if it changed after `askedAt`, or if GitHub still shows the
  * same run as pending.
  */
 export async function saveFoundReports(
@@ -209,10 +209,11 @@ async function deleteReplacedReports(
        select * from unnest(cast(:names as text[]), cast(:appIds as bigint[]), cast(:suiteIds as bigint[]))
                   f(name, app_id, suite_id))
      delete from check_reports k
-      where k.repository_id = :repositoryId and k.sha = :sha and k.source = 'check_run'
+      where k.repository_id = :repositoryId and k.sha = :sha and k.source <> 'status'
         and k.changed_at <= cast(:askedAt as timestamptz)
-        and exists (select 1 from found f
-                     where f.name = k.name and f.app_id = k.app_id and f.suite_id > k.suite_id)
+        and (k.source = 'check_suite'
+             or exists (select 1 from found f
+                         where f.name = k.name and f.app_id = k.app_id and f.suite_id > k.suite_id))
         and not exists (select 1 from found f
                          where f.name = k.name and f.app_id = k.app_id and f.suite_id = k.suite_id)`,
     {

@@ -131,6 +131,20 @@ export const checkRun = fromRepository.extend({
   }),
 });
 
+export const checkSuite = fromRepository.extend({
+  check_suite: z.looseObject({
+    id: z.int(),
+    head_sha: z.string(),
+    head_branch: name.nullish(),
+    status: z.string().nullish(),
+    conclusion: z.string().nullish(),
+    updated_at: time,
+    latest_check_runs_count: z.int().nullish().catch(null),
+    app: z.looseObject({ id: z.int(), name: name.nullish() }).nullish().catch(null),
+    pull_requests: z.array(z.looseObject({ head: z.looseObject({ ref: name, repo: referred }) })).catch([]),
+  }),
+});
+
 export const status = fromRepository.extend({
   id: z.int(),
   sha: z.string(),

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { outcomeOfCheckRun, outcomeOfStatus } from "../../../flow/checks.ts";
+import { outcomeOfCheckRun, outcomeOfEmptySuite, outcomeOfStatus } from "../../../flow/checks.ts";
 import type { ForgeEvent, PullRequestEvent } from "../../events.ts";
 import { TEMPORARY_BRANCHES } from "../../releasing.ts";
 import * as shapes from "./delivery-shapes.ts";
@@ -24,6 +24,7 @@ const TRANSLATIONS = new Map<string, (payload: unknown) => ForgeEvent | null>([
   ["pull_request_review", translateReview],
   ["issue_comment", translateComment],
   ["check_run", translateCheckRun],
+  ["check_suite", translateCheckSuite],
   ["status", translateStatus],
   ["installation", translateInstallation],
   ["installation_repositories", translateInstallation],
@@ -206,8 +207,6 @@ function translateCheckRun(payload: unknown): ForgeEvent | null {
   const run = delivered.check_run;
   // A requested action reports no result.
   if (delivered.action === "requested_action") return null;
-  const ours = run.pull_requests.filter(({ head }) => head.repo?.id === delivered.repository.id);
-  const branches = [run.check_suite?.head_branch ?? null, ...ours.map(({ head }) => head.ref)];
   return {
     type: "check_reported",
     ...about(delivered, run.completed_at ?? run.started_at),
@@ -218,8 +217,38 @@ function translateCheckRun(payload: unknown): ForgeEvent | null {
     suiteId: run.check_suite?.id ?? null,
     forgeId: run.id,
     outcome: outcomeOfCheckRun(run.status, run.conclusion ?? null),
-    branchNames: [...new Set(branches.filter((name) => name !== null))],
+    branchNames: branchesOf(run.check_suite?.head_branch, run.pull_requests, delivered.repository.id),
   };
+}
+
+/** Suites with runs say nothing more than these. */
+function translateCheckSuite(payload: unknown): ForgeEvent | null {
+  const delivered = read(shapes.checkSuite, payload);
+  const { id, app, status, conclusion, ...suite } = delivered.check_suite;
+  const outcome =
+    suite.latest_check_runs_count === 0 ? outcomeOfEmptySuite(status ?? "", conclusion ?? null) : null;
+  if (outcome === null) return null;
+  return {
+    type: "check_reported",
+    ...about(delivered, suite.updated_at),
+    sha: suite.head_sha,
+    source: "check_suite",
+    name: app?.name ?? "a workflow",
+    appId: app?.id ?? null,
+    suiteId: id,
+    forgeId: id,
+    outcome,
+    branchNames: branchesOf(suite.head_branch, suite.pull_requests, delivered.repository.id),
+  };
+}
+
+function branchesOf(
+  headBranch: string | null | undefined,
+  pulls: z.infer<typeof shapes.checkRun>["check_run"]["pull_requests"],
+  repositoryId: number,
+): string[] {
+  const ours = pulls.filter(({ head }) => head.repo?.id === repositoryId).map(({ head }) => head.ref);
+  return [...new Set([...(headBranch ? [headBranch] : []), ...ours])];
 }
 
 function translateStatus(payload: unknown): ForgeEvent {

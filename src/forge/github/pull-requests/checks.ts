@@ -36,6 +36,16 @@ export const REPORT = /* GraphQL */ `
   }
 `;
 
+/** GitHub shows it with the permission `actions: read` only. */
+export const workflowRunShape = z
+  .looseObject({
+    event: z.string(),
+    runNumber: z.number(),
+    workflow: z.looseObject({ databaseId: z.number().nullish(), name }),
+  })
+  .nullish()
+  .catch(null);
+
 export const checkRunShape = z.looseObject({
   kind: z.literal("CheckRun"),
   databaseId: z.number().nullish(),
@@ -46,14 +56,7 @@ export const checkRunShape = z.looseObject({
     .looseObject({
       databaseId: z.number().nullish(),
       app: z.looseObject({ databaseId: z.number().nullish() }).nullish(),
-      workflowRun: z
-        .looseObject({
-          event: z.string(),
-          runNumber: z.number(),
-          workflow: z.looseObject({ databaseId: z.number().nullish(), name }),
-        })
-        .nullish()
-        .catch(null),
+      workflowRun: workflowRunShape,
     })
     .nullish(),
 });
@@ -67,7 +70,7 @@ export const statusShape = z.looseObject({
 /** Without `actions: read`, GitHub forbids `workflowRun`; without `checks: read`, whole reports. */
 export const CHECKS_FORBIDDABLE = {
   asMissing: ["workflowRun"],
-  asForbidden: ["contexts.nodes"],
+  asForbidden: ["contexts.nodes", "checkSuites"],
 } as const;
 
 const contextShape = z.union([checkRunShape, statusShape]);
@@ -84,10 +87,12 @@ export function summarizeChecks(reports: readonly InspectedCheck[]): ChecksSumma
   const named = (outcome: CheckOutcome): string[] => [
     ...new Set(reports.filter((report) => report.outcome === outcome).map((report) => report.name)),
   ];
+  const unstarted = reports.flatMap(({ source, name }) => (source === "check_suite" ? name : []));
   return {
     state: checksState(reports.map((report) => report.outcome)),
     failing: named("failing"),
     pending: named("pending"),
+    ...(unstarted.length > 0 && { unstarted }),
   };
 }
 
@@ -104,7 +109,10 @@ export const unmetChecks = (
 ): string[] =>
   required
     .filter(({ name, appId }) => {
-      const own = reports.filter((each) => each.name === name && (appId === null || each.appId === appId));
+      const own = reports.filter(
+        (each) =>
+          each.source !== "check_suite" && each.name === name && (appId === null || each.appId === appId),
+      );
       return own.length === 0 || own.some(({ outcome }) => outcome === "pending" || outcome === "failing");
     })
     .map(({ name }) => name);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MERGE_STATES } from "../../../flow/facts.ts";
 import type { BranchInspectionRequest, InspectOptions, NewestCommit } from "../../pull-requests.ts";
 import { time, graphqlAccount, ACCOUNT } from "../account-shapes.ts";
+import { SUITES, suitesShape } from "./check-suites.ts";
 import { CHECKS_FORBIDDABLE, contextsShape, REPORT } from "./checks.ts";
 import { type ForbiddableFields, forbiddenShape, nodesOf, enumOf } from "../calls/graphql-response.ts";
 import { name } from "../text-shapes.ts";
@@ -190,7 +191,7 @@ const commits = z
   })
   .nullish()
   .catch(null);
-const head = tip.extend({ newest: newestShape });
+const head = tip.extend({ newest: newestShape, checked: suitesShape });
 const target = tip.extend({
   ...rulesShape,
   compare: z.looseObject({ aheadBy: z.number(), behindBy: z.number().nullish(), commits }).nullish(),
@@ -278,7 +279,7 @@ export const inspection = ({
     const head = declare("q", "String!", `refs/heads/${branchName}`);
     const fields = `...Where
       target: ${target} { ...Tip${includesRules ? " ...Rules" : ""} compare(headRef: ${branch}) { aheadBy behindBy${includesCommits ? " ...Commits" : ""} } }
-      head: ref(qualifiedName: ${head}) { ...Tip${includesConversation ? " ...Newest" : ""} }
+      head: ref(qualifiedName: ${head}) { ...Tip ...Suites${includesConversation ? " ...Newest" : ""} }
       pullRequests(headRefName: ${branch}, first: ${maxPullRequests}, orderBy: { field: CREATED_AT, direction: DESC }) {
         nodes { ...Pull${includesRules ? " ...Verification" : ""} }
       }`;
@@ -294,6 +295,7 @@ export const inspection = ({
     return [
       FRAGMENTS,
       PULL_REQUEST,
+      SUITES,
       ...(includesCommits ? [COMMITS] : []),
       ...(includesRules ? [RULES, VERIFICATION] : []),
       ...(includesConversation ? [CONVERSATION, NEWEST] : []),

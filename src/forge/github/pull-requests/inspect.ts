@@ -27,6 +27,7 @@ import {
 } from "./inspect-query.ts";
 import { repositoryOf } from "../repositories.ts";
 import { askInstallations, failTooLarge } from "../repository-questions.ts";
+import { emptySuites } from "./check-suites.ts";
 import { toConversation } from "./conversation.ts";
 import type { BypassReader } from "./ruleset-bypass.ts";
 import { requiredChecksOf, toTargetRules } from "./target-rules.ts";
@@ -81,7 +82,7 @@ async function toBranchInspection(
   const lastChanged = response.lastChanged?.nodes.find(isOurs);
   const shown = await rulesOf(response, question, reading);
   const required = shown?.required ?? null;
-  const read = await Promise.all(ours.map((pull) => toPullRequest(caller, pull, required)));
+  const read = await Promise.all(ours.map((pull) => toPullRequest(caller, pull, required, response.head)));
   const incomplete = read.find(isRefusal);
   if (incomplete) return { refusal: incomplete };
   return {
@@ -132,12 +133,14 @@ async function toPullRequest(
   caller: GitHubCaller,
   pull: InspectedPull,
   required: readonly RequiredCheck[] | null,
+  head: InspectedRepository["head"],
 ): Promise<InspectedPullRequest | Refusal> {
   const contexts = await checksOf(caller, pull);
   if (contexts === null) return incompleteChecks(pull);
   const shown = contexts.filter((context) => "kind" in context);
-  const reports = newestOfEachSeries(shown).map(reportOf);
-  const hidden = shown.length < contexts.length ? HIDDEN_CHECKS : undefined;
+  const suites = pull.headRefOid === head?.target?.oid ? emptySuites(head.checked) : [];
+  const reports = [...newestOfEachSeries(shown).map(reportOf), ...(suites ?? [])];
+  const hidden = shown.length < contexts.length || suites === null ? HIDDEN_CHECKS : undefined;
   const isEmptied = pull.commits?.totalCount === 0 && pull.state !== "open";
   // GitHub marks one as merged at the next push to its target, but nothing was merged.
   const state = isEmptied ? "closed" : pull.state;
