@@ -31,7 +31,11 @@ export function outcomesOf(forge: ForgeContext, repositoryId: number, sha: strin
   const statuses = latestStatuses(forge, repositoryId, sha);
   const runs = latestCheckRuns(forge, repositoryId, sha);
   return [
-    ...statuses.map((each) => ({ name: each.context, appId: null, outcome: outcomeOfStatus(each.state) })),
+    ...statuses.map((each) => ({
+      name: each.context,
+      appId: forge.state.apps.find(({ botId }) => botId === each.creatorId)?.id ?? null,
+      outcome: outcomeOfStatus(each.state),
+    })),
     ...runs.map((each) => ({
       name: each.name,
       appId: each.appId,

@@ -102,17 +102,21 @@ export interface RequiredCheck {
   readonly appId: number | null;
 }
 
-/** The required checks that have not passed; a check and a status of one name are both required. */
+/**
+ * The required checks that have not passed; a check and a status of one name are both required. An App
+ * may report by status. GitHub does not show whose a status is, so one of the name counts if the App
+ * has no check run; GitHub refuses the merge if it is of somebody else.
+ */
 export const unmetChecks = (
   required: readonly RequiredCheck[],
   reports: readonly InspectedCheck[],
 ): string[] =>
   required
     .filter(({ name, appId }) => {
-      const own = reports.filter(
-        (each) =>
-          each.source !== "check_suite" && each.name === name && (appId === null || each.appId === appId),
-      );
+      const named = reports.filter((each) => each.source !== "check_suite" && each.name === name);
+      const ofApp = named.filter((each) => each.appId === appId);
+      const statuses = named.filter(({ source }) => source === "status");
+      const own = appId === null ? named : ofApp.length > 0 ? ofApp : statuses;
       return own.length === 0 || own.some(({ outcome }) => outcome === "pending" || outcome === "failing");
     })
     .map(({ name }) => name);
