@@ -131,6 +131,7 @@ export type BlockedReason = ({
   readonly details: {
     readonly checks?: readonly string[];
     readonly requiredReviews?: number;
+    readonly rule?: ("code_scanning" | "last_push_approval" | "conversations");
     readonly mergeMethod?: ("merge" | "squash" | "rebase");
     readonly permissions?: readonly string[];
     readonly connection?: ("uninstalled" | "suspended" | "refused" | "not_granted" | "archived" | "other_project");
@@ -144,6 +145,7 @@ export type BlockedReason = ({
   readonly details: {
     readonly checks?: readonly string[];
     readonly requiredReviews?: number;
+    readonly rule?: ("code_scanning" | "last_push_approval" | "conversations");
     readonly mergeMethod?: ("merge" | "squash" | "rebase");
     readonly permissions?: readonly string[];
     readonly connection?: ("uninstalled" | "suspended" | "refused" | "not_granted" | "archived" | "other_project");
@@ -157,6 +159,7 @@ export type BlockedReason = ({
   readonly details: {
     readonly checks?: readonly string[];
     readonly requiredReviews?: number;
+    readonly rule?: ("code_scanning" | "last_push_approval" | "conversations");
     readonly mergeMethod?: ("merge" | "squash" | "rebase");
     readonly permissions?: readonly string[];
     readonly connection?: ("uninstalled" | "suspended" | "refused" | "not_granted" | "archived" | "other_project");
@@ -168,6 +171,7 @@ export type BlockedReason = ({
   readonly details: {
     readonly checks?: readonly string[];
     readonly requiredReviews?: number;
+    readonly rule?: ("code_scanning" | "last_push_approval" | "conversations");
     readonly mergeMethod?: ("merge" | "squash" | "rebase");
     readonly permissions?: readonly string[];
     readonly connection?: ("uninstalled" | "suspended" | "refused" | "not_granted" | "archived" | "other_project");
@@ -180,6 +184,7 @@ export type BlockedReason = ({
   readonly details: {
     readonly checks?: readonly string[];
     readonly requiredReviews?: number;
+    readonly rule?: ("code_scanning" | "last_push_approval" | "conversations");
     readonly mergeMethod?: ("merge" | "squash" | "rebase");
     readonly permissions?: readonly string[];
     readonly connection?: ("uninstalled" | "suspended" | "refused" | "not_granted" | "archived" | "other_project");
@@ -193,6 +198,7 @@ export type BlockedReason = ({
   readonly details: {
     readonly checks?: readonly string[];
     readonly requiredReviews?: number;
+    readonly rule?: ("code_scanning" | "last_push_approval" | "conversations");
     readonly mergeMethod?: ("merge" | "squash" | "rebase");
     readonly permissions?: readonly string[];
     readonly connection?: ("uninstalled" | "suspended" | "refused" | "not_granted" | "archived" | "other_project");
@@ -206,6 +212,7 @@ export type BlockedReason = ({
   readonly details: {
     readonly checks?: readonly string[];
     readonly requiredReviews?: number;
+    readonly rule?: ("code_scanning" | "last_push_approval" | "conversations");
     readonly mergeMethod?: ("merge" | "squash" | "rebase");
     readonly permissions?: readonly string[];
     readonly connection?: ("uninstalled" | "suspended" | "refused" | "not_granted" | "archived" | "other_project");
@@ -239,6 +246,7 @@ export type BlockedReason = ({
   readonly details: {
     readonly checks?: readonly string[];
     readonly requiredReviews?: number;
+    readonly rule?: ("code_scanning" | "last_push_approval" | "conversations");
     readonly mergeMethod?: ("merge" | "squash" | "rebase");
     readonly permissions?: readonly string[];
     readonly connection?: ("uninstalled" | "suspended" | "refused" | "not_granted" | "archived" | "other_project");

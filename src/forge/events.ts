@@ -100,6 +100,12 @@ export interface ReviewEdited extends FromRepository {
   readonly body: string;
 }
 
+/** Somebody resolved a conversation about lines of a pull request, or opened it again. */
+export interface ThreadChanged extends FromRepository {
+  readonly type: "thread_changed";
+  readonly number: number;
+}
+
 /** A comment on a pull request's conversation. `at` is the time of its last change. */
 export interface Commented extends FromRepository {
   readonly type: "commented";
@@ -125,6 +131,7 @@ export type ForgeEvent =
   | ChecksFound
   | ReviewSubmitted
   | ReviewEdited
+  | ThreadChanged
   | Commented
   /** An installation or its permissions changed: read it. */
   | { readonly type: "installation_changed"; readonly installationId: number }

@@ -27,6 +27,7 @@ const PERMISSION_OF: Readonly<Record<string, string>> = {
   release: "contents",
   pull_request: "pull_requests",
   pull_request_review: "pull_requests",
+  pull_request_review_thread: "pull_requests",
   issue_comment: "issues",
   check_run: "checks",
   check_suite: "checks",

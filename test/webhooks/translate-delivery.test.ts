@@ -323,6 +323,7 @@ describe("a check", () => {
       source: "check_run",
       name: "build",
       appId: 15_368,
+      suiteId: 1,
       forgeId: 900,
       outcome,
       branchNames: ["card/7-login"],
@@ -346,15 +347,76 @@ describe("a check", () => {
       source: "status",
       name: "ci/deploy",
       appId: null,
+      suiteId: null,
       forgeId: 77,
       outcome: "pending",
       branchNames: ["card/7-login"],
     });
   });
 
+  const suite = (conclusion: string, over: object = {}) => ({
+    action: "completed",
+    check_suite: {
+      id: 800,
+      head_sha: SHA,
+      head_branch: "card/7-login",
+      status: "completed",
+      conclusion,
+      updated_at: "2026-11-20T12:05:00Z",
+      latest_check_runs_count: 0,
+      app: { id: 15_368, name: "GitHub Actions" },
+      pull_requests: [],
+      ...over,
+    },
+    ...around,
+  });
+
+  test.each([
+    ["startup_failure", "failing"],
+    ["failure", "failing"],
+    ["action_required", "pending"],
+  ])("suite without runs that ended as %s is %s", (conclusion, outcome) => {
+    expect(translated("check_suite", suite(conclusion))).toEqual({
+      type: "check_reported",
+      ...context,
+      at: "2026-11-20T12:05:00.000Z",
+      sha: SHA,
+      source: "check_suite",
+      name: "GitHub Actions",
+      appId: 15_368,
+      suiteId: 800,
+      forgeId: 800,
+      outcome,
+      branchNames: ["card/7-login"],
+    });
+  });
+
+  test("suite with runs, or that says nothing, is irrelevant", () => {
+    for (const payload of [
+      suite("failure", { latest_check_runs_count: 2 }),
+      suite("success"),
+      suite("", { status: "queued", conclusion: null }),
+    ])
+      expect(translated("check_suite", payload)).toEqual(IRRELEVANT);
+  });
+
   test("as a status of a commit that several branches contain names no branch", () => {
     const branches = [{ name: "card/7-login" }, { name: "main" }];
     expect(translated("status", { ...status, branches })).toMatchObject({ branchNames: [] });
+  });
+});
+
+describe("a conversation", () => {
+  test("that was resolved or opened again is a change of its pull request", () => {
+    for (const action of ["resolved", "unresolved"]) {
+      const payload = { action, ...around, pull_request: { number: 5 }, updated_at: "2026-11-20T12:05:00Z" };
+      expect(translated("pull_request_review_thread", payload)).toEqual({
+        type: "thread_changed",
+        ...context,
+        at: "2026-11-20T12:05:00.000Z",
+        number: 5,
+      });
+    }
   });
 });
 

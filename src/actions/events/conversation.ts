@@ -132,6 +132,17 @@ export async function handleReview(
   });
 }
 
+/** The conversation may have been the last that blocks a merge. */
+export const handleChangedThread = (
+  deps: Deps,
+  { id: repositoryId }: EventContext["repository"],
+  { id: cardId }: CardHead,
+): Promise<void> =>
+  transaction(deps.db, async (trx) => {
+    await recordPullChanged(trx, cardId, repositoryId);
+    await recheckRefusedAndArmedMoves(trx, cardId);
+  });
+
 /** An edit may add or remove a question. The verdict and the timeline stay the same. */
 export async function handleEditedReview(
   deps: Deps,

@@ -21,7 +21,7 @@ import { forgeActor } from "../members/forge-accounts.ts";
 import { recordPushedTip } from "../trunks/follow-trunk.ts";
 import { handleRepositoryChange, syncInstallation } from "../installations/sync-installation.ts";
 import { handleChecks } from "./checks.ts";
-import { handleComment, handleEditedReview, handleReview } from "./conversation.ts";
+import { handleChangedThread, handleComment, handleEditedReview, handleReview } from "./conversation.ts";
 import { handleProposal } from "./proposal.ts";
 import { handlePullRequest, handleAnyPullRequest } from "./pull-request.ts";
 import { handlePushToCardBranch, handlePushToAnyBranch } from "./push.ts";
@@ -99,6 +99,11 @@ async function handleInRepository(
         const actor = await forgeActor(deps, deps.db, event.sender);
         await handlePushToCardBranch(deps, event, { repository, card, actor });
       }
+      return null;
+    }
+    case "thread_changed": {
+      const card = await findPullRequestOwner(deps.db, repository.id, event.number);
+      if (card) await handleChangedThread(deps, repository, card);
       return null;
     }
     case "pull_request":

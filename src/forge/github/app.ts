@@ -28,6 +28,7 @@ export const NEEDED_EVENTS: readonly string[] = [
   "push",
   "pull_request",
   "pull_request_review",
+  "pull_request_review_thread",
   "issue_comment",
   "check_run",
   "check_suite",

@@ -30,6 +30,9 @@ export const names = z.array(z.string());
 const githubDetails = z.object({
   checks: names.optional().meta({ description: "The required checks that GitHub's message names" }),
   requiredReviews: z.int().optional(),
+  rule: z.enum(["code_scanning", "last_push_approval", "conversations"]).optional().meta({
+    description: "The rule that GitHub's message is about, if the reason alone does not tell",
+  }),
   mergeMethod: z.enum(["merge", "squash", "rebase"]).optional().meta({
     description: "The merge method that the repository does not allow",
   }),

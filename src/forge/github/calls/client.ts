@@ -27,6 +27,7 @@ import {
   sendCall,
   type CallDeps,
 } from "./send-call.ts";
+import { isValidationTimeout } from "./validation-timeout.ts";
 import { isQueryTooLarge } from "./query-limits.ts";
 import { ResponseTooLarge, TransportFailure } from "./transport.ts";
 import {
@@ -210,7 +211,7 @@ async function attempt(deps: ClientDeps, call: GitHubCall): Promise<GitHubRespon
   if ("status" in ended && isReadQuery(call) && isQueryTooLarge(ended, deps.clock.now() - sentAt)) {
     throw queryTooLarge(deps, call, ended);
   }
-  if ("status" in ended && ended.status < 500) {
+  if ("status" in ended && ended.status < 500 && !isValidationTimeout(ended)) {
     return toResponse(deps, call, await withLackedPermission(deps, call, ended));
   }
   if ("error" in ended && ended.error instanceof NotSent) throw ended.error.cause;

@@ -4,6 +4,7 @@ import type { ForgeResult } from "../../values.ts";
 import { type GitHubResponse, parseResponse } from "./client.ts";
 import { CallFailure, UnknownOutcome } from "./failures.ts";
 import { refusalOf } from "./refusals.ts";
+import { VALIDATION_TIMEOUT } from "./validation-timeout.ts";
 
 const errorShape = z.looseObject({
   type: z.string().nullish(),
@@ -109,7 +110,8 @@ const REASON_OF_TYPE: Readonly<Record<string, RefusalReason>> = {
 
 /** Throws `UnknownOutcome` for a transient error; any other is GitHub's response to the request. */
 export function refusalOfError({ type, message }: GraphqlError, response: GitHubResponse): Refusal {
-  if (type ? TRANSIENT_TYPES.has(type) : TRANSIENT_MESSAGE.test(message)) {
+  const isTransient = type ? TRANSIENT_TYPES.has(type) : TRANSIENT_MESSAGE.test(message);
+  if (isTransient || VALIDATION_TIMEOUT.test(message)) {
     const what = `responded with a GraphQL error of type ${type ?? "unknown"}`;
     const cause = new CallFailure(what, response.facts);
     throw new UnknownOutcome("GitHub could not respond", { reason: "unusable_response", cause });

@@ -29,6 +29,16 @@ export const KNOWN_MESSAGES: readonly KnownMessages[] = [
     messages: ['Required status check "…" is failing'],
   },
   {
+    reason: "checks_failing",
+    pattern: /alerts? blocking this code/i,
+    messages: ["… has detected 2 alerts blocking this code from being merged"],
+  },
+  {
+    reason: "checks_pending",
+    pattern: /waiting for code scanning results|code scanning is waiting/i,
+    messages: ["Waiting for Code Scanning results"],
+  },
+  {
     reason: "checks_pending",
     pattern: /required status checks?\b/i,
     messages: ['Required status check "…" is expected'],
@@ -43,6 +53,16 @@ export const KNOWN_MESSAGES: readonly KnownMessages[] = [
     reason: "review_required",
     pattern: /approving reviews?|reviews? (is|are) required|waiting on code owner review/i,
     messages: ["At least 1 approving review is required"],
+  },
+  {
+    reason: "review_required",
+    pattern: /other than the last pusher/i,
+    messages: ["New changes require approval from someone other than the last pusher"],
+  },
+  {
+    reason: "review_required",
+    pattern: /(conversations?|comments) must be resolved|resolve.*conversation|conversation.*resol/i,
+    messages: ["A conversation must be resolved", "All comments must be resolved"],
   },
   {
     reason: "conflicts",
@@ -82,11 +102,8 @@ export const KNOWN_MESSAGES: readonly KnownMessages[] = [
   },
   {
     reason: "protected",
-    pattern: /must be made through a pull request|other than the last pusher/i,
-    messages: [
-      "Changes must be made through a pull request",
-      "New changes require approval from someone other than the last pusher",
-    ],
+    pattern: /must be made through a pull request/i,
+    messages: ["Changes must be made through a pull request"],
   },
   {
     reason: "protected",
@@ -95,12 +112,21 @@ export const KNOWN_MESSAGES: readonly KnownMessages[] = [
   },
   {
     reason: "protected",
+    pattern: /locked branch|secret detected|still a draft|part of a stack|stacked pull request/i,
+    messages: [
+      "Cannot change this locked branch",
+      "Secret detected in content",
+      "Pull Request is still a draft",
+    ],
+  },
+  {
+    reason: "protected",
     pattern: /reference update failed/i,
     messages: ["Reference update failed"],
   },
   {
     reason: "protected",
-    pattern: /must not contain merge commits|linear history|resolve.*conversation|conversation.*resol/i,
+    pattern: /must not contain merge commits|linear history/i,
   },
   {
     reason: "protected",

@@ -29,11 +29,20 @@ const METHODS: readonly (readonly [RegExp, string])[] = [
   [/rebase merges are not allowed/i, "rebase"],
 ];
 
+/** Rules that a message is about, where the reason alone does not say what has to be done. */
+const RULES: readonly (readonly [RegExp, string])[] = [
+  [/code scanning|alerts? blocking this code/i, "code_scanning"],
+  [/other than the last pusher/i, "last_push_approval"],
+  [/(conversations?|comments) must be resolved/i, "conversations"],
+];
+
 function detailsOf(message: string): Record<string, unknown> | null {
   const checks = [...message.matchAll(/status check ["“]([^"”\n]+)["”]/gi)].map((match) => match[1]);
   const reviews = /at least (\d+) approving review/i.exec(message)?.[1];
   const method = METHODS.find(([pattern]) => pattern.test(message))?.[1];
+  const rule = RULES.find(([pattern]) => pattern.test(message))?.[1];
   const details = {
+    ...(rule === undefined ? {} : { rule }),
     ...(checks.length > 0 ? { checks } : {}),
     ...(reviews === undefined ? {} : { requiredReviews: Number(reviews) }),
     ...(method === undefined ? {} : { mergeMethod: method }),

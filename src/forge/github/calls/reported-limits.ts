@@ -21,8 +21,9 @@ export async function limitIn(
 ): Promise<ReportedLimit | null> {
   const { status, headers } = response;
   const isGraphql = new URL(url).pathname.endsWith("/graphql");
-  if (status !== 403 && status !== 429 && !(status === 200 && isGraphql)) return null;
+  if (![403, 422, 429].includes(status) && !(status === 200 && isGraphql)) return null;
   const text = await response.text();
+  if (status === 422 && !TOO_QUICKLY.test(text)) return null;
   // Most responses of GraphQL mention no limit, and parsing a large one takes long.
   if (status === 200 && !MENTIONS_LIMIT.test(text)) return null;
   const body = bodyOf(text);
@@ -57,12 +58,13 @@ export function allowanceIn(response: Pick<HttpResponse, "headers">, now: number
   return { resource, remaining, limit, resetsIn: reset - respondedAt(response, now) / 1_000 };
 }
 
-const MENTIONS_LIMIT = /rate.?limit|abuse detection|temporarily blocked/i;
+const MENTIONS_LIMIT = /rate.?limit|abuse detection|temporarily blocked|submitted too quickly/i;
+const TOO_QUICKLY = /\bwas submitted too quickly\b/i;
 const PRIMARY = /API rate limit (already )?exceeded/i;
 const SECONDARY = /\brate limit\b|temporarily blocked|abuse detection/i;
 /** GraphQL errors may quote the texts of users, but do not begin with them. */
 const LIMIT_ERROR =
-  /^(API rate limit (already )?exceeded|You have (exceeded a secondary rate limit|triggered an abuse))/i;
+  /^(was submitted too quickly|API rate limit (already )?exceeded|You have (exceeded a secondary rate limit|triggered an abuse))/i;
 const PRIMARY_TYPES: ReadonlySet<string> = new Set(["RATE_LIMITED", "RATE_LIMIT"]);
 
 const text = z.string().catch("");
@@ -76,7 +78,7 @@ const isPrimaryError = ({ type, code }: Body["errors"][number]): boolean =>
   PRIMARY_TYPES.has(type) || code === "graphql_rate_limit";
 
 function isSecondary({ status, headers }: HttpResponse, { message, errors }: Body): boolean {
-  if (status === 429 || SECONDARY.test(message)) return true;
+  if (status === 429 || SECONDARY.test(message) || TOO_QUICKLY.test(message)) return true;
   if (errors.some((error) => LIMIT_ERROR.test(error.message))) return true;
   if (status !== 403) return false;
   // The last call of the hour may be refused for another reason, which has a message.

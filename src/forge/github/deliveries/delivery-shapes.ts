@@ -101,6 +101,11 @@ export const review = fromRepository.extend({
   }),
 });
 
+export const reviewThread = fromRepository.extend({
+  updated_at: time,
+  pull_request: z.looseObject({ number: z.int32(), updated_at: time }),
+});
+
 export const issueComment = fromRepository.extend({
   changes,
   issue: z.looseObject({ number: z.int32(), pull_request: z.looseObject({}).nullish() }),

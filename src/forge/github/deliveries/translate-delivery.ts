@@ -22,6 +22,7 @@ const TRANSLATIONS = new Map<string, (payload: unknown) => ForgeEvent | null>([
   ["push", translatePush],
   ["pull_request", translatePullRequest],
   ["pull_request_review", translateReview],
+  ["pull_request_review_thread", translateThread],
   ["issue_comment", translateComment],
   ["check_run", translateCheckRun],
   ["check_suite", translateCheckSuite],
@@ -181,6 +182,13 @@ function editedReview(delivered: z.infer<typeof shapes.review>): ForgeEvent {
     author: review.user ?? null,
     body: review.body ?? "",
   };
+}
+
+function translateThread(payload: unknown): ForgeEvent | null {
+  const delivered = read(shapes.reviewThread, payload);
+  if (delivered.action !== "resolved" && delivered.action !== "unresolved") return null;
+  const { pull_request: pull, updated_at: at } = delivered;
+  return { type: "thread_changed", ...about(delivered, at ?? pull.updated_at), number: pull.number };
 }
 
 /** GitHub reports comments on pull requests and on issues as issue comments. */

@@ -80,11 +80,17 @@ async function tryMerge(merge: Merge, lacks: Set<RepositoryFeature>): Promise<Me
   return result;
 }
 
-/** Reads the pull request if it may have been merged, closed or pushed to since. */
+/**
+ * Reads the pull request if it may have been merged, closed or pushed to since, or if the message is
+ * not known: then its state shows at least the kind of cause.
+ */
 async function explained(merge: Merge, refusal: Refusal): Promise<Merged> {
-  const isClear = !["unknown", "pull_request_closed", "conflicts"].includes(refusal.reason);
+  const { reason, message } = refusal;
+  const isClear = !["unknown", "pull_request_closed", "conflicts"].includes(reason);
   const pull = isClear ? null : await readPull(merge);
-  return mergeOutcome(pull, merge.order, refusal.message) ?? { ok: false, refusal };
+  const outcome = mergeOutcome(pull, merge.order, message);
+  const shown = reason === "unknown" ? blockerIn(pull, message) : null;
+  return outcome ?? { ok: false, refusal: shown ?? refusal };
 }
 
 const mergedShape = z.looseObject({ merged: z.literal(true), sha: z.string() });
