@@ -144,6 +144,32 @@ describe("inspecting branches", () => {
     expect(github.logged.join()).toContain(`"fields":["${type}.${field}"]`);
   });
 
+  test("asks once more without the queue if the account forbids it, and again with it after new permissions", async () => {
+    const found = [{ pullRequests: [{ number: 5, isInMergeQueue: false, checks: { state: null } }] }];
+    const { isInMergeQueue: _forbidden, ...shown } = pull();
+    const error = {
+      type: "FORBIDDEN",
+      path: ["r0", "pullRequests", "nodes", 0, "isInMergeQueue"],
+      message: "Resource not accessible by integration",
+    };
+    github.on("GET", "/app/installations/7", 200, {
+      id: 7,
+      account: { id: 1, login: "acme" },
+      permissions: {},
+    });
+    answering({ r0: repository({ pullRequests: { nodes: [null] } }) }, [error]);
+    answering({ r0: repository({ pullRequests: { nodes: [shown] } }) });
+    expect(await github.forge.inspect([web])).toMatchObject(found);
+    answering({ r0: repository({ pullRequests: { nodes: [shown] } }) });
+    expect(await github.forge.inspect([web])).toMatchObject(found);
+    await github.forge.forgetToken(7);
+    const queued = { ...pull(), isInMergeQueue: true };
+    answering({ r0: repository({ pullRequests: { nodes: [queued] } }) });
+    expect(await github.forge.inspect([web])).toMatchObject([{ pullRequests: [{ isInMergeQueue: true }] }]);
+    const queries = github.sent("POST", "/graphql").map(({ body }) => String(Object(body).query));
+    expect(queries.map((query) => query.includes("isInMergeQueue"))).toEqual([true, false, false, true]);
+  });
+
   test("fails if a server refuses the document without the field because of the same field", async () => {
     for (let calls = 0; calls < 2; calls++) github.on("POST", "/graphql", 200, { errors: [isInMergeQueue] });
     await expect(github.forge.inspect([web])).rejects.toThrow("lacks PullRequest.isInMergeQueue");

@@ -32,6 +32,7 @@ import { isQueryTooLarge } from "./query-limits.ts";
 import { ResponseTooLarge, TransportFailure } from "./transport.ts";
 import {
   createReducedDocuments,
+  forbiddenOptionalFields,
   type ReducedDocuments,
   unknownFields,
   withoutOptionalFields,
@@ -120,20 +121,24 @@ export function createClient(
         });
       };
       const query = async (document: string, variables: CallParameters): Promise<GitHubResponse> => {
-        for (let sent = known.get(document); ;) {
+        for (let sent = known.get(String(account), document); ;) {
           const response = await graphql(false)(sent, variables);
           const unknown = unknownFields(response.body);
-          if (unknown.length === 0) return response;
-          const reduced = withoutOptionalFields(sent, unknown);
+          const lacking = [...unknown, ...forbiddenOptionalFields(response.body)];
+          if (lacking.length === 0) return response;
+          const reduced = withoutOptionalFields(sent, lacking);
           if (reduced === null) throw serverTooOld(deps, response, unknown);
-          known.set(document, reduced);
+          known.set(String(account), document, reduced);
           sent = reduced;
         }
       };
       return { read: rest(false), write: rest(true), query, mutate: graphql(true) };
     },
     with: (context) => createClient({ ...deps, context: { ...deps.context, ...context } }, known),
-    forgetToken: (installationId) => deps.octokits.forgetToken(installationId),
+    forgetToken: (installationId) => {
+      known.forget(String(installationId));
+      return deps.octokits.forgetToken(installationId);
+    },
   };
 }
 

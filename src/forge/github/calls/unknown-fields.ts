@@ -1,6 +1,7 @@
 /**
- * A GitHub Enterprise Server may lack fields that GitHub.com has. It refuses the whole query and
- * names them.
+ * Fields that a query does without. A GitHub Enterprise Server may lack fields that GitHub.com has: it
+ * refuses the whole query and names them. An account may lack the permission for a field that is
+ * never null: GitHub then returns null in place of the whole pull request.
  */
 import { type ASTNode, type DocumentNode, Kind, parse, print, visit } from "graphql";
 import { LRUCache } from "lru-cache";
@@ -15,6 +16,7 @@ export const OPTIONAL_FIELDS: readonly string[] = ["PullRequest.isInMergeQueue"]
 const bodyShape = z.looseObject({
   errors: z.array(
     z.looseObject({
+      type: z.string().nullish().catch(null),
       path: z.array(z.union([z.string(), z.number()])).catch([]),
       extensions: z
         .looseObject({ code: z.string(), typeName: z.string().nullish(), fieldName: z.string().nullish() })
@@ -33,6 +35,15 @@ export function unknownFields(body: unknown): string[] {
     return typeName && fieldName ? `${typeName}.${fieldName}` : path.join(".");
   });
   return [...new Set(names)];
+}
+
+/** The optional fields that GitHub forbids for lack of a permission. */
+export function forbiddenOptionalFields(body: unknown): string[] {
+  const { data } = bodyShape.safeParse(body);
+  const forbidden = (data?.errors ?? []).flatMap(({ type, path }) =>
+    type === "FORBIDDEN" ? path.at(-1) : [],
+  );
+  return OPTIONAL_FIELDS.filter((field) => forbidden.includes(field.split(".")[1]));
 }
 
 /** The document without the fields; null if it needs one of them, or has none of them. */
@@ -75,12 +86,16 @@ function withoutUnused(document: DocumentNode): DocumentNode {
 const REMEMBERED_MS = 3_600_000;
 const MAX_REMEMBERED = 200;
 
-/** Documents that a server refused, without the fields that it lacks. */
+/** Documents that a server refused an account, without the fields that either lacks. */
 export interface ReducedDocuments {
   /** The document itself if nothing is known of it. */
-  get(document: string): string;
-  set(document: string, reduced: string): void;
+  get(account: string, document: string): string;
+  set(account: string, document: string, reduced: string): void;
+  /** The account may have granted more. */
+  forget(account: string): void;
 }
+
+const keyOf = (account: string, document: string): string => `${account} ${document}`;
 
 /** Remembers them for an hour. */
 export function createReducedDocuments(clock: { now(): number }): ReducedDocuments {
@@ -88,10 +103,14 @@ export function createReducedDocuments(clock: { now(): number }): ReducedDocumen
     max: MAX_REMEMBERED,
   });
   return {
-    get(document) {
-      const found = known.get(document);
+    get(account, document) {
+      const found = known.get(keyOf(account, document));
       return found !== undefined && clock.now() - found.at < REMEMBERED_MS ? found.reduced : document;
     },
-    set: (document, reduced) => void known.set(document, { reduced, at: clock.now() }),
+    set: (account, document, reduced) =>
+      void known.set(keyOf(account, document), { reduced, at: clock.now() }),
+    forget(account) {
+      for (const key of known.keys()) if (key.startsWith(keyOf(account, ""))) known.delete(key);
+    },
   };
 }
