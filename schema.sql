@@ -615,29 +615,38 @@ CREATE INDEX monitors_project_id_idx ON monitors USING btree (project_id);
 CREATE TABLE operations (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
-  card_id uuid NOT NULL,
+  kind text NOT NULL,
+  card_id uuid,
   stage_id uuid,
-  index integer NOT NULL,
+  release_id uuid,
+  picked_card_id uuid,
+  input jsonb NOT NULL,
   actor_id uuid NOT NULL,
   is_human boolean DEFAULT false NOT NULL,
   request_id text,
   state text NOT NULL,
+  cancelled_at timestamp with time zone,
   holder uuid,
   generation integer DEFAULT 1 NOT NULL,
   failures integer DEFAULT 0 NOT NULL,
   crashes integer DEFAULT 0 NOT NULL,
-  forge_effects integer DEFAULT 0 NOT NULL,
-  promoted jsonb DEFAULT '[]'::jsonb NOT NULL,
-  head_shas jsonb,
+  progress_digest text,
+  progress jsonb DEFAULT '{}'::jsonb NOT NULL,
   result jsonb,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
   attempt_id uuid DEFAULT current_attempt(),
-  when_ready jsonb,
   CONSTRAINT operations_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES users(id),
   CONSTRAINT operations_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
-  CONSTRAINT operations_have_a_stage CHECK ((state <> ALL (ARRAY['running'::text, 'queued'::text])) OR stage_id IS NOT NULL),
+  CONSTRAINT operations_have_a_subject CHECK (
+CASE
+    WHEN kind = 'move'::text THEN card_id IS NOT NULL AND release_id IS NULL
+    ELSE card_id IS NULL
+END AND ((state = ANY (ARRAY['done'::text, 'refused'::text, 'abandoned'::text])) OR COALESCE(stage_id, release_id) IS NOT NULL)),
+  CONSTRAINT operations_kind_check CHECK (kind = ANY (ARRAY['move'::text, 'freeze'::text, 'unfreeze'::text, 'pick'::text, 'promote'::text, 'complete'::text])),
+  CONSTRAINT operations_picked_card_id_fkey FOREIGN KEY (picked_card_id) REFERENCES cards(id),
   CONSTRAINT operations_pkey PRIMARY KEY (id),
+  CONSTRAINT operations_release_id_fkey FOREIGN KEY (release_id) REFERENCES releases(id) ON DELETE SET NULL,
   CONSTRAINT operations_stage_id_fkey FOREIGN KEY (stage_id) REFERENCES stages(id) ON DELETE SET NULL,
   CONSTRAINT operations_state_check CHECK (state = ANY (ARRAY['running'::text, 'queued'::text, 'done'::text, 'refused'::text, 'abandoned'::text])),
   CONSTRAINT operations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
@@ -645,6 +654,10 @@ CREATE TABLE operations (
 CREATE INDEX operations_attempt_id_idx ON operations USING btree (attempt_id) WHERE state = 'running'::text;
 CREATE INDEX operations_card_id_created_at_idx ON operations USING btree (card_id, created_at);
 CREATE UNIQUE INDEX operations_card_id_idx ON operations USING btree (card_id) WHERE state = ANY (ARRAY['running'::text, 'queued'::text]);
+CREATE INDEX operations_picked_card_id_idx ON operations USING btree (picked_card_id) WHERE picked_card_id IS NOT NULL;
+CREATE UNIQUE INDEX operations_release_id_idx ON operations USING btree (release_id) WHERE state = ANY (ARRAY['running'::text, 'queued'::text]);
+CREATE INDEX operations_release_id_idx1 ON operations USING btree (release_id) WHERE release_id IS NOT NULL;
+CREATE INDEX operations_request_id_idx ON operations USING btree (request_id) WHERE release_id IS NOT NULL;
 CREATE INDEX operations_stage_id_idx ON operations USING btree (stage_id);
 CREATE INDEX operations_updated_at_idx ON operations USING btree (updated_at) WHERE state = ANY (ARRAY['running'::text, 'queued'::text]);
 CREATE INDEX operations_updated_at_idx1 ON operations USING btree (updated_at) WHERE state = ANY (ARRAY['done'::text, 'refused'::text, 'abandoned'::text]);
@@ -722,10 +735,10 @@ CREATE TRIGGER record_text AFTER INSERT ON pages FOR EACH ROW EXECUTE FUNCTION r
 CREATE TRIGGER remove_text AFTER DELETE ON pages FOR EACH ROW EXECUTE FUNCTION remove_text();
 
 CREATE TABLE pick_branches (
-  action_id uuid NOT NULL,
+  operation_id uuid NOT NULL,
   repository_id uuid NOT NULL,
-  CONSTRAINT pick_branches_action_id_fkey FOREIGN KEY (action_id) REFERENCES release_actions(id) ON DELETE CASCADE,
-  CONSTRAINT pick_branches_pkey PRIMARY KEY (action_id, repository_id),
+  CONSTRAINT pick_branches_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operations(id) ON DELETE CASCADE,
+  CONSTRAINT pick_branches_pkey PRIMARY KEY (operation_id, repository_id),
   CONSTRAINT pick_branches_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id) ON DELETE CASCADE
 );
 
@@ -805,43 +818,6 @@ CREATE INDEX pull_requests_card_id_idx ON pull_requests USING btree (card_id);
 CREATE INDEX pull_requests_repository_id_idx ON pull_requests USING btree (repository_id) WHERE state = ANY (ARRAY['draft'::text, 'open'::text]);
 CREATE INDEX pull_requests_repository_id_merge_sha_idx ON pull_requests USING btree (repository_id, merge_sha) WHERE merge_sha IS NOT NULL;
 
-CREATE TABLE release_actions (
-  id uuid NOT NULL,
-  workspace_id uuid NOT NULL,
-  release_id uuid,
-  kind text NOT NULL,
-  input jsonb NOT NULL,
-  card_id uuid,
-  actor_id uuid NOT NULL,
-  is_human boolean DEFAULT false NOT NULL,
-  request_id text NOT NULL,
-  state text NOT NULL,
-  cancelled_at timestamp with time zone,
-  holder uuid,
-  generation integer DEFAULT 1 NOT NULL,
-  failures integer DEFAULT 0 NOT NULL,
-  crashes integer DEFAULT 0 NOT NULL,
-  progress_digest text,
-  progress jsonb DEFAULT '{}'::jsonb NOT NULL,
-  created_at timestamp with time zone DEFAULT now() NOT NULL,
-  updated_at timestamp with time zone DEFAULT now() NOT NULL,
-  attempt_id uuid DEFAULT current_attempt(),
-  CONSTRAINT release_actions_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES users(id),
-  CONSTRAINT release_actions_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
-  CONSTRAINT release_actions_kind_check CHECK (kind = ANY (ARRAY['freeze'::text, 'unfreeze'::text, 'pick'::text, 'promote'::text, 'complete'::text])),
-  CONSTRAINT release_actions_pkey PRIMARY KEY (id),
-  CONSTRAINT release_actions_release_id_fkey FOREIGN KEY (release_id) REFERENCES releases(id) ON DELETE SET NULL,
-  CONSTRAINT release_actions_state_check CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'refused'::text, 'abandoned'::text])),
-  CONSTRAINT release_actions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
-);
-CREATE INDEX release_actions_attempt_id_idx ON release_actions USING btree (attempt_id) WHERE state = 'running'::text;
-CREATE INDEX release_actions_card_id_idx ON release_actions USING btree (card_id) WHERE card_id IS NOT NULL;
-CREATE UNIQUE INDEX release_actions_release_id_idx ON release_actions USING btree (release_id) WHERE state = 'running'::text;
-CREATE INDEX release_actions_release_id_idx1 ON release_actions USING btree (release_id);
-CREATE INDEX release_actions_request_id_idx ON release_actions USING btree (request_id);
-CREATE INDEX release_actions_updated_at_idx ON release_actions USING btree (updated_at) WHERE state = 'running'::text;
-CREATE INDEX release_actions_updated_at_idx1 ON release_actions USING btree (updated_at) WHERE state <> 'running'::text;
-
 CREATE TABLE release_branches (
   release_id uuid NOT NULL,
   repository_id uuid NOT NULL,
@@ -866,15 +842,15 @@ CREATE TABLE release_cards (
 CREATE UNIQUE INDEX release_cards_card_id_idx ON release_cards USING btree (card_id) WHERE is_open;
 
 CREATE TABLE release_promotions (
-  action_id uuid NOT NULL,
+  operation_id uuid NOT NULL,
   "position" integer NOT NULL,
   card_id uuid NOT NULL,
   state text DEFAULT 'pending'::text NOT NULL,
   detail jsonb DEFAULT '{}'::jsonb NOT NULL,
   tries integer DEFAULT 0 NOT NULL,
-  CONSTRAINT release_promotions_action_id_fkey FOREIGN KEY (action_id) REFERENCES release_actions(id) ON DELETE CASCADE,
   CONSTRAINT release_promotions_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
-  CONSTRAINT release_promotions_pkey PRIMARY KEY (action_id, "position"),
+  CONSTRAINT release_promotions_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operations(id) ON DELETE CASCADE,
+  CONSTRAINT release_promotions_pkey PRIMARY KEY (operation_id, "position"),
   CONSTRAINT release_promotions_state_check CHECK (state = ANY (ARRAY['pending'::text, 'promoted'::text, 'refused'::text, 'skipped'::text, 'queued'::text]))
 );
 

@@ -25,7 +25,3 @@ create table armed_moves (
 create index on armed_moves (stage_id);
 create index on armed_moves (expires_at);
 create index on armed_moves (inspected_at);
-
--- Set while a move may end with waiting instead of a refusal:
--- { armedId, isArmed, expiresInHours }. `isArmed`: the row exists, and this move runs it.
-alter table operations add column when_ready jsonb;

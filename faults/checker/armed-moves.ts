@@ -120,8 +120,8 @@ async function wrongMerges({ world }: Subject): Promise<string[]> {
        join operations m on m.id = f.operation_id cross join jsonb_each(a.armed_with) h
        join repositories r on r.id = h.key::uuid
        join pull_requests p on p.card_id = a.card_id and p.repository_id = r.id
-      where m.when_ready->>'armedId' = a.id::text
-        and m.promoted @> jsonb_build_array(jsonb_build_object('prNumber', p.number, 'targetBranch', p.target_branch))`,
+      where m.input->'whenReady'->>'armedId' = a.id::text
+        and m.progress->'promoted' @> jsonb_build_array(jsonb_build_object('prNumber', p.number, 'targetBranch', p.target_branch))`,
   );
   return merges.flatMap(({ what, forgeId, number, sha }) => {
     const pulls = world.forge.context.state.pullRequests.inGroup(forgeId);

@@ -51,14 +51,14 @@ create function faults.record_fired() returns trigger language plpgsql as $$
 declare
   armed public.armed_moves;
 begin
-  select * into armed from public.armed_moves a where a.id::text = new.when_ready->>'armedId';
+  select * into armed from public.armed_moves a where a.id::text = new.input->'whenReady'->>'armedId';
   insert into faults.fired (is_begun, operation_id, armed_id, state, is_armed, is_expired)
-  values (tg_op = 'INSERT', new.id, (new.when_ready->>'armedId')::uuid, new.state,
+  values (tg_op = 'INSERT', new.id, (new.input->'whenReady'->>'armedId')::uuid, new.state,
           armed.id is not null, coalesce(armed.expires_at <= clock_timestamp(), false));
   return null;
 end $$;
 create trigger record_fired after insert or update of state on public.operations
-  for each row when (new.when_ready->>'isArmed' = 'true') execute function faults.record_fired();
+  for each row when (new.input->'whenReady'->>'isArmed' = 'true') execute function faults.record_fired();
 
 create table faults.changed_attempts (id uuid, request_id text, what text);
 

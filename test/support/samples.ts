@@ -52,7 +52,7 @@ const aRunningPromotion = async (board: TestBoard) => {
   const { path, body } = await aPromotion(board);
   await board.api.post(`/v1/releases/${path.id}/promote`, body);
   const [action] = await board
-    .db<{ id: string; release_id: string; state: string; updated_at: Date }>("release_actions")
+    .db<{ id: string; release_id: string; state: string; updated_at: Date }>("operations")
     .where({ release_id: path.id })
     .update({ state: "running", updated_at: new Date(Date.now() + 3_600_000) }, ["id"]);
   return { path: { operationId: action?.id ?? "" } };
@@ -313,7 +313,7 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "GET /v1/operations/{operationId}": async (board, caller) => {
     const { path, body } = await aPromotion(board);
     await caller.post(`/v1/releases/${path.id}/promote`, body);
-    const { id: operationId } = await board.db("release_actions").where({ release_id: path.id }).first("id");
+    const { id: operationId } = await board.db("operations").where({ release_id: path.id }).first("id");
     return { path: { operationId } };
   },
   "POST /v1/operations/{operationId}/cancel": (board) => aRunningPromotion(board),

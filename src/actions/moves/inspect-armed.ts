@@ -13,10 +13,10 @@ import {
 } from "../../store/cards/armed-moves.ts";
 import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
+import { findOpenMove } from "../../store/cards/moves.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { findOpenOperation } from "../../store/ops/operations.ts";
 import { continueAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
 import { disarm, EXPIRED, STAGE_CHANGED } from "./armed-move.ts";
@@ -24,7 +24,13 @@ import { checkGates, lockAndCheckGates } from "./check-gates.ts";
 import { inspectCards, inspectUntilDecided, LAG_PAUSE_MS } from "./inspect-card.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
 import { runUnattended } from "./resume-move.ts";
-import { insertMove, lockTransition, type RunningMove, type Transition } from "./start-move.ts";
+import {
+  insertMove,
+  lockTransition,
+  startInTransaction,
+  type BegunMove,
+  type Transition,
+} from "./start-move.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** The pause before the next inspection of a card that is being moved, in milliseconds. */
@@ -42,8 +48,8 @@ const PER_RUN = 25;
  * and concurrently. Throws `ForgeUnavailable`.
  */
 export async function inspectArmed(deps: Deps, cardId: string): Promise<void> {
-  const open = await findOpenOperation(deps.db, cardId);
-  if (open?.whenReady && open.hasLiveOwner)
+  const open = await findOpenMove(deps.db, cardId);
+  if (open?.input.whenReady && open.hasLiveOwner)
     return schedule(deps.db, JOBS.inspectArmed, { cardId }, { delayMs: MOVING_PAUSE_MS });
   const armed = await findArmed(deps.db, cardId);
   // An unfinished move of the card is resumed, and keeps the move armed or disarms it.
@@ -131,7 +137,7 @@ async function disarmUnlessMoving(deps: Deps, armed: ArmedMove, why: Disarming):
   await continueAttempt(deps, armed.attemptId, ({ db }) =>
     transaction(db, async (trx) => {
       const card = await lockCard(trx, armed.cardId);
-      if (card && !(await findOpenOperation(trx, armed.cardId))) await disarm(trx, armed, why);
+      if (card && !(await findOpenMove(trx, armed.cardId))) await disarm(trx, armed, why);
     }),
   );
   deps.log.info({ cardId: armed.cardId, reason: why.reason }, "disarmed a move");
@@ -180,7 +186,7 @@ async function disarmingOf(
 /** Starts the armed move and runs it. Another process may do so first. */
 async function runArmed(deps: Deps, armed: ArmedMove, card: CardHead): Promise<void> {
   try {
-    const begun = await transaction(deps.db, (trx) => startArmed(deps, trx, armed, card));
+    const begun = await startInTransaction(deps, (trx) => startArmed(deps, trx, armed, card));
     if (!begun) return;
     const state = await runUnattended(deps, begun.transition, begun.move);
     deps.log.info({ cardId: armed.cardId, outcome: state }, "ran an armed move");
@@ -197,7 +203,7 @@ async function startArmed(
   trx: Trx,
   { id, stageId, index, actorId, isHuman, armedWith }: ArmedMove,
   card: CardHead,
-): Promise<{ readonly transition: Transition; readonly move: RunningMove } | null> {
+): Promise<BegunMove | null> {
   const requestId = `armed:${id}`;
   const transition = await lockTransition(trx, card, stageId, requestId);
   const current = transition?.armed;

@@ -104,7 +104,7 @@ export async function mayBeArmed(db: Db, cardId: string): Promise<boolean> {
   return exists(
     db,
     `select 1 where exists (select 1 from armed_moves a where a.card_id = :cardId)
-        or exists (select 1 from operations o where o.card_id = :cardId and o.state = 'running' and o.when_ready is not null)`,
+        or exists (select 1 from operations o where o.card_id = :cardId and o.state = 'running' and o.input->>'whenReady' is not null)`,
     { cardId },
   );
 }

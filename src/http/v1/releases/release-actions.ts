@@ -1,11 +1,11 @@
 import { z } from "zod";
 import {
   cancelPromotion,
-  findReleaseAction,
+  findReleaseOperation,
   noSuchOperation,
 } from "../../../actions/releases/cancel-promotion.ts";
 import { completeRelease } from "../../../actions/releases/complete-release.ts";
-import { ROLE_OF_ACTION } from "../../../actions/releases/may-continue.ts";
+import { ROLE_OF_OPERATION } from "../../../actions/releases/may-continue.ts";
 import { freezeRelease, unfreezeRelease } from "../../../actions/releases/freeze.ts";
 import { pickCard } from "../../../actions/releases/pick-card.ts";
 import { promoteRelease } from "../../../actions/releases/promote-release.ts";
@@ -96,7 +96,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Creates the branch `release/{slug}` in every repository of the project, from the target of the flow's first merge stage. Afterwards, cards can only be added by pick. If a repository refuses the freeze, its branches are deleted again. Freezing a frozen release creates the missing branches, and keeps those that it created before a refusal.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.freeze,
+    role: ROLE_OF_OPERATION.freeze,
     ...releaseInPath,
     responses: {
       200: { description: "The frozen release", schema: release },
@@ -112,7 +112,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Deletes all its branches, if nothing was picked or pushed onto any of them. Does nothing if the release is not frozen.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.unfreeze,
+    role: ROLE_OF_OPERATION.unfreeze,
     ...releaseInPath,
     responses: {
       200: { description: "The unfrozen release", schema: release },
@@ -131,7 +131,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "The only way to add a card to a frozen release. Cherry-picks the card's merged commits in order onto the release branch of each of its repositories, in all of them or in none. Succeeds if the branches already have the commits.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.pick,
+    role: ROLE_OF_OPERATION.pick,
     ...releaseInPath,
     body: z.strictObject({ taskNumber: taskNumber }),
     responses: {
@@ -151,7 +151,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Moves the cards of the release into a stage, one after the other, each to the end of the column. A refused card stays in its stage and does not affect the others. The call returns within 55 seconds. Pending cards are moved afterwards; `GET /v1/operations/{operationId}` shows the progress.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.promote,
+    role: ROLE_OF_OPERATION.promote,
     ...releaseInPath,
     body: z.strictObject({
       statusId: id().meta({ description: "A stage of the project's flow" }),
@@ -172,7 +172,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Creates a tag and a GitHub release in each repository: at the release branch if the release is frozen, otherwise at the target of the flow's last merge stage. All versions are checked first. The notes list the cards with their pull requests and mark the cards that the tag is known to lack. If the call is interrupted or refused, the next call completes the rest; it can name another tag where no GitHub release is published yet. Another tag, prerelease, latest or notes for a published GitHub release is refused with 409; omitted values stay.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.complete,
+    role: ROLE_OF_OPERATION.complete,
     ...releaseInPath,
     body: z.strictObject({
       versions: z
@@ -215,9 +215,9 @@ export const releaseActionRoutes: readonly Route[] = [
     params: z.object({ operationId: id() }),
     responses: { 200: { description: "The result of each card so far", schema: promotionOutcome } },
     handle: async (deps, { board, params }) => {
-      const action = await findReleaseAction(deps.db, board, params);
-      if (action.kind !== "promote") throw noSuchOperation();
-      return readPromotion(deps.db, action.id);
+      const operation = await findReleaseOperation(deps.db, board, params);
+      if (operation.kind !== "promote") throw noSuchOperation();
+      return readPromotion(deps.db, operation.id);
     },
   }),
   writeRoute({
@@ -233,7 +233,7 @@ export const releaseActionRoutes: readonly Route[] = [
       200: { description: "The result of each card so far", schema: promotionOutcome },
       409: { description: "The promotion has ended, or the operation is not a promotion", schema: problem },
     },
-    find: findReleaseAction,
+    find: findReleaseOperation,
     handle: (_, { write, subject }) => cancelPromotion(write, subject),
   }),
 ];

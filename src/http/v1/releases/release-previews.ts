@@ -4,7 +4,7 @@ import { previewRelease } from "../../../actions/releases/preview-release.ts";
 import { isTagName } from "../../../flow/names.ts";
 import { MAX_TAGS_READ } from "../../../forge/releasing.ts";
 import { MAX_CARDS_OUTSIDE } from "../../../store/releases/release-cards.ts";
-import { findOpenAction } from "../../../store/releases/release-actions.ts";
+import { findOpenOperation } from "../../../store/releases/release-operations.ts";
 import { readRoute, type Route } from "../../route.ts";
 import { id } from "../../validate.ts";
 import { releaseOf, releaseParams } from "./releases.ts";
@@ -127,9 +127,9 @@ export const releasePreviewRoutes: readonly Route[] = [
     responses: { 200: { description: "The action", schema: running } },
     handle: async (deps, { board, params }) => {
       const release = await releaseOf(deps.db, board, params);
-      const action = await findOpenAction(deps.db, release.id);
-      if (!action) return { operation: null };
-      const { id, kind, input, isCancelled } = action;
+      const operation = await findOpenOperation(deps.db, release.id);
+      if (!operation) return { operation: null };
+      const { id, kind, input, isCancelled } = operation;
       const statusId = promotionInput.safeParse(input).data?.statusId ?? null;
       return { operation: { id, kind, statusId, isCancelled } };
     },
