@@ -34,7 +34,8 @@ create table operations (
   -- A retry of the request finds the operation by it (`Caller.requestId`).
   request_id text,
   -- queued: GitHub accepted the merge of the move and finishes it later.
-  state text not null check (state in ('running', 'queued', 'done', 'refused', 'abandoned')),
+  -- waiting: the move is armed, and runs when its checks have passed and its reviews are given.
+  state text not null check (state in ('running', 'queued', 'waiting', 'done', 'refused', 'abandoned')),
   -- When a member cancelled the promotion. It stays running until its remaining cards are skipped.
   cancelled_at timestamptz,
   -- The process that works on it, or null.
@@ -58,10 +59,11 @@ create table operations (
     case when kind = 'move' then card_id is not null and release_id is null else card_id is null end
     and (state in ('done', 'refused', 'abandoned') or coalesce(stage_id, release_id) is not null))
 );
--- A card has at most one unfinished move, a release one unfinished operation.
+-- A card has at most one move that runs and one that waits, a release one unfinished operation.
 create unique index on operations (card_id) where state in ('running', 'queued');
+create unique index on operations (card_id) where state = 'waiting';
 create unique index on operations (release_id) where state in ('running', 'queued');
-create index on operations (card_id, created_at);
+create index on operations (card_id, updated_at);
 create index on operations (stage_id);
 create index on operations (release_id) where release_id is not null;
 create index on operations (picked_card_id) where picked_card_id is not null;

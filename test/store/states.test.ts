@@ -33,6 +33,7 @@ const operation: States = {
     "test/moves/merge-queue-removal.slow.test.ts",
     "is refused although",
   ],
+  waiting: ["DELETE …/armed", "test/armed/disarming.slow.test.ts", "by DELETE, which needs no decision"],
   done: null,
   refused: null,
   abandoned: null,

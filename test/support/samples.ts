@@ -72,14 +72,21 @@ const claimedCard = async (board: TestBoard, caller: Api): Promise<{ number: num
 const armedCardOf = async (board: TestBoard): Promise<number> => {
   const number = await card(board);
   const { id } = await board.db("cards").where({ workspace_id: board.workspaceId, number }).first("id");
-  await board.db("armed_moves").insert({
-    card_id: id,
-    id: randomUUID(),
+  const operationId = randomUUID();
+  await board.db("operations").insert({
+    id: operationId,
     workspace_id: board.workspaceId,
+    kind: "move",
+    card_id: id,
     stage_id: board.stages.Done,
-    index: 0,
+    input: { index: 0, headShas: null, whenReady: { expiresInHours: 24 } },
+    progress: { promoted: [] },
     actor_id: await member(board),
-    is_human: false,
+    state: "waiting",
+  });
+  await board.db("armed_moves").insert({
+    operation_id: operationId,
+    card_id: id,
     armed_with: "{}",
     waiting_for: "[]",
     expires_at: board.db.raw("now() + interval '1 day'"),

@@ -7,7 +7,7 @@ import { finishOperation, type MoveOperation } from "../../store/ops/operations.
 import type { Deps } from "../deps.ts";
 import { checkForbiddingInstallations } from "../installations/refused-installation.ts";
 import { recheckCardsWaitingForRoom } from "../../store/cards/schedule-rechecks.ts";
-import { armCard, disarmRefused, endArmed } from "./armed-move.ts";
+import { armCard, disarmCard, endArmed } from "./armed-move.ts";
 import { refuseCard, type RefusedMove } from "./refuse-card.ts";
 import { beingMoved, enterStage, type BegunMove, type RunningMove, type Transition } from "./start-move.ts";
 import { runMove } from "./run-move.ts";
@@ -74,8 +74,9 @@ async function writeOutcome(
   // Another call may have put the card into the stage by now: then there is nothing to refuse.
   const isThere = card.stageId === stage.id;
   if (outcome.state === "waiting" && !isThere) {
-    await end("abandoned", null);
-    const armed = await armCard(trx, { card, stage }, move, outcome);
+    const armed = await armCard(trx, { cardId, stageId: stage.id }, move, outcome, (state) =>
+      end(state, null),
+    );
     await recheckIfLimited(trx, stage);
     const task = { number, statusId: card.stageId, blocked: card.blocked };
     return { state: "waiting", status: 202, result: { task, ...merges, armed } };
@@ -85,7 +86,7 @@ async function writeOutcome(
     await recheckIfLimited(trx, stage);
     await checkForbiddingInstallations(trx, cardId, outcome.reasons);
     const blocked = await refuseCard(trx, { card, stage }, outcome, move.actorId);
-    await disarmRefused(trx, cardId, move, blocked);
+    if (move.isArmed) await disarmCard(trx, cardId, blocked);
     return { state: "refused", blocked, ...merges };
   }
   if (outcome.state === "queued") {

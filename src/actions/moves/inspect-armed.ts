@@ -17,6 +17,7 @@ import { findOpenMove } from "../../store/cards/moves.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
+import { takeOverOperation } from "../../store/ops/operations.ts";
 import { continueAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
 import { disarm, EXPIRED, STAGE_CHANGED } from "./armed-move.ts";
@@ -24,13 +25,7 @@ import { checkGates, lockAndCheckGates } from "./check-gates.ts";
 import { inspectCards, inspectUntilDecided, LAG_PAUSE_MS } from "./inspect-card.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
 import { runUnattended } from "./resume-move.ts";
-import {
-  insertMove,
-  lockTransition,
-  startInTransaction,
-  type BegunMove,
-  type Transition,
-} from "./start-move.ts";
+import { lockTransition, startInTransaction, type BegunMove, type Transition } from "./start-move.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** The pause before the next inspection of a card that is being moved, in milliseconds. */
@@ -201,11 +196,10 @@ async function runArmed(deps: Deps, armed: ArmedMove, card: CardHead): Promise<v
 async function startArmed(
   deps: Deps,
   trx: Trx,
-  { id, stageId, index, actorId, isHuman, armedWith }: ArmedMove,
+  { id, stageId, actorId, isHuman, armedWith, input }: ArmedMove,
   card: CardHead,
 ): Promise<BegunMove | null> {
-  const requestId = `armed:${id}`;
-  const transition = await lockTransition(trx, card, stageId, requestId);
+  const transition = await lockTransition(trx, card, stageId, null);
   const current = transition?.armed;
   if (!transition || !current || current.id !== id || transition.open) return null;
   const mover = { actorId, isHuman };
@@ -219,7 +213,8 @@ async function startArmed(
     await saveWaitingFor(trx, id, refused);
     return null;
   }
-  const whenReady = { armedId: id, isArmed: true, expiresInHours: 0 };
-  const request = { ...mover, index, requestId, headShas: headsOf(armedWith), whenReady };
-  return { transition, move: await insertMove(deps, trx, transition, request) };
+  const terms = { ...input, headShas: headsOf(armedWith) };
+  const taken = await takeOverOperation(trx, current, { holder: deps.instanceId, input: terms });
+  if (!taken) return null;
+  return { transition, move: { id, generation: taken.generation, ...mover, ...terms, isArmed: true } };
 }

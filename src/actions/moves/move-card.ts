@@ -49,11 +49,7 @@ export async function moveCard(
   const { userId: actorId, isHuman, requestId } = write;
   const headShas = headsByName ? await headsByRepositoryId(write.trx, card, headsByName) : null;
   const whenReady = input.whenReady
-    ? {
-        armedId: deps.newId(),
-        isArmed: false,
-        expiresInHours: input.whenReady.expiresInHours ?? DEFAULT_EXPIRY_HOURS,
-      }
+    ? { expiresInHours: input.whenReady.expiresInHours ?? DEFAULT_EXPIRY_HOURS }
     : null;
   const request = { index, actorId, isHuman, requestId, headShas, whenReady };
   const begun = await startMove(deps, write.trx, transition, request);

@@ -54,12 +54,13 @@ export async function resumeMove(
     await finishOperation(deps.db, operation, "abandoned");
     return;
   }
-  const moveOf = ({ id, generation, actorId, isHuman, input }: MoveOperation): RunningMove => ({
+  const moveOf = ({ id, generation, actorId, isHuman, input, isArmed }: MoveOperation): RunningMove => ({
     id,
     generation,
     actorId,
     isHuman,
     ...input,
+    isArmed,
     isResumed: true,
     isOverdue,
   });

@@ -87,10 +87,10 @@ async function inspectAndRun(
 async function waitingOf(
   { db }: Deps,
   { card, stage }: Pick<Transition, "card" | "stage">,
-  { whenReady }: RunningMove,
+  { whenReady, isArmed }: RunningMove,
 ): Promise<Transition["waiting"]> {
   if (whenReady === null || stage.rule.type !== "merge") return undefined;
-  const armed = whenReady.isArmed ? await findArmed(db, card.id) : null;
+  const armed = isArmed ? await findArmed(db, card.id) : null;
   return { armedWith: armed?.armedWith ?? null };
 }
 

@@ -51,6 +51,8 @@ export interface Transition {
 
 /** A move that this process owns. `generation` changes when another process takes the move over. */
 export interface RunningMove extends OwnedOperation, Mover, MoveTerms {
+  /** It has waited until it was ready. */
+  readonly isArmed?: boolean;
   /** A job runs it: a pull request that has left the merge queue is not queued again. */
   readonly isResumed?: boolean;
   /** It has been queued for so long that the webhook about its merge may be lost. */
@@ -97,7 +99,7 @@ export async function lockTransition(
   trx: Trx,
   head: Pick<CardHead, "id" | "workspaceId" | "projectId" | "number">,
   stageId: string,
-  requestId: string,
+  requestId: string | null,
 ): Promise<LockedTransition | null> {
   const { id: cardId, workspaceId, projectId, number } = head;
   const [card, , project, linkCount, open, earlier, armed] = await allInOrder([
@@ -129,16 +131,17 @@ export async function startMove(
   transition: LockedTransition,
   request: MoveRequest,
 ): Promise<StartedMove> {
-  const { card, stage, linkCount, open, earlier, armed } = transition;
+  const { card, stage, linkCount, earlier } = transition;
   const { index, requestId, headShas = null, whenReady = null } = request;
   if (earlier?.state === "done") return { state: "moved", result: earlier.result };
-  if (open?.hasLiveOwner) throw beingMoved(card);
-  const { actorId, isHuman } = await moverOf(trx, transition, request);
+  if (transition.open?.hasLiveOwner) throw beingMoved(card);
+  const open = await waitAgain(trx, transition.open);
+  const { actorId, isHuman } = await moverOf(trx, { ...transition, open }, request);
   const reasons = await lockAndCheckGates(trx, transition, { actorId, isHuman });
   if (reasons.length > 0) return refuseEntry(deps, trx, transition, reasons, actorId);
   const isWithGit = needsGit(card.stageId, stage, linkCount);
-  if (armed && card.stageId !== stage.id && !(isWithGit && whenReady))
-    await disarm(trx, armed, MOVED, request.actorId);
+  if (transition.armed && card.stageId !== stage.id && !(isWithGit && whenReady))
+    await disarm(trx, transition.armed, MOVED, request.actorId);
   if (!isWithGit) {
     if (open && card.stageId !== stage.id) await abandonMove(trx, card, open);
     await enterStage(trx, transition, index, actorId);
@@ -161,30 +164,29 @@ export async function startMove(
   return { state: "started", transition, move };
 }
 
-/** Inserts a move that this process owns. The caller has checked the gates, and no move is unfinished. */
-export async function insertMove(
-  deps: Pick<Deps, "newId" | "instanceId">,
+/** Inserts a move that this process owns. */
+async function insertMove(
+  { newId, instanceId: holder }: Deps,
   trx: Trx,
-  { card, stage }: Pick<Transition, "card" | "stage">,
-  { index, requestId, actorId, isHuman, headShas = null, whenReady = null }: MoveRequest,
+  { card: { id: cardId, workspaceId }, stage }: Transition,
+  { requestId, actorId, isHuman, index, headShas = null, whenReady = null }: MoveRequest,
 ): Promise<RunningMove> {
-  const id = deps.newId();
-  const { workspaceId, id: cardId } = card;
-  const by = { actorId, isHuman };
-  const terms = { index: Math.min(index, MAX_INDEX), headShas, whenReady };
-  const holder = deps.instanceId;
-  const operation = {
-    id,
-    workspaceId,
-    kind: "move",
-    cardId,
-    stageId: stage.id,
-    ...by,
-    requestId,
-    holder,
-  } as const;
-  await insertOperation(trx, { ...operation, input: terms });
-  return { id, generation: 1, ...by, ...terms };
+  const by = { id: newId(), actorId, isHuman };
+  const input = { index: Math.min(index, MAX_INDEX), headShas, whenReady };
+  const of = { workspaceId, kind: "move", cardId, stageId: stage.id } as const;
+  await insertOperation(trx, { ...by, ...of, input, requestId, holder });
+  return { ...by, generation: 1, ...input };
+}
+
+/**
+ * Lets an armed move that no process runs wait again, because another move of the card begins.
+ * Returns any other unfinished move.
+ */
+async function waitAgain(trx: Trx, open: MoveOperation | null): Promise<MoveOperation | null> {
+  if (!open?.isArmed) return open;
+  await finishOperation(trx, open, "waiting");
+  await recheckCardsWaitingForRoom(trx, open.stageId);
+  return null;
 }
 
 /**

@@ -29,7 +29,7 @@ export interface EarlierMove {
 /** The move that an earlier attempt of the same request started, or null. */
 export async function findMoveOfRequest(
   db: Db,
-  request: { readonly cardId: string; readonly stageId: string; readonly requestId: string },
+  request: { readonly cardId: string; readonly stageId: string; readonly requestId: string | null },
 ): Promise<EarlierMove | null> {
   return firstRow(
     db,
@@ -64,7 +64,7 @@ export async function findLastMover(db: Db, cardId: string): Promise<string | nu
   return firstValue<string>(
     db,
     `select actor_id as "actorId" from operations where card_id = :cardId and state in ('done', 'running', 'queued')
-      order by created_at desc limit 1`,
+      order by updated_at desc limit 1`,
     { cardId },
   );
 }

@@ -1,5 +1,4 @@
 import type { HeadShas } from "../../flow/move.ts";
-import type { ArmingRequest } from "../../flow/readiness.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
 import { isLimitedSql } from "../forge/forge-limits.ts";
@@ -20,7 +19,7 @@ interface AnyOperation extends OwnedOperation {
   /** Whether the actor used a session of the console, not an API key. */
   readonly isHuman: boolean;
   readonly requestId: string | null;
-  readonly state: "running" | "queued" | "done" | "refused" | "abandoned";
+  readonly state: "running" | "queued" | "waiting" | "done" | "refused" | "abandoned";
   /** Failures in a row. */
   readonly failures: number;
   /** The attempt of the audit log that began it or took it over last. */
@@ -34,8 +33,8 @@ export interface MoveTerms {
   readonly index: number;
   /** The heads that the card's branches must have, by repository id, or null. */
   readonly headShas: HeadShas | null;
-  /** Set if it may end with waiting instead of a refusal. */
-  readonly whenReady: ArmingRequest | null;
+  /** Set if it may wait until it is ready instead of being refused. */
+  readonly whenReady: { readonly expiresInHours: number } | null;
 }
 
 export interface MoveOperation extends AnyOperation {
@@ -43,6 +42,8 @@ export interface MoveOperation extends AnyOperation {
   readonly cardId: string;
   readonly stageId: string;
   readonly input: MoveTerms;
+  /** Whether it waits, or runs because it was ready. */
+  readonly isArmed: boolean;
 }
 
 export interface ReleaseOperation extends AnyOperation {
@@ -63,6 +64,7 @@ export const OPERATION = `
   select o.id, o.workspace_id as "workspaceId", o.kind, o.card_id as "cardId", o.stage_id as "stageId",
          o.release_id as "releaseId", o.input, o.progress, o.actor_id as "actorId", o.is_human as "isHuman",
          o.request_id as "requestId", o.state, o.generation, o.failures, o.attempt_id as "attemptId",
+         exists (select 1 from armed_moves armed where armed.operation_id = o.id) as "isArmed",
          o.cancelled_at is not null as "isCancelled", ${isAliveSql("o.holder")} as "hasLiveOwner"
     from operations o`;
 
@@ -117,9 +119,9 @@ interface Takeover {
 }
 
 /**
- * Takes over an operation that no live process owns. Null if another process took it over first. If
- * the previous owner did not free the operation, it died, and its death is counted. A request
- * replaces the values that it gives; a job gives none.
+ * Takes over an operation that no live process owns, also one that waits. Null if another process
+ * took it over first. If the previous owner did not free the operation, it died, and its death is
+ * counted. The values that are given replace those of the operation.
  */
 export async function takeOverOperation(
   db: Db,
@@ -140,8 +142,9 @@ export async function takeOverOperation(
             request_id = coalesce(:requestId, o.request_id), attempt_id = coalesce(current_attempt(), o.attempt_id),
             input = coalesce(cast(:input as jsonb), o.input), actor_id = coalesce(cast(:actorId as uuid), o.actor_id),
             is_human = coalesce(cast(:isHuman as boolean), o.is_human), progress_digest = ${PROGRESS},
-            crashes = case when o.holder is null then o.crashes when o.progress_digest = ${PROGRESS} then o.crashes + 1 else 1 end
-      where o.id = :id and o.generation = :generation and o.state in ('running', 'queued') and not ${isAliveSql("o.holder")}
+            failures = case when o.state = 'waiting' then 0 else o.failures end,
+            crashes = case when o.state = 'waiting' then 0 when o.holder is null then o.crashes when o.progress_digest = ${PROGRESS} then o.crashes + 1 else 1 end
+      where o.id = :id and o.generation = :generation and o.state in ('running', 'queued', 'waiting') and not ${isAliveSql("o.holder")}
       returning o.generation, o.crashes`,
     {
       id,
@@ -165,8 +168,8 @@ export const freeOperation = (db: Db, operation: OwnedOperation, hasFailed: bool
   );
 
 /**
- * Ends an operation, or leaves a move to GitHub, which has accepted the merge. False if another
- * process owns it; the caller must then roll back its transaction.
+ * Ends an operation, lets a move wait, or leaves it to GitHub, which has accepted the merge. False if
+ * another process owns it; the caller must then roll back its transaction.
  */
 export const finishOperation = (
   db: Db,

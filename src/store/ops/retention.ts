@@ -162,8 +162,10 @@ export async function dropOldOperations(db: Db, days: number): Promise<void> {
            delete from operations o using ended e where o.id = e.id and (e.state <> 'done' or e.kind <> 'move')),
          earlier as (
            delete from operations o using (
-             select card_id, max(created_at) as created_at from ended where kind = 'move' and state = 'done' group by card_id) last
-            where o.card_id = last.card_id and o.created_at < last.created_at and o.state = 'done')
+             select distinct on (card_id) card_id, updated_at, created_at from ended
+              where kind = 'move' and state = 'done' order by card_id, updated_at desc, created_at desc) last
+            where o.card_id = last.card_id and o.state = 'done'
+              and (o.updated_at, o.created_at) < (last.updated_at, last.created_at))
          select cast(max(updated_at) as text) as until, count(*) as count from ended`,
         { days, name: OPERATIONS, batch: BATCH },
       );
