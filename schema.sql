@@ -653,6 +653,7 @@ CREATE INDEX operations_request_id_idx ON operations USING btree (request_id) WH
 CREATE INDEX operations_stage_id_idx ON operations USING btree (stage_id);
 CREATE INDEX operations_updated_at_idx ON operations USING btree (updated_at) WHERE state = ANY (ARRAY['running'::text, 'queued'::text]);
 CREATE INDEX operations_updated_at_idx1 ON operations USING btree (updated_at) WHERE state = ANY (ARRAY['done'::text, 'refused'::text, 'abandoned'::text]);
+CREATE INDEX operations_workspace_id_id_idx ON operations USING btree (workspace_id, id);
 
 CREATE TABLE organizations (
   id uuid NOT NULL,

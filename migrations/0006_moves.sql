@@ -64,6 +64,7 @@ create unique index on operations (card_id) where state in ('running', 'queued')
 create unique index on operations (card_id) where state = 'waiting';
 create unique index on operations (release_id) where state in ('running', 'queued');
 create index on operations (card_id, updated_at);
+create index on operations (workspace_id, id);
 create index on operations (stage_id);
 create index on operations (release_id) where release_id is not null;
 create index on operations (picked_card_id) where picked_card_id is not null;

@@ -4,7 +4,10 @@ import { busyIfStageRemoved } from "../db/transaction.ts";
 import { isLimitedSql } from "../forge/forge-limits.ts";
 import { isAliveSql } from "./instances.ts";
 
-export type ReleaseOperationKind = "freeze" | "unfreeze" | "pick" | "promote" | "complete";
+export const OPERATION_KINDS = ["move", "freeze", "unfreeze", "pick", "promote", "complete"] as const;
+export type ReleaseOperationKind = Exclude<(typeof OPERATION_KINDS)[number], "move">;
+
+export const OPERATION_STATES = ["running", "queued", "waiting", "done", "refused", "abandoned"] as const;
 
 /** An operation that this process owns. `generation` is a fencing token: with an older one nobody may write. */
 export interface OwnedOperation {
@@ -19,7 +22,7 @@ interface AnyOperation extends OwnedOperation {
   /** Whether the actor used a session of the console, not an API key. */
   readonly isHuman: boolean;
   readonly requestId: string | null;
-  readonly state: "running" | "queued" | "waiting" | "done" | "refused" | "abandoned";
+  readonly state: (typeof OPERATION_STATES)[number];
   /** Failures in a row. */
   readonly failures: number;
   /** The attempt of the audit log that began it or took it over last. */

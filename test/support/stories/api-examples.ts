@@ -138,6 +138,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await record("POST", `/v1/releases/${release.id}/promote`, { statusId: stages.Done });
   const action = (await promotions()).at(-1);
   await get(`/v1/operations/${action?.id}`);
+  await get("/v1/operations?limit=3");
   await record("POST", `/v1/operations/${action?.id}/cancel`);
   await settled();
   await get(`/v1/cards/${number}`);

@@ -119,12 +119,12 @@ export const releasePreviewRoutes: readonly Route[] = [
   }),
   readRoute({
     path: "/v1/releases/{id}/operation",
-    summary: "Get the action that is running on a release",
+    summary: "Get the operation that is running on a release",
     description:
       "`operation` is null if none is running. `GET /v1/operations/{operationId}` shows the progress of a promotion.",
     tag: "Releases",
     params: releaseParams,
-    responses: { 200: { description: "The action", schema: running } },
+    responses: { 200: { description: "The operation", schema: running } },
     handle: async (deps, { board, params }) => {
       const release = await releaseOf(deps.db, board, params);
       const operation = await findOpenOperation(deps.db, release.id);

@@ -1,9 +1,4 @@
 import { z } from "zod";
-import {
-  cancelPromotion,
-  findReleaseOperation,
-  noSuchOperation,
-} from "../../../actions/releases/cancel-promotion.ts";
 import { completeRelease } from "../../../actions/releases/complete-release.ts";
 import { ROLE_OF_OPERATION } from "../../../actions/releases/may-continue.ts";
 import { freezeRelease, unfreezeRelease } from "../../../actions/releases/freeze.ts";
@@ -12,14 +7,13 @@ import { promoteRelease } from "../../../actions/releases/promote-release.ts";
 import { MAX_BRANCH_NAME_BYTES } from "../../../flow/names.ts";
 import { MAX_NOTES } from "../../../flow/releases.ts";
 import { REFUSAL_REASONS } from "../../../flow/refusal.ts";
-import { readPromotion } from "../../../store/releases/release-promotions.ts";
-import { readRoute, type Route } from "../../route.ts";
+import type { Route } from "../../route.ts";
 import { writeRoute } from "../../write-route.ts";
 import { id, text } from "../../validate.ts";
 import { release, releaseInPath, taskNumber } from "./releases.ts";
 import { landed, problem, promotion } from "../shapes.ts";
 
-const promotionOutcome = z
+export const promotionOutcome = z
   .object({
     promoted: z
       .array(
@@ -72,11 +66,11 @@ const promotionOutcome = z
   })
   .meta({ id: "PromotionOutcome" });
 
-/** Further responses of every action on a release. */
+/** Further responses of every operation on a release. */
 const forgeProblems = {
   503: { description: "GitHub could not be reached; make the same call again", schema: problem },
 };
-const busy = "or another action on the release is running (with Retry-After)";
+const busy = "or another operation on the release is running (with Retry-After)";
 
 const pickRefusal = problem
   .extend({
@@ -88,7 +82,7 @@ const pickRefusal = problem
   })
   .meta({ id: "PickRefusal" });
 
-export const releaseActionRoutes: readonly Route[] = [
+export const releaseOperationRoutes: readonly Route[] = [
   writeRoute({
     method: "post",
     path: "/v1/releases/{id}/freeze",
@@ -207,33 +201,5 @@ export const releaseActionRoutes: readonly Route[] = [
       ...forgeProblems,
     },
     handle: (deps, { write, subject, body }) => completeRelease(deps, write, subject, body.versions),
-  }),
-  readRoute({
-    path: "/v1/operations/{operationId}",
-    summary: "Get the progress of a promotion",
-    tag: "Releases",
-    params: z.object({ operationId: id() }),
-    responses: { 200: { description: "The result of each card so far", schema: promotionOutcome } },
-    handle: async (deps, { board, params }) => {
-      const operation = await findReleaseOperation(deps.db, board, params);
-      if (operation.kind !== "promote") throw noSuchOperation();
-      return readPromotion(deps.db, operation.id);
-    },
-  }),
-  writeRoute({
-    method: "post",
-    path: "/v1/operations/{operationId}/cancel",
-    summary: "Cancel a promotion",
-    description:
-      "A card that is being moved finishes. The cards that follow stay in their stage and are `skipped` with the reason `cancelled`, shortly after the response: poll `GET /v1/operations/{operationId}` until nothing is pending. Needs the role that the stage of the promotion requires.",
-    tag: "Releases",
-    role: "member",
-    params: z.object({ operationId: id() }),
-    responses: {
-      200: { description: "The result of each card so far", schema: promotionOutcome },
-      409: { description: "The promotion has ended, or the operation is not a promotion", schema: problem },
-    },
-    find: findReleaseOperation,
-    handle: (_, { write, subject }) => cancelPromotion(write, subject),
   }),
 ];
