@@ -13,8 +13,7 @@ import { JOBS } from "../src/store/jobs.ts";
 async function whatIsLeft(db: Db): Promise<string | null> {
   const counts = await rows<{ what: string; count: number }>(
     db,
-    `select 'moves' as what, count(*) as count from operations where state = 'running'
-     union all select 'release actions', count(*) from release_actions where state = 'running'
+    `select 'operations' as what, count(*) as count from operations where state = 'running'
      union all select 'keys', count(*) from idempotency_keys where state = 'running' and ${isAliveSql("holder")}
      union all select 'accounts that GitHub refuses', count(*) from organizations where refused is not null
      union all select 'comparisons', count(*) from graphile_worker.jobs j join organizations o on j.key = '${JOBS.reconcile.name}:' || o.id

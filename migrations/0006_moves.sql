@@ -1,4 +1,4 @@
--- The processes of the service, card moves, their effects on GitHub, and idempotency keys.
+-- The processes of the service, long work, its effects on GitHub, and idempotency keys.
 
 -- One row per process of the service. A process whose `seen_at` is too old is dead, and others take
 -- over what it owned.
@@ -12,47 +12,63 @@ create table instances (
   seen_at timestamptz not null default now()
 );
 
--- Card moves with effects on GitHub. A move survives the process and the request that started it.
+-- Long work: card moves with effects on GitHub, and what releases need there. An operation survives
+-- the process and the request that started it.
 create table operations (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
-  card_id uuid not null references cards,
-  -- Null if the stage of an ended move was deleted.
+  kind text not null check (kind in ('move', 'freeze', 'unfreeze', 'pick', 'promote', 'complete')),
+  -- The card of a move. Null for other kinds.
+  card_id uuid references cards,
+  -- The stage of a move. Null if the stage of an ended move was deleted.
   stage_id uuid references stages on delete set null,
-  index integer not null,
+  -- The release of every other kind. Null if the release of an ended operation was deleted.
+  release_id uuid,
+  -- The card of a pick.
+  picked_card_id uuid references cards,
+  -- What the request asks for. Of a move: { index, headShas, whenReady }.
+  input jsonb not null,
   actor_id uuid not null references users,
   -- Whether the actor used a session of the console, not an API key.
   is_human boolean not null default false,
-  -- A retry of the request finds the move by it (`Caller.requestId`).
+  -- A retry of the request finds the operation by it (`Caller.requestId`).
   request_id text,
-  -- queued: GitHub accepted the merge and finishes it later.
-  state text not null check (state in ('running', 'queued', 'done', 'refused', 'abandoned')),
-  -- The process that works on the move, or null.
+  -- queued: GitHub accepted the merge of the move and finishes it later.
+  -- waiting: the move is armed, and runs when its checks have passed and its reviews are given.
+  state text not null check (state in ('running', 'queued', 'waiting', 'done', 'refused', 'abandoned')),
+  -- When a member cancelled the promotion. It stays running until its remaining cards are skipped.
+  cancelled_at timestamptz,
+  -- The process that works on it, or null.
   holder uuid,
   -- A fencing token that grows with each takeover: a process with a lower number may not write.
   generation integer not null default 1,
-  -- Failures that GitHub did not cause.
+  -- Failures in a row. GitHub's limits do not count.
   failures integer not null default 0,
-  -- The number of processes in a row that died while they owned the move, without a new effect on
-  -- GitHub, and the number of the card's effects when the last of them was found dead.
+  -- Processes in a row that died while they owned it, without progress, and a digest of its progress
+  -- when the last of them was found dead.
   crashes integer not null default 0,
-  forge_effects integer not null default 0,
-  -- The merges so far: [{ fullName, targetBranch, prNumber }].
-  promoted jsonb not null default '[]',
-  -- The head commits that the request requires, by repository: { "<id>": "<sha>" }. Null if it
-  -- requires none.
-  head_shas jsonb,
+  progress_digest text,
+  -- What a later attempt needs to continue. Of a move: the merges so far,
+  -- { promoted: [{ fullName, targetBranch, prNumber }] }.
+  progress jsonb not null default '{}',
   -- The response to a successful move.
   result jsonb,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  constraint operations_have_a_stage
-    check (state not in ('running', 'queued') or stage_id is not null)
+  constraint operations_have_a_subject check (
+    case when kind = 'move' then card_id is not null and release_id is null else card_id is null end
+    and (state in ('done', 'refused', 'abandoned') or coalesce(stage_id, release_id) is not null))
 );
--- A card has at most one unfinished move.
+-- A card has at most one move that runs and one that waits, a release one unfinished operation.
 create unique index on operations (card_id) where state in ('running', 'queued');
-create index on operations (card_id, created_at);
+create unique index on operations (card_id) where state = 'waiting';
+create unique index on operations (release_id) where state in ('running', 'queued');
+create index on operations (card_id, updated_at);
+create index on operations (workspace_id, id);
 create index on operations (stage_id);
+create index on operations (release_id) where release_id is not null;
+create index on operations (picked_card_id) where picked_card_id is not null;
+create index on operations (request_id) where release_id is not null;
 create index on operations (updated_at) where state in ('running', 'queued');
 -- For retention.
 create index on operations (updated_at) where state in ('done', 'refused', 'abandoned');

@@ -1,4 +1,4 @@
--- Releases: their cards, branches and tags, the actions on them, and back-merges.
+-- Releases: their cards, branches and tags, promotions, and back-merges.
 
 create table releases (
   id uuid primary key,
@@ -55,51 +55,11 @@ create table release_branches (
   primary key (release_id, repository_id)
 );
 
--- Actions on releases. An action survives the process and the request that started it.
-create table release_actions (
-  id uuid primary key,
-  workspace_id uuid not null references workspaces,
-  -- Null if the release of an ended action was deleted.
-  release_id uuid references releases on delete set null,
-  kind text not null check (kind in ('freeze', 'unfreeze', 'pick', 'promote', 'complete')),
-  -- The parameters of the request. A retry must repeat them.
-  input jsonb not null,
-  -- The card of a pick.
-  card_id uuid references cards,
-  actor_id uuid not null references users,
-  -- Whether the actor used a session of the console, not an API key.
-  is_human boolean not null default false,
-  -- A retry of the request finds the action by it (`Caller.requestId`).
-  request_id text not null,
-  state text not null check (state in ('running', 'done', 'refused', 'abandoned')),
-  -- When a member cancelled the promotion. It stays running until its remaining cards are skipped.
-  cancelled_at timestamptz,
-  -- The process that works on the action, or null.
-  holder uuid,
-  -- A fencing token that grows with each takeover: a process with a lower number may not write.
-  generation integer not null default 1,
-  -- Failures in a row.
-  failures integer not null default 0,
-  -- Processes in a row that died while they owned the action, without progress, and a digest of its
-  -- progress when the last of them was found dead.
-  crashes integer not null default 0,
-  progress_digest text,
-  -- What a later attempt needs to continue.
-  progress jsonb not null default '{}',
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
-);
--- A release has at most one unfinished action.
-create unique index on release_actions (release_id) where state = 'running';
-create index on release_actions (release_id);
-create index on release_actions (card_id) where card_id is not null;
-create index on release_actions (request_id);
-create index on release_actions (updated_at) where state = 'running';
-create index on release_actions (updated_at) where state <> 'running';
+alter table operations add foreign key (release_id) references releases on delete set null;
 
 -- The result of a promotion for each card.
 create table release_promotions (
-  action_id uuid not null references release_actions on delete cascade,
+  operation_id uuid not null references operations on delete cascade,
   position integer not null,
   card_id uuid not null references cards,
   -- queued: GitHub finishes the merge later, and the card's move has the result.
@@ -109,14 +69,14 @@ create table release_promotions (
   detail jsonb not null default '{}',
   -- Attempts that found another unfinished move of the card.
   tries integer not null default 0,
-  primary key (action_id, position)
+  primary key (operation_id, position)
 );
 
 -- Temporary branches that picks may have left on GitHub.
 create table pick_branches (
-  action_id uuid not null references release_actions on delete cascade,
+  operation_id uuid not null references operations on delete cascade,
   repository_id uuid not null references repositories on delete cascade,
-  primary key (action_id, repository_id)
+  primary key (operation_id, repository_id)
 );
 
 -- Commits that another branch needs: those of a landed hotfix in the earlier targets of the flow,

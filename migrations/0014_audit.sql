@@ -53,8 +53,6 @@ $$;
 alter table events add column attempt_id uuid default current_attempt();
 create index on events (attempt_id) where attempt_id is not null;
 
--- The attempt that a move or an action on a release belongs to, also when a job resumes it.
+-- The attempt that an operation belongs to, also when a job resumes it.
 alter table operations add column attempt_id uuid default current_attempt();
 create index on operations (attempt_id) where state = 'running';
-alter table release_actions add column attempt_id uuid default current_attempt();
-create index on release_actions (attempt_id) where state = 'running';

@@ -1016,6 +1016,27 @@ export type ReleaseOperation = {
   } | null);
 };
 
+export type Operation = {
+  readonly id: string;
+  readonly kind: ("move" | "freeze" | "unfreeze" | "pick" | "promote" | "complete");
+  readonly subject: (({
+    readonly type: "card";
+    readonly number: number;
+    readonly title: string;
+  } | {
+    readonly type: "release";
+    readonly id: string;
+    readonly name: string;
+  }) | null);
+  readonly state: ("running" | "queued" | "waiting" | "done" | "refused" | "abandoned");
+  readonly by: User;
+  readonly progress: ({
+    readonly done: number;
+    readonly total: (number | null);
+  } | null);
+  readonly startedAt: string;
+};
+
 export type InboxItem = ({
   readonly id: string;
   readonly kind: ("promotion_blocked");
@@ -2116,22 +2137,6 @@ export interface Operations {
     };
     response: Release;
   };
-  "GET /v1/operations/{operationId}": {
-    path: {
-      operationId: string;
-    };
-    query: undefined;
-    body: undefined;
-    response: PromotionOutcome;
-  };
-  "POST /v1/operations/{operationId}/cancel": {
-    path: {
-      operationId: string;
-    };
-    query: undefined;
-    body: undefined;
-    response: PromotionOutcome;
-  };
   "GET /v1/releases/{id}/preview": {
     path: {
       id: string;
@@ -2149,6 +2154,33 @@ export interface Operations {
     query: undefined;
     body: undefined;
     response: ReleaseOperation;
+  };
+  "GET /v1/operations": {
+    path: undefined;
+    query: {
+      state?: ("running" | "queued" | "waiting" | "done" | "refused" | "abandoned");
+      card?: number;
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    response: readonly Operation[];
+  };
+  "GET /v1/operations/{operationId}": {
+    path: {
+      operationId: string;
+    };
+    query: undefined;
+    body: undefined;
+    response: PromotionOutcome;
+  };
+  "POST /v1/operations/{operationId}/cancel": {
+    path: {
+      operationId: string;
+    };
+    query: undefined;
+    body: undefined;
+    response: PromotionOutcome;
   };
   "GET /v1/inbox": {
     path: undefined;

@@ -54,13 +54,13 @@ export const armedMovesLandOnce: Invariant = async (subject) => {
 const readArmed = ({ world }: Subject): Promise<ArmedRow[]> =>
   rows<ArmedRow>(
     world.deps.db,
-    `select a.id, ${WHAT}, m.id is not null as "isWaiting", coalesce(m.expires_at <= now(), false) as "isExpired",
-            (select count(distinct f.operation_id)::int from faults.fired f
+    `select a.id, ${WHAT}, m.operation_id is not null as "isWaiting", coalesce(m.expires_at <= now(), false) as "isExpired",
+            (select count(*)::int from faults.fired f
               where f.armed_id = a.id and f.state in ('done', 'queued')) as landings,
             (select coalesce(json_agg(e.data->>'reason'), '[]') from events e
               where e.kind = 'disarmed' and e.data->>'armedId' = a.id::text) as reasons,
             (select coalesce(json_agg(h.value->>'sha'), '[]') from jsonb_each(a.armed_with) h) as heads
-       from faults.armed_moves a ${CARD} left join armed_moves m on m.id = a.id order by c.number`,
+       from faults.armed_moves a ${CARD} left join armed_moves m on m.operation_id = a.id order by c.number`,
   );
 
 function wrongEnd({ what, isWaiting, isExpired, landings, reasons }: ArmedRow): string[] {
@@ -117,11 +117,10 @@ async function wrongMerges({ world }: Subject): Promise<string[]> {
     world.deps.db,
     `select distinct ${WHAT}, r.forge_id as "forgeId", p.number, h.value->>'sha' as sha
        from faults.fired f join faults.armed_moves a on a.id = f.armed_id ${CARD}
-       join operations m on m.id = f.operation_id cross join jsonb_each(a.armed_with) h
+       join operations m on m.id = a.id cross join jsonb_each(a.armed_with) h
        join repositories r on r.id = h.key::uuid
        join pull_requests p on p.card_id = a.card_id and p.repository_id = r.id
-      where m.when_ready->>'armedId' = a.id::text
-        and m.promoted @> jsonb_build_array(jsonb_build_object('prNumber', p.number, 'targetBranch', p.target_branch))`,
+      where m.progress->'promoted' @> jsonb_build_array(jsonb_build_object('prNumber', p.number, 'targetBranch', p.target_branch))`,
   );
   return merges.flatMap(({ what, forgeId, number, sha }) => {
     const pulls = world.forge.context.state.pullRequests.inGroup(forgeId);

@@ -41,8 +41,8 @@ export const ARMED_MOVE_BUGS: readonly SeededBug[] = [
     edits: [
       {
         file: "actions/moves/armed-move.js",
-        find: "if (armed?.id === whenReady.armedId)",
-        replace: "if (armed?.id === whenReady.armedId) return;\n    if (armed?.id === whenReady.armedId)",
+        find: "if (armed?.id === id)",
+        replace: "if (armed?.id === id) return;\n    if (armed?.id === id)",
       },
     ],
   },

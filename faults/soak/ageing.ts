@@ -17,7 +17,6 @@ export const RETAINED: Readonly<Record<string, string>> = {
   idempotency_keys: "created_at",
   monitor_reports: "received_at",
   place_changes: "at",
-  release_actions: "updated_at",
   webhook_deliveries: "at",
 };
 

@@ -34,7 +34,7 @@ begin
   insert into faults.intents (forge_id, kind, subject, project_id, actor_id, is_requested)
   select r.forge_id, 'create_branch', new.branch_name, l.project_id, a.actor_id, true
     from public.repositories r, public.releases l
-    join public.release_actions a on a.release_id = l.id and a.state = 'running'
+    join public.operations a on a.release_id = l.id and a.state = 'running'
    where r.id = new.repository_id and l.id = new.release_id;
   return null;
 end $$;
@@ -45,8 +45,8 @@ create function faults.record_pick_branch() returns trigger language plpgsql as 
 begin
   insert into faults.intents (forge_id, kind, subject, project_id, actor_id, is_requested)
   select r.forge_id, 'create_branch', 'trunkline/tmp/pick-' || a.id, l.project_id, a.actor_id, true
-    from public.repositories r, public.release_actions a join public.releases l on l.id = a.release_id
-   where r.id = new.repository_id and a.id = new.action_id;
+    from public.repositories r, public.operations a join public.releases l on l.id = a.release_id
+   where r.id = new.repository_id and a.id = new.operation_id;
   return null;
 end $$;
 create trigger record_pick_branch after insert on public.pick_branches
@@ -62,7 +62,7 @@ begin
    where b.release_id = new.release_id;
   return null;
 end $$;
-create trigger record_unfreeze after insert on public.release_actions
+create trigger record_unfreeze after insert on public.operations
   for each row when (new.kind = 'unfreeze') execute function faults.record_unfreeze();
 
 create table faults.owners (

@@ -36,29 +36,32 @@ create table faults.armed_moves (
 create function faults.record_armed() returns trigger language plpgsql as $$
 begin
   insert into faults.armed_moves
-  values (new.id, new.card_id, new.stage_id, new.actor_id, new.is_human, new.armed_with);
+  select o.id, o.card_id, o.stage_id, o.actor_id, o.is_human, new.armed_with
+    from public.operations o where o.id = new.operation_id;
   return null;
 end $$;
 create trigger record_armed after insert on public.armed_moves
   for each row execute function faults.record_armed();
 
--- The states of the moves that fire armed ones. The first one is written under the lock of the card.
+-- The states of armed moves that run. The first one is written under the lock of the card.
 create table faults.fired (
   at timestamptz not null default clock_timestamp(), begun_at timestamptz not null default now(),
-  is_begun boolean, operation_id uuid, armed_id uuid, state text, is_armed boolean, is_expired boolean);
+  is_begun boolean, armed_id uuid, state text, is_armed boolean, is_expired boolean);
 
 create function faults.record_fired() returns trigger language plpgsql as $$
 declare
   armed public.armed_moves;
 begin
-  select * into armed from public.armed_moves a where a.id::text = new.when_ready->>'armedId';
-  insert into faults.fired (is_begun, operation_id, armed_id, state, is_armed, is_expired)
-  values (tg_op = 'INSERT', new.id, (new.when_ready->>'armedId')::uuid, new.state,
-          armed.id is not null, coalesce(armed.expires_at <= clock_timestamp(), false));
+  select * into armed from public.armed_moves a where a.operation_id = new.id;
+  if old.state = 'waiting' and new.state = 'running' or armed.operation_id is not null then
+    insert into faults.fired (is_begun, armed_id, state, is_armed, is_expired)
+    values (old.state = 'waiting' and new.state = 'running', new.id, new.state,
+            armed.operation_id is not null, coalesce(armed.expires_at <= clock_timestamp(), false));
+  end if;
   return null;
 end $$;
-create trigger record_fired after insert or update of state on public.operations
-  for each row when (new.when_ready->>'isArmed' = 'true') execute function faults.record_fired();
+create trigger record_fired after update of state on public.operations
+  for each row execute function faults.record_fired();
 
 create table faults.changed_attempts (id uuid, request_id text, what text);
 

@@ -20,14 +20,6 @@ export interface ArmedWork {
 /** By repository id. */
 export type WorkByRepository = Readonly<Record<string, ArmedWork>>;
 
-/** Set for a move that may end with waiting instead of a refusal. */
-export interface ArmingRequest {
-  readonly armedId: string;
-  /** Whether the move is armed already and this attempt runs it. */
-  readonly isArmed: boolean;
-  readonly expiresInHours: number;
-}
-
 /** Why a move no longer waits, besides a refusal. */
 export const DISARM_CAUSES = [
   "expired",

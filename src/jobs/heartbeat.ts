@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Deps } from "../actions/deps.ts";
-import { resumeActionSoon } from "../actions/releases/release-action.ts";
+import { resumeSoon } from "../actions/lease.ts";
 import {
   unlockJobs,
   recordHeartbeat,
@@ -11,10 +11,8 @@ import {
   type JobLock,
 } from "../store/ops/instances.ts";
 import { useDiskSpace } from "../store/db/disk-space.ts";
-import { listBoardsWithOrphans } from "../store/ops/operations.ts";
-import { listOrphanedActions } from "../store/releases/release-actions.ts";
+import { listOrphans } from "../store/ops/operations.ts";
 import { unlockDeadJobs } from "../webhooks/process-lane.ts";
-import { JOBS, schedule } from "../store/jobs.ts";
 
 /**
  * Finds jobs that are locked for this process but that it never received, because the connection
@@ -86,9 +84,7 @@ async function run(
     try {
       await unlockDeadJobs(deps);
       await receivedJobs.unlock([...workerIds]);
-      for (const id of await listBoardsWithOrphans(deps.db, 20))
-        await schedule(deps.db, JOBS.resumeOrphanedMoves, { boardId: id });
-      for (const action of await listOrphanedActions(deps.db, 20)) await resumeActionSoon(deps.db, action);
+      for (const orphan of await listOrphans(deps.db, 20)) await resumeSoon(deps.db, orphan);
     } catch (error) {
       deps.log.warn({ err: error }, "the work of dead processes could not be taken over");
     }

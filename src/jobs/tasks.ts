@@ -12,8 +12,8 @@ import { checkRefusedInstallation } from "../actions/installations/refused-insta
 import { JOB_WAITS_MS, mirrorComment } from "../actions/comments/comments.ts";
 import { inspectAllArmed, inspectArmed } from "../actions/moves/inspect-armed.ts";
 import { reconcile } from "../actions/reconcile/reconcile.ts";
-import { resumeOrphanedMoves, resumeQueuedMove } from "../actions/moves/resume-move.ts";
-import { resumeReleaseAction } from "../actions/releases/resume-release-action.ts";
+import { resumeQueuedMove } from "../actions/moves/resume-move.ts";
+import { resumeOperation } from "../actions/resume-operation.ts";
 import { suggestBranch } from "../actions/events/unassigned-branch.ts";
 import { sweepPickBranches } from "../actions/releases/pick-card.ts";
 import { syncInstallations } from "../actions/installations/sync-installation.ts";
@@ -28,7 +28,6 @@ import {
   dropDeadInstances,
   dropEndedSessions,
   dropFailedJobs,
-  dropOldActions,
   dropOldCheckReports,
   dropOldDeliveries,
   dropOldEvents,
@@ -59,8 +58,7 @@ const handlersOf = (deps: Deps, retention: Retention): Handlers => ({
   compareChecks: ({ cardId }) => compareChecks(deps, cardId),
   inspectArmed: ({ cardId }) => inspectArmed(deps, cardId),
   resumeQueuedMove: (pull) => resumeQueuedMove(deps, pull),
-  resumeOrphanedMoves: ({ boardId }) => resumeOrphanedMoves(deps, boardId),
-  resumeReleaseAction: ({ actionId }) => resumeReleaseAction(deps, actionId),
+  resumeOperation: ({ operationId }) => resumeOperation(deps, operationId),
   mirrorComment: ({ commentId }) => mirrorComment(deps, commentId, JOB_WAITS_MS),
   suggestBranch: (branch) => suggestBranch(deps, branch),
   followTrunk: ({ repositoryId, branchName }) => followTrunk(deps, repositoryId, branchName),
@@ -105,7 +103,6 @@ export async function deleteOldRows(
     monitorReports: await dropOldReports(db),
     webhookDeliveries: await dropOldWebhookDeliveries(db),
     checkReports: await dropOldCheckReports(db, historyDays),
-    releaseActions: await dropOldActions(db, historyDays),
     auditRows: await dropOldAttempts(db, auditDays),
   };
   await dropOldOperations(db, historyDays);

@@ -120,20 +120,12 @@ export const JOBS = {
     keyOf: ({ repositoryId, prNumber }) => `${repositoryId}:${prNumber}`,
     aboutOf: ({ cardId }) => ({ cardId }),
   }),
-  /** Resumes the moves of a board that no live process runs. */
-  resumeOrphanedMoves: job({
-    name: "resume-orphaned-moves",
+  /** Continues an operation that no live process runs. */
+  resumeOperation: job({
+    name: "resume-operation",
     workers: "moves",
-    payload: z.object({ boardId: z.uuid() }),
-    keyOf: ({ boardId }) => boardId,
-    aboutOf: ({ boardId }) => ({ boardId }),
-  }),
-  /** Continues an action on a release. */
-  resumeReleaseAction: job({
-    name: "resume-release-action",
-    workers: "moves",
-    payload: z.object({ actionId: z.uuid(), boardId: z.uuid() }),
-    keyOf: ({ actionId }) => actionId,
+    payload: z.object({ operationId: z.uuid(), boardId: z.uuid() }),
+    keyOf: ({ operationId }) => operationId,
     aboutOf: ({ boardId }) => ({ boardId }),
   }),
   /** Writes a comment to the pull requests that do not show its present text. */

@@ -1,6 +1,6 @@
 import type { Deps } from "../actions/deps.ts";
 import { handleEvent } from "../actions/events/handle-event.ts";
-import { MAX_CRASHES } from "../actions/moves/resume-move.ts";
+import { MAX_CRASHES } from "../actions/lease.ts";
 import { ForgeLimited, ForgeUnavailable } from "../forge/values.ts";
 import { translateDelivery } from "../forge/github/deliveries/translate-delivery.ts";
 import { findConversation } from "../store/events/conversations.ts";

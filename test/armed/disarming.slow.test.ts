@@ -272,7 +272,9 @@ describe("a caller ends the waiting", () => {
     board = await world.board();
     const { number, sha } = await armedCard(board);
     expect((await board.api.delete(`/v1/cards/${number}`)).status).toBe(204);
-    expect(await board.db("armed_moves").where({ workspace_id: board.workspaceId })).toEqual([]);
+    expect(await board.db("operations").where({ workspace_id: board.workspaceId, state: "waiting" })).toEqual(
+      [],
+    );
     await passCi(board, sha);
     await inspectAllArmed(world.service.deps);
     expect(await mergedHeads(board)).toEqual([]);

@@ -1,7 +1,7 @@
 /** Several deliveries are read together; the one that kills the process must be found. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { MAX_CRASHES } from "../../src/actions/moves/resume-move.ts";
+import { MAX_CRASHES } from "../../src/actions/lease.ts";
 import { insertDeliveries } from "../../src/store/forge/deliveries.ts";
 import { addLaneJobs } from "../../src/store/forge/lanes.ts";
 import { allProcessedIn, cardWithStatuses } from "../support/forge/deliveries.ts";

@@ -62,7 +62,7 @@ describe("when the database is back after a failure, the claims of its calls are
     const id = await makeRelease(board.api, "1.4");
     const key = `away-freeze-${Date.now()}`;
     const freezing = () => freeze(board.api, id, { key });
-    expect((await withoutTable("release_actions", freezing)).status).toBeGreaterThanOrEqual(500);
+    expect((await withoutTable("operations", freezing)).status).toBeGreaterThanOrEqual(500);
     expect((await eventually(freezing, ({ status }) => status === 200)).body.frozenAt).not.toBeNull();
   });
 });

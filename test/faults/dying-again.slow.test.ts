@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
-import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { resumeOrphans } from "../support/resume-orphans.ts";
 import type { CallMatch } from "../../sandbox/forge/control/match.ts";
 import type { Db } from "../../src/store/db/connect.ts";
 import { retryParked } from "../../src/store/forge/lanes.ts";
@@ -26,11 +26,9 @@ const NAMES = ["web", "api", "docs", "app", "ios", "site"];
 
 /** Skips the growing delays between attempts. */
 const skipDelays = async (db: Db): Promise<void> => {
-  for (const table of ["operations", "release_actions"]) {
-    await db(table)
-      .where({ state: "running" })
-      .update({ updated_at: db.raw("now() - interval '1 hour'") });
-  }
+  await db("operations")
+    .where({ state: "running" })
+    .update({ updated_at: db.raw("now() - interval '1 hour'") });
 };
 
 /** Calls and kills the process at the first such write; later processes die after `passes` of them. */
@@ -186,7 +184,7 @@ it("work that five processes died with is abandoned and does not block other wor
   });
   expect(await itemsOf(moving.api, "promotion_blocked")).toHaveLength(1);
   await eventually(
-    () => db("release_actions").where({ release_id: releaseId }).pluck("state"),
+    () => db("operations").where({ release_id: releaseId }).pluck("state"),
     ([state]) => state === "abandoned",
   );
   expect(hits()).toEqual([5, 5]);
@@ -224,8 +222,7 @@ it("a move that always fails internally is abandoned and does not block other mo
     await db("operations").where({ card_id: id }).update({ generation: 40 });
     const resume = async (): Promise<void> => {
       await skipDelays(db);
-      for (const { workspaceId } of [poisoned, other])
-        await resumeOrphanedMoves(own.service.deps, workspaceId);
+      for (const { workspaceId } of [poisoned, other]) await resumeOrphans(own.service.deps, workspaceId);
     };
     await resume();
     await other.api.cardWhen(otherNumber, ({ statusId }) => statusId === other.stages["In progress"]);
@@ -235,7 +232,7 @@ it("a move that always fails internally is abandoned and does not block other mo
     };
     await eventually(state, ([only]) => only === "refused");
     expect(own.logged()).toMatch(/"level":50.*"isAbandoned":true/);
-    expect(own.logged().match(/resuming a move failed/g)).toHaveLength(8);
+    expect(own.logged().match(/resuming an operation failed/g)).toHaveLength(8);
     const [blocking] = await itemsOf(poisoned.api, "promotion_blocked");
     expect(blocking?.card?.number).toBe(number);
     expect((await poisoned.api.readCard(number)).blocked).toMatchObject({

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createLog } from "../../src/log.ts";
-import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { resumeOrphans } from "../support/resume-orphans.ts";
 import { startForge, type RunningForge } from "../../sandbox/forge/start-forge.ts";
 import { startService, type RunningService } from "../../src/service.ts";
 import { eventually } from "../support/api.ts";
@@ -132,7 +132,7 @@ describe.each(FORGE_WRITES)("a forge that dies while $doing", (write) => {
     const back = await startChild(null);
     await eventually(
       async () => {
-        await resumeOrphanedMoves(service.deps, board.workspaceId);
+        await resumeOrphans(service.deps, board.workspaceId);
         return board.api.readCard(number);
       },
       ({ statusId }) => statusId === board.stages[write.to],

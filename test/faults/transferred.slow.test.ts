@@ -152,7 +152,7 @@ async function handOnDuring(board: TestBoard, act: () => Promise<{ readonly stat
 /** Waits until no action on a release is unfinished. */
 const untilFinished = (board: TestBoard, releaseId: string) =>
   eventually(
-    () => board.db("release_actions").where({ release_id: releaseId, state: "running" }).select("id"),
+    () => board.db("operations").where({ release_id: releaseId, state: "running" }).select("id"),
     ({ length }) => length === 0,
   );
 

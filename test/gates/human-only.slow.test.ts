@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { resumeOrphans } from "../support/resume-orphans.ts";
 import { allProcessed } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -22,9 +22,11 @@ async function insertDeadMove(board: TestBoard, cardId: string, isHuman: boolean
   await board.db("operations").insert({
     id: world.service.deps.newId(),
     workspace_id: board.workspaceId,
+    kind: "move",
     card_id: cardId,
     stage_id: board.stages.Done,
-    index: 0,
+    input: { index: 0, headShas: null, whenReady: null },
+    progress: { promoted: [] },
     actor_id: card?.created_by,
     is_human: isHuman,
     state: "running",
@@ -103,7 +105,7 @@ describe("a stage for people only", () => {
     await setGates(board, "Done", { humanOnly: true });
     const { id } = await board.api.readCard(number);
     await insertDeadMove(board, id, isHuman);
-    await resumeOrphanedMoves(world.service.deps, board.workspaceId);
+    await resumeOrphans(world.service.deps, board.workspaceId);
     const card = await board.api.readCard(number);
     expect([card.statusId, card.blocked?.reason ?? null]).toEqual([
       board.stages[name],
@@ -126,7 +128,7 @@ describe("a stage for people only", () => {
     await board.db("memberships").where({ user_id: user?.user_id }).delete();
     const { body } = await board.api.move(number, board.stages.Done);
     expect(body.blocked?.reason).toBe("human_only");
-    await resumeOrphanedMoves(world.service.deps, board.workspaceId);
+    await resumeOrphans(world.service.deps, board.workspaceId);
     expect((await board.api.readCard(number)).statusId).toBe(board.stages["In review"]);
   });
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterEach(() => forgetArmed());
 
 /** After a change of the flow, a job inspects armed moves while other calls are compared. */
-const forgetArmed = (): Promise<unknown> => board.db("armed_moves").delete();
+const forgetArmed = (): Promise<unknown> => board.db("operations").where({ state: "waiting" }).delete();
 
 const apiOf = (role: string): Api => as.get(role) ?? board.api;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { resumeOrphans } from "../support/resume-orphans.ts";
 import { syncInstallation } from "../../src/actions/installations/sync-installation.ts";
 import { acceptPermissions } from "../../sandbox/forge/actions/change-installation.ts";
 import { insertOperation } from "../../src/store/ops/operations.ts";
@@ -521,18 +521,23 @@ it("a resumed move ends without a refusal if another call moved the card into th
     const actor = { userId: actorId, login: null };
     const data = { from, to, above: place.above };
     await recordEvents(trx, [{ cardId: id, kind: "status_changed", actor, data }]);
-    const started = { workspaceId: board.workspaceId, cardId: id, stageId: to, index: 0, actorId };
+    const started = {
+      workspaceId: board.workspaceId,
+      kind: "move",
+      cardId: id,
+      stageId: to,
+      actorId,
+    } as const;
     await insertOperation(trx, {
       ...started,
       isHuman: false,
       id: randomUUID(),
       holder: randomUUID(),
       requestId: randomUUID(),
-      headShas: null,
-      whenReady: null,
+      input: { index: 0, headShas: null, whenReady: null },
     });
   });
-  await resumeOrphanedMoves(deps, board.workspaceId);
+  await resumeOrphans(deps, board.workspaceId);
   const running = () => deps.db("operations").where({ card_id: id, state: "running" });
   await eventually(running, ({ length }) => length === 0);
   expect(await board.api.readCard(number)).toMatchObject({ statusId: to, blocked: null });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
+import { resumeOrphans } from "../support/resume-orphans.ts";
 import { eventually, type ApiResponse, type MoveResponse } from "../support/api.ts";
 import { leaveConsistent } from "../support/invariants.ts";
 import { cardInReview, headOf } from "../support/stories/merged-card.ts";
@@ -64,7 +64,7 @@ describe("a move with headShas", () => {
     world.forge.control.faults.clear();
     const { blocked, statusId } = await eventually(
       async () => {
-        await resumeOrphanedMoves(world.service.deps, board.workspaceId);
+        await resumeOrphans(world.service.deps, board.workspaceId);
         return board.api.readCard(number);
       },
       (card) => card.blocked !== null || card.statusId === board.stages.Done,

@@ -20,7 +20,7 @@ const cancel = (operationId: unknown, api = board.api): Promise<Response> =>
   api.post(`/v1/operations/${String(operationId)}/cancel`);
 
 const actionOf = async (releaseId: string): Promise<string> => {
-  const action = await board.db("release_actions").where({ release_id: releaseId }).first("id");
+  const action = await board.db("operations").where({ release_id: releaseId }).first("id");
   return action.id as string;
 };
 

@@ -34,15 +34,15 @@ it("the temporary branch of a finished pick is deleted, that of a running pick i
   });
   expect((await pick(board.api, id, number)).status).toBe(409);
   faults.clear();
-  const [action] = await board.db("release_actions").where({ release_id: id, kind: "pick" });
+  const [action] = await board.db("operations").where({ release_id: id, kind: "pick" });
   const ours = { ref: `refs/heads/trunkline/tmp/pick-${action.id}` };
   const theirs = { ref: "refs/heads/trunkline/tmp/somebody's" };
   await world.forge.commit(repository, "trunkline/tmp/somebody's", { "x.txt": "x\n" });
   expect(await temporaryBranches(board)).toMatchObject([ours, theirs]);
 
-  await board.db("release_actions").where({ id: action.id }).update({ state: "running" });
+  await board.db("operations").where({ id: action.id }).update({ state: "running" });
   expect(await callsOfCleanup()).toBe(0);
-  await board.db("release_actions").where({ id: action.id }).update({ state: "refused" });
+  await board.db("operations").where({ id: action.id }).update({ state: "refused" });
   faults.add({
     match: { operation: "UpdateRefs" },
     fault: { kind: "response", status: 403, effect: "before" },

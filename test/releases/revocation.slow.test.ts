@@ -1,7 +1,7 @@
 /** Work that a credential started ends after its revocation. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { resumeOrphanedMoves } from "../../src/actions/moves/resume-move.ts";
-import { resumeReleaseAction } from "../../src/actions/releases/resume-release-action.ts";
+import { resumeOrphans } from "../support/resume-orphans.ts";
+import { resumeOperation } from "../../src/actions/resume-operation.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { revokeCredential } from "../../src/store/tenancy/credentials.ts";
 import { setMembership } from "../../src/store/tenancy/memberships.ts";
@@ -73,7 +73,7 @@ describe("a promotion whose credential is", () => {
     await end(member);
     world.forge.control.faults.clear();
     await promoting;
-    const { id: actionId } = await board.db("release_actions").where({ release_id: id }).first("id");
+    const { id: actionId } = await board.db("operations").where({ release_id: id }).first("id");
     const { body } = await eventually(
       () => api.get<Promotion>(`/v1/operations/${actionId}`),
       ({ body: operation }) => operation.pending.length === 0,
@@ -100,7 +100,7 @@ it("a move that is resumed after the revocation merges nothing and blocks its ca
   // A move is resumed a moment after its last attempt.
   const { blocked, statusId } = await eventually(
     async () => {
-      await resumeOrphanedMoves(world.service.deps, board.workspaceId);
+      await resumeOrphans(world.service.deps, board.workspaceId);
       return board.api.readCard(number);
     },
     (card) => card.blocked !== null,
@@ -145,7 +145,7 @@ it("a step whose response is lost is not sent again after the revocation", async
   expect(world.forge.control.faults.list().find(({ id }) => id === rule)?.hits).toBe(1);
   const { blocked } = await eventually(
     async () => {
-      await resumeOrphanedMoves(world.service.deps, board.workspaceId);
+      await resumeOrphans(world.service.deps, board.workspaceId);
       return board.api.readCard(number);
     },
     (card) => card.blocked !== null,
@@ -169,7 +169,7 @@ it("a merge that waits for its turn is not sent after the revocation", async () 
   expect((await moving).status).toBe(503);
   const { blocked } = await eventually(
     async () => {
-      await resumeOrphanedMoves(pacedWorld.service.deps, board.workspaceId);
+      await resumeOrphans(pacedWorld.service.deps, board.workspaceId);
       return paced.api.readCard(number);
     },
     (card) => card.blocked !== null,
@@ -199,14 +199,14 @@ describe("a freeze in two repositories whose credential is revoked after the fir
       const heads = [await headOf(both, "web", "release/1-0"), await headOf(both, "api", "release/1-0")];
       return { isFrozen: release.frozenAt !== null, branches: heads.filter((head) => head !== null).length };
     };
-    const { id: actionId } = await both.db("release_actions").where({ release_id: body.id }).first("id");
+    const { id: actionId } = await both.db("operations").where({ release_id: body.id }).first("id");
     return { both, freeze, frozen, actionId: String(actionId) };
   }
 
   it("is undone", async () => {
     const { frozen, actionId } = await halfFrozen();
     expect(await frozen()).toEqual({ isFrozen: false, branches: 1 });
-    await resumeReleaseAction(world.service.deps, actionId);
+    await resumeOperation(world.service.deps, actionId);
     expect(await frozen()).toEqual({ isFrozen: false, branches: 0 });
   });
 

@@ -43,8 +43,8 @@ const CREATED_ROWS = [
    select gen_random_uuid(), 'c' || n || u.id, u.id, 'old', '{read}', '' from users u, generate_series(1, 100) n`,
   `insert into deliveries (guid, event, lane, payload, state)
    select gen_random_uuid(), 'push', 'repository:' || n % 50, '{}', 'done' from generate_series(1, 20000) n`,
-  `insert into operations (id, workspace_id, card_id, stage_id, index, actor_id, state)
-   select gen_random_uuid(), c.workspace_id, c.id, c.stage_id, 0, c.created_by, 'done' from cards c`,
+  `insert into operations (id, workspace_id, kind, card_id, stage_id, input, actor_id, state)
+   select gen_random_uuid(), c.workspace_id, 'move', c.id, c.stage_id, '{}', c.created_by, 'done' from cards c`,
   `insert into check_reports (repository_id, sha, source, name, forge_id, outcome)
    select p.repository_id, p.head_sha, 'status', 'ci-' || n, n, 'passing' from pull_requests p, generate_series(1, 2) n`,
   `insert into board_changes (project_id, xid)

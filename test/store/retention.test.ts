@@ -161,18 +161,20 @@ it("old promotions are deleted, running ones are not", async () => {
   const { number } = await board.api.card({ repositoryIds: [] });
   const id = await makeRelease(board.api, "1.4", [number]);
   await promote(board.api, id, { statusId: board.stages["To do"] });
-  const [action] = (await db("release_actions").where({ release_id: id }).pluck("id")) as string[];
-  const read = async (): Promise<number> => (await board.api.get(`/v1/operations/${action}`)).status;
+  const [promotion] = (await db("operations").where({ release_id: id }).pluck("id")) as string[];
+  const read = async (): Promise<number> => (await board.api.get(`/v1/operations/${promotion}`)).status;
   await drop();
   expect(await read()).toBe(200);
-  await db("release_actions").update({
-    updated_at: ago(91),
+  const ofRelease = () => db("operations").where({ release_id: id });
+  // Later than the moves above, up to which old operations were read.
+  await ofRelease().update({
+    updated_at: ago(90.25),
     state: "running",
     holder: world.service.deps.instanceId,
   });
   await drop();
   expect(await read()).toBe(200);
-  await db("release_actions").update({ state: "done" });
+  await ofRelease().update({ state: "done" });
   await drop();
   expect(await read()).toBe(404);
 });

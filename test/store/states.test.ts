@@ -33,6 +33,7 @@ const operation: States = {
     "test/moves/merge-queue-removal.slow.test.ts",
     "is refused although",
   ],
+  waiting: ["DELETE …/armed", "test/armed/disarming.slow.test.ts", "by DELETE, which needs no decision"],
   done: null,
   refused: null,
   abandoned: null,
@@ -41,20 +42,14 @@ const operation: States = {
 const release: States = {
   open: ["DELETE, freeze, complete", "test/releases/releases.test.ts", "the scope of a release"],
   frozen: ["unfreeze, complete", FREEZE, "deletes the branches and allows scope changes again"],
-  "frozen with picks": ["DELETE", COMPLETE, "can be given up by deleting the frozen release"],
-  "partly tagged": ["complete with another tag", COMPLETE, "continues with another tag"],
-  completed: null,
-};
-
-const releaseAction: States = {
-  running: [
+  "with an unfinished operation": [
     "the same call; complete with other versions; DELETE",
     COMPLETE,
     "was interrupted, and continues",
   ],
-  done: null,
-  refused: null,
-  abandoned: null,
+  "frozen with picks": ["DELETE", COMPLETE, "can be given up by deleting the frozen release"],
+  "partly tagged": ["complete with another tag", COMPLETE, "continues with another tag"],
+  completed: null,
 };
 
 const cardOfPromotion: States = {
@@ -88,7 +83,7 @@ const monitor: States = {
   removed: null,
 };
 
-const ALL = { card, operation, release, releaseAction, cardOfPromotion, delivery, webhook, monitor };
+const ALL = { card, operation, release, cardOfPromotion, delivery, webhook, monitor };
 
 describe("every state", () => {
   const left = Object.entries(ALL).flatMap(([subject, states]) =>
@@ -102,7 +97,6 @@ describe("every state", () => {
 
   it.each([
     ["operations", "state", operation],
-    ["release_actions", "state", releaseAction],
     ["release_promotions", "state", cardOfPromotion],
     ["deliveries", "state", delivery],
     ["webhooks", "paused_reason", webhook],

@@ -52,7 +52,7 @@ const aRunningPromotion = async (board: TestBoard) => {
   const { path, body } = await aPromotion(board);
   await board.api.post(`/v1/releases/${path.id}/promote`, body);
   const [action] = await board
-    .db<{ id: string; release_id: string; state: string; updated_at: Date }>("release_actions")
+    .db<{ id: string; release_id: string; state: string; updated_at: Date }>("operations")
     .where({ release_id: path.id })
     .update({ state: "running", updated_at: new Date(Date.now() + 3_600_000) }, ["id"]);
   return { path: { operationId: action?.id ?? "" } };
@@ -72,14 +72,21 @@ const claimedCard = async (board: TestBoard, caller: Api): Promise<{ number: num
 const armedCardOf = async (board: TestBoard): Promise<number> => {
   const number = await card(board);
   const { id } = await board.db("cards").where({ workspace_id: board.workspaceId, number }).first("id");
-  await board.db("armed_moves").insert({
-    card_id: id,
-    id: randomUUID(),
+  const operationId = randomUUID();
+  await board.db("operations").insert({
+    id: operationId,
     workspace_id: board.workspaceId,
+    kind: "move",
+    card_id: id,
     stage_id: board.stages.Done,
-    index: 0,
+    input: { index: 0, headShas: null, whenReady: { expiresInHours: 24 } },
+    progress: { promoted: [] },
     actor_id: await member(board),
-    is_human: false,
+    state: "waiting",
+  });
+  await board.db("armed_moves").insert({
+    operation_id: operationId,
+    card_id: id,
     armed_with: "{}",
     waiting_for: "[]",
     expires_at: board.db.raw("now() + interval '1 day'"),
@@ -310,10 +317,11 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     },
   }),
   "POST /v1/releases/{id}/promote": aPromotion,
+  "GET /v1/operations": nothing,
   "GET /v1/operations/{operationId}": async (board, caller) => {
     const { path, body } = await aPromotion(board);
     await caller.post(`/v1/releases/${path.id}/promote`, body);
-    const { id: operationId } = await board.db("release_actions").where({ release_id: path.id }).first("id");
+    const { id: operationId } = await board.db("operations").where({ release_id: path.id }).first("id");
     return { path: { operationId } };
   },
   "POST /v1/operations/{operationId}/cancel": (board) => aRunningPromotion(board),

@@ -9,13 +9,13 @@ import { allInOrder } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
-import { MAX_INDEX } from "../../store/ops/operations.ts";
+import { MAX_INDEX } from "../../store/cards/moves.ts";
 import { takeCardNumber } from "../../store/tenancy/workspaces.ts";
 import { noSuchStage, requireRoleFor } from "../moves/may-enter.ts";
 import type { Deps } from "../deps.ts";
-import { startMove, lockTransition, runOrFreeMove } from "../moves/start-move.ts";
-import { runMove } from "../moves/run-move.ts";
-import { finishMove } from "../moves/finish-move.ts";
+import { startMove, lockTransition } from "../moves/start-move.ts";
+import { commitStart } from "../lease.ts";
+import { runToEnd } from "../moves/finish-move.ts";
 import type { Caller, Write } from "../write.ts";
 import {
   lockGrouping,
@@ -64,13 +64,8 @@ export async function createCard(
   const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, isHuman, requestId });
   const readCreated = async (end: Trx) => (await readChangedCard(end, workspaceId, number)).card;
   if (begun.state !== "started") return write.respond(await readCreated(trx), 201);
-  return runOrFreeMove(deps, begun.move, async () => {
-    await write.commit();
-    const outcome = await runMove(deps, transition, begun.move);
-    return finishMove(deps, transition, begun.move, outcome, async (end) =>
-      write.respondIn(end, await readCreated(end), 201),
-    );
-  });
+  await commitStart(deps, write, begun.move);
+  return runToEnd(deps, begun, async (end) => write.respondIn(end, await readCreated(end), 201));
 }
 
 interface Draft extends NewCard {

@@ -5,7 +5,7 @@ import { insertLinks, listLinks, removeLinks, type Link } from "../../store/card
 import type { Trx } from "../../store/db/connect.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
-import { findOpenOperation } from "../../store/ops/operations.ts";
+import { findOpenMove } from "../../store/cards/moves.ts";
 import { disarmCard } from "../moves/armed-move.ts";
 import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
 import type { Caller } from "../write.ts";
@@ -28,7 +28,7 @@ export async function relinkCard(
   const added = await requireProjectRepositories(trx, card.projectId, others);
   const removed = links.filter(({ repository }) => !repositoryIds.includes(repository.id));
   if (added.length === 0 && removed.length === 0) return false;
-  if (await findOpenOperation(trx, card.id)) {
+  if (await findOpenMove(trx, card.id)) {
     throw busy(`Card ${card.number} is being moved. Change its repositories after that.`, 2);
   }
   for (const link of removed) requireNoOpenPullRequest(card, link);

@@ -16,7 +16,7 @@ import { allInOrder } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { recordChange } from "../../store/events/feed.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
-import { findOpenOperation } from "../../store/ops/operations.ts";
+import { findOpenMove } from "../../store/cards/moves.ts";
 import type { Deps } from "../deps.ts";
 import { disarmCard } from "../moves/armed-move.ts";
 import { abandonMove } from "../moves/start-move.ts";
@@ -90,7 +90,7 @@ export async function deleteCard(
   // Writes under a claim lock it before the card, and the deletion of a card deletes its claim.
   await lockClaim(trx, card.id);
   if (!(await lockCard(trx, card.id))) throw notFound(`There is no card ${card.number} on this board.`);
-  const operation = await findOpenOperation(trx, card.id);
+  const operation = await findOpenMove(trx, card.id);
   if (operation) await abandonMove(trx, card, operation);
   const why = { reason: "card_deleted", message: "The card was deleted." } as const;
   await disarmCard(trx, card.id, why, write.userId);

@@ -18,7 +18,7 @@ import {
 } from "../../store/forge/pull-requests.ts";
 import { recordPullChanged } from "../../store/forge/branch-snapshots.ts";
 import { recordMissingFeature, type Repository } from "../../store/forge/repositories.ts";
-import { findOpenOperation } from "../../store/ops/operations.ts";
+import { findOpenMove } from "../../store/cards/moves.ts";
 import { type EventKind } from "../../store/events/event-kinds.ts";
 import { recordEvents, hasEventSince } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
@@ -272,7 +272,7 @@ async function ourMerge(
 ): Promise<FoundIntent | null> {
   if (isMergeOfPerson(intent, mergedBy?.isBot === false)) return null;
   if (intent?.done || intent?.wasQueued || intent?.accepted) return intent;
-  if (intent && (await findOpenOperation(deps.db, intent.cardId))) return intent;
+  if (intent && (await findOpenMove(deps.db, intent.cardId))) return intent;
   if (!(await isOurBot(deps, mergedBy))) return null;
   return intent ?? findLatestMergeIntent(deps.db, repository.id, targetBranch);
 }

@@ -19,7 +19,7 @@ import {
   type Suggestion,
 } from "../../store/inbox/stored-items.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
-import { findOpenOperation } from "../../store/ops/operations.ts";
+import { findOpenMove } from "../../store/cards/moves.ts";
 import { noInboxItem } from "../inbox/dismiss-inbox-item.ts";
 import type { Deps } from "../deps.ts";
 import type { Caller, Write } from "../write.ts";
@@ -53,7 +53,7 @@ export async function adoptBranch(
     const current = await lockCard(end, card.id);
     if (!current) throw noCard(card.number);
     if (!(await lockInboxItem(end, item.id))) throw noInboxItem();
-    if (await findOpenOperation(end, card.id)) {
+    if (await findOpenMove(end, card.id)) {
       throw busy(`Card ${card.number} is being moved. Adopt the branch after that.`, 2);
     }
     await adopt(end, write, current, branch);

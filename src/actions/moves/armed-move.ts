@@ -1,11 +1,4 @@
-import {
-  hasSameHeads,
-  type WorkByRepository,
-  type Disarming,
-  type ArmingRequest,
-} from "../../flow/readiness.ts";
-import type { BlockedReason } from "../../flow/refusal.ts";
-import type { Stage } from "../../flow/flow.ts";
+import { hasSameHeads, type Disarming } from "../../flow/readiness.ts";
 import {
   deleteArmed,
   findArmed,
@@ -15,11 +8,12 @@ import {
   type ArmedMove,
   type ShownArmed,
 } from "../../store/cards/armed-moves.ts";
-import type { CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { deleteInboxItems, upsertInboxItem } from "../../store/inbox/stored-items.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
+import type { MoveOperation, MoveTerms } from "../../store/ops/operations.ts";
+import type { MoveOutcome } from "./move-outcome.ts";
 
 /** Causes that a caller requested. They need no inbox item. */
 const REQUESTED: ReadonlySet<Disarming["reason"]> = new Set([
@@ -78,51 +72,39 @@ export async function disarmCard(trx: Trx, cardId: string, why: Disarming, byUse
 export const deleteDisarmedItem = (trx: Trx, cardId: string): Promise<void> =>
   deleteInboxItems(trx, "move_disarmed", cardId);
 
-/** The fields of a move that arming or disarming needs. */
-interface WaitingMove {
-  readonly actorId: string;
-  readonly isHuman: boolean;
-  readonly index: number;
-  readonly whenReady: ArmingRequest | null;
-}
-
-interface Waiting {
-  readonly waitingFor: readonly BlockedReason[];
-  readonly armedWith: WorkByRepository;
-  readonly endsInMs: number | null;
-}
+/** A move whose run has ended. */
+type EndedMove = Pick<MoveOperation, "id" | "actorId"> & Pick<MoveTerms, "whenReady">;
 
 /**
- * Lets a move wait that could not run yet: arms it, or keeps it armed if the same user has armed the
- * same stage and heads before. It replaces another armed move of the card. The caller has locked the
- * card.
+ * Lets a move wait that could not run yet. If the same user has armed the same stage and heads before,
+ * that move waits on and this one is abandoned. It replaces another armed move of the card. `end` ends
+ * the run of this move. The caller has locked the card.
  */
 export async function armCard(
   trx: Trx,
-  { card, stage }: { readonly card: CardHead; readonly stage: Stage },
-  { actorId, isHuman, index, whenReady }: WaitingMove,
-  { waitingFor, armedWith, endsInMs }: Waiting,
+  { cardId, stageId }: Pick<MoveOperation, "cardId" | "stageId">,
+  { id, actorId, whenReady }: EndedMove,
+  { waitingFor, armedWith, endsInMs }: Extract<MoveOutcome, { state: "waiting" }>,
+  end: (state: "waiting" | "abandoned") => Promise<void>,
 ): Promise<ShownArmed> {
   if (!whenReady) throw new Error("a move that must not wait");
-  const { id: cardId, workspaceId } = card;
   if (endsInMs !== null)
     await schedule(trx, JOBS.inspectArmed, { cardId }, { delayMs: endsInMs, besides: "later" });
   const known = await findArmed(trx, cardId);
-  const isKept =
+  const isSame =
     known !== null &&
-    (known.id === whenReady.armedId ||
-      (!known.isExpired &&
-        known.actorId === actorId &&
-        known.stageId === stage.id &&
-        hasSameHeads(known.armedWith, armedWith)));
-  if (isKept) {
+    !known.isExpired &&
+    known.actorId === actorId &&
+    known.stageId === stageId &&
+    hasSameHeads(known.armedWith, armedWith);
+  if (isSame || known?.id === id) {
+    await end(known.id === id ? "waiting" : "abandoned");
     await saveWaitingFor(trx, known.id, waitingFor);
     return readArmed(trx, cardId);
   }
   if (known) await disarm(trx, known, known.isExpired ? EXPIRED : REPLACED, actorId);
-  const { armedId: id, expiresInHours } = whenReady;
-  const move = { id, cardId, workspaceId, stageId: stage.id, index, actorId, isHuman };
-  await insertArmed(trx, { ...move, armedWith, waitingFor, expiresInHours });
+  await end("waiting");
+  await insertArmed(trx, { id, cardId, armedWith, waitingFor, expiresInHours: whenReady.expiresInHours });
   await deleteDisarmedItem(trx, cardId);
   const armed = await readArmed(trx, cardId);
   const { statusId, expiresAt, heads } = armed;
@@ -131,23 +113,14 @@ export async function armCard(
   return armed;
 }
 
-/**
- * After a move with `whenReady` has run: deletes its armed move, or disarms another armed move of
- * the card.
- */
-export async function endArmed(trx: Trx, cardId: string, { actorId, whenReady }: WaitingMove): Promise<void> {
-  if (!whenReady) return;
-  const armed = await findArmed(trx, cardId);
-  if (armed?.id === whenReady.armedId) await deleteArmed(trx, armed.id);
-  else if (armed) await disarm(trx, armed, MOVED, actorId);
-}
-
-/** Disarms a move that was refused when it ran. */
-export async function disarmRefused(
+/** After a move with `whenReady` has run: it is no longer armed, and another armed move of the card is disarmed. */
+export async function endArmed(
   trx: Trx,
   cardId: string,
-  { whenReady }: WaitingMove,
-  refused: Pick<BlockedReason, "reason" | "message">,
+  { id, actorId, whenReady }: EndedMove,
 ): Promise<void> {
-  if (whenReady?.isArmed) await disarmCard(trx, cardId, refused);
+  if (!whenReady) return;
+  const armed = await findArmed(trx, cardId);
+  if (armed?.id === id) await deleteArmed(trx, id);
+  else if (armed) await disarm(trx, armed, MOVED, actorId);
 }

@@ -2,7 +2,7 @@ import { notFound } from "../../errors.ts";
 import { findArmed } from "../../store/cards/armed-moves.ts";
 import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
-import { findOpenOperation } from "../../store/ops/operations.ts";
+import { findOpenMove } from "../../store/cards/moves.ts";
 import type { Write } from "../write.ts";
 import { disarm } from "./armed-move.ts";
 import { abandonMove } from "./start-move.ts";
@@ -16,7 +16,7 @@ export async function cancelArmed(write: Write, card: CardHead): Promise<StoredR
   const locked = await lockCard(trx, card.id);
   const armed = locked && (await findArmed(trx, card.id));
   if (!armed || armed.isExpired) throw notFound(`No move of card ${card.number} is armed.`);
-  const open = await findOpenOperation(trx, card.id);
+  const open = await findOpenMove(trx, card.id);
   if (open) await abandonMove(trx, card, open);
   await disarm(trx, armed, { reason: "cancelled", message: "The armed move was cancelled." }, userId);
   return write.respond(null, 204);

@@ -3,14 +3,16 @@ import type { Stage } from "../../flow/flow.ts";
 import { lockCard } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { finishOperation, type Operation } from "../../store/ops/operations.ts";
+import { finishOperation, type MoveOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { checkForbiddingInstallations } from "../installations/refused-installation.ts";
 import { recheckCardsWaitingForRoom } from "../../store/cards/schedule-rechecks.ts";
-import { armCard, disarmRefused, endArmed } from "./armed-move.ts";
+import { armCard, disarmCard, endArmed } from "./armed-move.ts";
 import { refuseCard, type RefusedMove } from "./refuse-card.ts";
-import { beingMoved, enterStage, type RunningMove, type Transition } from "./start-move.ts";
+import { beingMoved, enterStage, type BegunMove, type RunningMove, type Transition } from "./start-move.ts";
+import { runMove } from "./run-move.ts";
 import type { MoveOutcome } from "./move-outcome.ts";
+import { runOrFree } from "../lease.ts";
 
 interface Merges {
   readonly promoted: MoveOutcome["promoted"];
@@ -22,6 +24,19 @@ interface Merges {
 export type StoredOutcome =
   | { readonly state: "moved" | "queued" | "waiting"; readonly status: 200 | 202; readonly result: unknown }
   | RefusedMove;
+
+/**
+ * Runs a move on GitHub and stores its outcome, with what `record` stores. If that fails, frees the
+ * move, so that a retry or a job continues it.
+ */
+export const runToEnd = <T>(
+  deps: Deps,
+  { transition, move }: BegunMove,
+  record: (trx: Trx, settled: StoredOutcome) => Promise<T>,
+): Promise<T> =>
+  runOrFree(deps, move, async () =>
+    finishMove(deps, transition, move, await runMove(deps, transition, move), record),
+  );
 
 /**
  * Stores the outcome of a move, in one transaction with what `record` stores. Returns the result of
@@ -53,14 +68,15 @@ async function writeOutcome(
   if (!card) throw notFound(`There is no card ${number} on this board.`);
   const { promoted, alreadyMerged } = outcome;
   const merges: Merges = alreadyMerged.length > 0 ? { promoted, alreadyMerged } : { promoted };
-  const end = async (state: Exclude<Operation["state"], "running">, result: unknown): Promise<void> => {
+  const end = async (state: Exclude<MoveOperation["state"], "running">, result: unknown): Promise<void> => {
     if (!(await finishOperation(trx, move, state, result))) throw beingMoved(card);
   };
   // Another call may have put the card into the stage by now: then there is nothing to refuse.
   const isThere = card.stageId === stage.id;
   if (outcome.state === "waiting" && !isThere) {
-    await end("abandoned", null);
-    const armed = await armCard(trx, { card, stage }, move, outcome);
+    const armed = await armCard(trx, { cardId, stageId: stage.id }, move, outcome, (state) =>
+      end(state, null),
+    );
     await recheckIfLimited(trx, stage);
     const task = { number, statusId: card.stageId, blocked: card.blocked };
     return { state: "waiting", status: 202, result: { task, ...merges, armed } };
@@ -70,7 +86,7 @@ async function writeOutcome(
     await recheckIfLimited(trx, stage);
     await checkForbiddingInstallations(trx, cardId, outcome.reasons);
     const blocked = await refuseCard(trx, { card, stage }, outcome, move.actorId);
-    await disarmRefused(trx, cardId, move, blocked);
+    if (move.isArmed) await disarmCard(trx, cardId, blocked);
     return { state: "refused", blocked, ...merges };
   }
   if (outcome.state === "queued") {

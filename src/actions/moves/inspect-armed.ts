@@ -13,10 +13,11 @@ import {
 } from "../../store/cards/armed-moves.ts";
 import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
+import { findOpenMove } from "../../store/cards/moves.ts";
 import { findProject } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { findOpenOperation } from "../../store/ops/operations.ts";
+import { takeOverOperation } from "../../store/ops/operations.ts";
 import { continueAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
 import { disarm, EXPIRED, STAGE_CHANGED } from "./armed-move.ts";
@@ -24,7 +25,7 @@ import { checkGates, lockAndCheckGates } from "./check-gates.ts";
 import { inspectCards, inspectUntilDecided, LAG_PAUSE_MS } from "./inspect-card.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
 import { runUnattended } from "./resume-move.ts";
-import { insertMove, lockTransition, type RunningMove, type Transition } from "./start-move.ts";
+import { lockTransition, startInTransaction, type BegunMove, type Transition } from "./start-move.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** The pause before the next inspection of a card that is being moved, in milliseconds. */
@@ -42,8 +43,8 @@ const PER_RUN = 25;
  * and concurrently. Throws `ForgeUnavailable`.
  */
 export async function inspectArmed(deps: Deps, cardId: string): Promise<void> {
-  const open = await findOpenOperation(deps.db, cardId);
-  if (open?.whenReady && open.hasLiveOwner)
+  const open = await findOpenMove(deps.db, cardId);
+  if (open?.input.whenReady && open.hasLiveOwner)
     return schedule(deps.db, JOBS.inspectArmed, { cardId }, { delayMs: MOVING_PAUSE_MS });
   const armed = await findArmed(deps.db, cardId);
   // An unfinished move of the card is resumed, and keeps the move armed or disarms it.
@@ -131,7 +132,7 @@ async function disarmUnlessMoving(deps: Deps, armed: ArmedMove, why: Disarming):
   await continueAttempt(deps, armed.attemptId, ({ db }) =>
     transaction(db, async (trx) => {
       const card = await lockCard(trx, armed.cardId);
-      if (card && !(await findOpenOperation(trx, armed.cardId))) await disarm(trx, armed, why);
+      if (card && !(await findOpenMove(trx, armed.cardId))) await disarm(trx, armed, why);
     }),
   );
   deps.log.info({ cardId: armed.cardId, reason: why.reason }, "disarmed a move");
@@ -180,7 +181,7 @@ async function disarmingOf(
 /** Starts the armed move and runs it. Another process may do so first. */
 async function runArmed(deps: Deps, armed: ArmedMove, card: CardHead): Promise<void> {
   try {
-    const begun = await transaction(deps.db, (trx) => startArmed(deps, trx, armed, card));
+    const begun = await startInTransaction(deps, (trx) => startArmed(deps, trx, armed, card));
     if (!begun) return;
     const state = await runUnattended(deps, begun.transition, begun.move);
     deps.log.info({ cardId: armed.cardId, outcome: state }, "ran an armed move");
@@ -195,11 +196,10 @@ async function runArmed(deps: Deps, armed: ArmedMove, card: CardHead): Promise<v
 async function startArmed(
   deps: Deps,
   trx: Trx,
-  { id, stageId, index, actorId, isHuman, armedWith }: ArmedMove,
+  { id, stageId, actorId, isHuman, armedWith, input }: ArmedMove,
   card: CardHead,
-): Promise<{ readonly transition: Transition; readonly move: RunningMove } | null> {
-  const requestId = `armed:${id}`;
-  const transition = await lockTransition(trx, card, stageId, requestId);
+): Promise<BegunMove | null> {
+  const transition = await lockTransition(trx, card, stageId, null);
   const current = transition?.armed;
   if (!transition || !current || current.id !== id || transition.open) return null;
   const mover = { actorId, isHuman };
@@ -213,7 +213,8 @@ async function startArmed(
     await saveWaitingFor(trx, id, refused);
     return null;
   }
-  const whenReady = { armedId: id, isArmed: true, expiresInHours: 0 };
-  const request = { ...mover, index, requestId, headShas: headsOf(armedWith), whenReady };
-  return { transition, move: await insertMove(deps, trx, transition, request) };
+  const terms = { ...input, headShas: headsOf(armedWith) };
+  const taken = await takeOverOperation(trx, current, { holder: deps.instanceId, input: terms });
+  if (!taken) return null;
+  return { transition, move: { id, generation: taken.generation, ...mover, ...terms, isArmed: true } };
 }

@@ -6,11 +6,11 @@ import type { Db } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { noSuchStage, requireRoleFor } from "./may-enter.ts";
 import type { Deps } from "../deps.ts";
+import { commitStart } from "../lease.ts";
 import type { Write } from "../write.ts";
 import type { RefusedMove } from "./refuse-card.ts";
-import { startMove, lockTransition, runOrFreeMove } from "./start-move.ts";
-import { runMove } from "./run-move.ts";
-import { finishMove } from "./finish-move.ts";
+import { startMove, lockTransition } from "./start-move.ts";
+import { runToEnd } from "./finish-move.ts";
 
 interface MoveInput {
   readonly statusId: string;
@@ -49,11 +49,7 @@ export async function moveCard(
   const { userId: actorId, isHuman, requestId } = write;
   const headShas = headsByName ? await headsByRepositoryId(write.trx, card, headsByName) : null;
   const whenReady = input.whenReady
-    ? {
-        armedId: deps.newId(),
-        isArmed: false,
-        expiresInHours: input.whenReady.expiresInHours ?? DEFAULT_EXPIRY_HOURS,
-      }
+    ? { expiresInHours: input.whenReady.expiresInHours ?? DEFAULT_EXPIRY_HOURS }
     : null;
   const request = { index, actorId, isHuman, requestId, headShas, whenReady };
   const begun = await startMove(deps, write.trx, transition, request);
@@ -66,14 +62,10 @@ export async function moveCard(
     await write.commit();
     throw refusedMove(begun);
   }
-  const { move } = begun;
-  const settled = await runOrFreeMove(deps, move, async () => {
-    await write.commit();
-    const outcome = await runMove(deps, transition, move);
-    return finishMove(deps, transition, move, outcome, async (trx, settled) =>
-      settled.state === "refused" ? settled : write.respondIn(trx, settled.result, settled.status),
-    );
-  });
+  await commitStart(deps, write, begun.move);
+  const settled = await runToEnd(deps, begun, async (trx, stored) =>
+    stored.state === "refused" ? stored : write.respondIn(trx, stored.result, stored.status),
+  );
   if (!("blocked" in settled)) return settled;
   throw refusedMove(settled);
 }

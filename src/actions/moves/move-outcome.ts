@@ -1,7 +1,7 @@
 import type { MergedWork } from "../../flow/move.ts";
 import type { WorkByRepository } from "../../flow/readiness.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
-import type { RecordedMerge } from "../../store/ops/operations.ts";
+import type { RecordedMerge } from "../../store/cards/moves.ts";
 
 /** What the move has merged, and what was in the targets already. */
 export interface MoveMerges {

@@ -15,10 +15,11 @@ import {
   findIntent,
   type FoundIntent,
   withdrawIntent,
-  type OwnedMove,
   type IntentKey,
 } from "../../store/ops/intents.ts";
-import { recordMerge, ownsOperation } from "../../store/ops/operations.ts";
+import { recordMerge } from "../../store/cards/moves.ts";
+import { ownsOperation } from "../../store/ops/operations.ts";
+import type { OwnedOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { beingMoved } from "./start-move.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
@@ -28,10 +29,10 @@ export interface EffectContext {
   readonly card: CardHead;
   readonly actorId: string;
   /** The move that caused the effect. */
-  readonly operation?: OwnedMove | null;
+  readonly operation?: OwnedOperation | null;
 }
 
-type EffectMoveContext = EffectContext & { readonly operation: OwnedMove };
+type EffectMoveContext = EffectContext & { readonly operation: OwnedOperation };
 
 export type CardPullRequest = CardBranch & OfPullRequest;
 

@@ -4,7 +4,7 @@ import type { Blocked, BlockedReason } from "../../flow/refusal.ts";
 import { blockCard } from "../../store/cards/blocked-cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
-import type { RecordedMerge } from "../../store/ops/operations.ts";
+import type { RecordedMerge } from "../../store/cards/moves.ts";
 
 /** The response to a refused move. */
 export interface RefusedMove {

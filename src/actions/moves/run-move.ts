@@ -8,7 +8,7 @@ import { ForgeUnavailable } from "../../forge/values.ts";
 import { findArmed } from "../../store/cards/armed-moves.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops/intents.ts";
-import { listRecordedMerges, type RecordedMerge } from "../../store/ops/operations.ts";
+import { listRecordedMerges, type RecordedMerge } from "../../store/cards/moves.ts";
 import type { Deps } from "../deps.ts";
 import { addConflictingFiles } from "./conflicting-files.ts";
 import { unavailable } from "../unavailable.ts";
@@ -87,10 +87,10 @@ async function inspectAndRun(
 async function waitingOf(
   { db }: Deps,
   { card, stage }: Pick<Transition, "card" | "stage">,
-  { whenReady }: RunningMove,
+  { whenReady, isArmed }: RunningMove,
 ): Promise<Transition["waiting"]> {
   if (whenReady === null || stage.rule.type !== "merge") return undefined;
-  const armed = whenReady.isArmed ? await findArmed(db, card.id) : null;
+  const armed = isArmed ? await findArmed(db, card.id) : null;
   return { armedWith: armed?.armedWith ?? null };
 }
 

@@ -11,9 +11,9 @@ import {
   recordIntent,
   withdrawIntent,
   type Intent,
-  type OwnedMove,
   type RecordedIntent,
 } from "../../store/ops/intents.ts";
+import type { OwnedOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
 import { beingMoved, type Transition } from "./start-move.ts";
 import { createBranchFrom, readoptBranch } from "./card-branch.ts";
@@ -30,7 +30,7 @@ import {
  * is null for steps of the job `catchUpCard`.
  */
 export interface StepContext extends Transition, EffectContext {
-  readonly operation: OwnedMove | null;
+  readonly operation: OwnedOperation | null;
 }
 
 type Step<Action extends MoveStep["action"]> = Extract<MoveStep, { action: Action }>;

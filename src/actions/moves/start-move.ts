@@ -2,36 +2,34 @@ import { isDeepStrictEqual } from "node:util";
 import { busy, notFound, type Problem } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { needsGit, type HeadShas } from "../../flow/move.ts";
-import type { ArmingRequest, WorkByRepository } from "../../flow/readiness.ts";
+import type { WorkByRepository } from "../../flow/readiness.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { findArmed, type ArmedMove } from "../../store/cards/armed-moves.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
+import { findMoveOfRequest, findOpenMove, MAX_INDEX, type EarlierMove } from "../../store/cards/moves.ts";
 import { findCardAbove, findPlace, placeCard } from "../../store/cards/placing.ts";
 import { lockFlowOfStage, findProject, type Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
-import { allInOrder } from "../../store/db/transaction.ts";
+import { allInOrder, transaction } from "../../store/db/transaction.ts";
 import { recordChange } from "../../store/events/feed.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import {
-  findOpenOperation,
-  findOperationOfRequest,
-  insertOperation,
   finishOperation,
-  freeOperation,
+  insertOperation,
   takeOverOperation,
-  type EarlierOperation,
-  type Operation,
+  type MoveOperation,
+  type MoveTerms,
+  type OwnedOperation,
 } from "../../store/ops/operations.ts";
-import type { OwnedMove } from "../../store/ops/intents.ts";
 import type { Deps } from "../deps.ts";
 import { recheckCardsWaitingForRoom } from "../../store/cards/schedule-rechecks.ts";
 import { disarm, deleteDisarmedItem, MOVED } from "./armed-move.ts";
 import { lockAndCheckGates, type Mover } from "./check-gates.ts";
 import { refuseCard, type RefusedMove } from "./refuse-card.ts";
 import { mayEnter } from "./may-enter.ts";
-import { freeWithRetry } from "../write.ts";
+import { runOrFree } from "../lease.ts";
 
 /** A card and the stage of its project's flow that it enters, or whose missing steps are run. */
 export interface Transition {
@@ -52,12 +50,9 @@ export interface Transition {
 }
 
 /** A move that this process owns. `generation` changes when another process takes the move over. */
-export interface RunningMove extends OwnedMove, Mover {
-  readonly index: number;
-  /** The heads that the caller requires of the card's branches, or null. */
-  readonly headShas: HeadShas | null;
-  /** Set if it may end with waiting instead of a refusal. */
-  readonly whenReady: ArmingRequest | null;
+export interface RunningMove extends OwnedOperation, Mover, MoveTerms {
+  /** It has waited until it was ready. */
+  readonly isArmed?: boolean;
   /** A job runs it: a pull request that has left the merge queue is not queued again. */
   readonly isResumed?: boolean;
   /** It has been queued for so long that the webhook about its merge may be lost. */
@@ -68,24 +63,27 @@ export interface RunningMove extends OwnedMove, Mover {
 interface LockedTransition extends Transition {
   readonly linkCount: number;
   /** The card's unfinished move, or null. */
-  readonly open: Operation | null;
+  readonly open: MoveOperation | null;
   /** An earlier attempt of the same request to move the card into the stage, or null. */
-  readonly earlier: EarlierOperation | null;
+  readonly earlier: EarlierMove | null;
   /** The card's move that waits until it is ready, or null. */
   readonly armed: ArmedMove | null;
 }
 
 /** What a caller asks for. */
-interface MoveRequest extends Mover {
+interface MoveRequest extends Mover, Partial<MoveTerms> {
   readonly index: number;
   readonly requestId: string;
-  readonly headShas?: HeadShas | null;
-  readonly whenReady?: ArmingRequest | null;
+}
+
+/** A move that this process owns and has to run on GitHub. */
+export interface BegunMove {
+  readonly transition: Transition;
+  readonly move: RunningMove;
 }
 
 type StartedMove =
-  /** This process owns the move and has to run it on GitHub. */
-  | { readonly state: "started"; readonly move: RunningMove }
+  | (BegunMove & { readonly state: "started" })
   /** The card has moved without Git, or by an earlier attempt. `result` is the response. */
   | { readonly state: "moved"; readonly result: unknown }
   /** A gate of the stage refuses the card. */
@@ -101,7 +99,7 @@ export async function lockTransition(
   trx: Trx,
   head: Pick<CardHead, "id" | "workspaceId" | "projectId" | "number">,
   stageId: string,
-  requestId: string,
+  requestId: string | null,
 ): Promise<LockedTransition | null> {
   const { id: cardId, workspaceId, projectId, number } = head;
   const [card, , project, linkCount, open, earlier, armed] = await allInOrder([
@@ -109,8 +107,8 @@ export async function lockTransition(
     lockFlowOfStage(trx, stageId),
     findProject(trx, workspaceId, projectId),
     countLinks(trx, cardId),
-    findOpenOperation(trx, cardId),
-    findOperationOfRequest(trx, { cardId, stageId, requestId }),
+    findOpenMove(trx, cardId),
+    findMoveOfRequest(trx, { cardId, stageId, requestId }),
     findArmed(trx, cardId),
   ]);
   if (!card) throw notFound(`There is no card ${number} on this board.`);
@@ -133,16 +131,17 @@ export async function startMove(
   transition: LockedTransition,
   request: MoveRequest,
 ): Promise<StartedMove> {
-  const { card, stage, linkCount, open, earlier, armed } = transition;
+  const { card, stage, linkCount, earlier } = transition;
   const { index, requestId, headShas = null, whenReady = null } = request;
   if (earlier?.state === "done") return { state: "moved", result: earlier.result };
-  if (open?.hasLiveOwner) throw beingMoved(card);
-  const { actorId, isHuman } = await moverOf(trx, transition, request);
+  if (transition.open?.hasLiveOwner) throw beingMoved(card);
+  const open = await waitAgain(trx, transition.open);
+  const { actorId, isHuman } = await moverOf(trx, { ...transition, open }, request);
   const reasons = await lockAndCheckGates(trx, transition, { actorId, isHuman });
   if (reasons.length > 0) return refuseEntry(deps, trx, transition, reasons, actorId);
   const isWithGit = needsGit(card.stageId, stage, linkCount);
-  if (armed && card.stageId !== stage.id && !(isWithGit && whenReady))
-    await disarm(trx, armed, MOVED, request.actorId);
+  if (transition.armed && card.stageId !== stage.id && !(isWithGit && whenReady))
+    await disarm(trx, transition.armed, MOVED, request.actorId);
   if (!isWithGit) {
     if (open && card.stageId !== stage.id) await abandonMove(trx, card, open);
     await enterStage(trx, transition, index, actorId);
@@ -151,46 +150,43 @@ export async function startMove(
     return { state: "moved", result: { task, promoted: [] } };
   }
   if (open?.stageId === stage.id) {
-    const isOtherHead = headShas !== null && !isDeepStrictEqual(headShas, open.headShas);
+    const isOtherHead = headShas !== null && !isDeepStrictEqual(headShas, open.input.headShas);
     if (open.state === "queued" && isOtherHead) throw beingMerged(card);
-    const by = { holder: deps.instanceId, requestId, headShas, whenReady, actorId, isHuman };
+    const terms = { index, headShas, whenReady };
+    const by = { holder: deps.instanceId, requestId, input: terms, actorId, isHuman };
     const taken = await takeOverOperation(trx, open, by);
     if (!taken) throw beingMoved(card);
-    const { generation } = taken;
-    return {
-      state: "started",
-      move: { id: open.id, generation, actorId, isHuman, index, headShas, whenReady },
-    };
+    const move = { id: open.id, generation: taken.generation, actorId, isHuman, ...terms };
+    return { state: "started", transition, move };
   }
   if (open) await abandonMove(trx, card, open);
-  return {
-    state: "started",
-    move: await insertMove(deps, trx, transition, { ...request, actorId, isHuman }),
-  };
+  const move = await insertMove(deps, trx, transition, { ...request, actorId, isHuman });
+  return { state: "started", transition, move };
 }
 
-/** Inserts a move that this process owns. The caller has checked the gates, and no move is unfinished. */
-export async function insertMove(
-  deps: Pick<Deps, "newId" | "instanceId">,
+/** Inserts a move that this process owns. */
+async function insertMove(
+  { newId, instanceId: holder }: Deps,
   trx: Trx,
-  { card, stage }: Pick<Transition, "card" | "stage">,
-  { index, requestId, actorId, isHuman, headShas = null, whenReady = null }: MoveRequest,
+  { card: { id: cardId, workspaceId }, stage }: Transition,
+  { requestId, actorId, isHuman, index, headShas = null, whenReady = null }: MoveRequest,
 ): Promise<RunningMove> {
-  const id = deps.newId();
-  await insertOperation(trx, {
-    id,
-    workspaceId: card.workspaceId,
-    cardId: card.id,
-    stageId: stage.id,
-    index,
-    actorId,
-    isHuman,
-    requestId,
-    headShas,
-    whenReady,
-    holder: deps.instanceId,
-  });
-  return { id, generation: 1, actorId, isHuman, index, headShas, whenReady };
+  const by = { id: newId(), actorId, isHuman };
+  const input = { index: Math.min(index, MAX_INDEX), headShas, whenReady };
+  const of = { workspaceId, kind: "move", cardId, stageId: stage.id } as const;
+  await insertOperation(trx, { ...by, ...of, input, requestId, holder });
+  return { ...by, generation: 1, ...input };
+}
+
+/**
+ * Lets an armed move that no process runs wait again, because another move of the card begins.
+ * Returns any other unfinished move.
+ */
+async function waitAgain(trx: Trx, open: MoveOperation | null): Promise<MoveOperation | null> {
+  if (!open?.isArmed) return open;
+  await finishOperation(trx, open, "waiting");
+  await recheckCardsWaitingForRoom(trx, open.stageId);
+  return null;
 }
 
 /**
@@ -254,13 +250,21 @@ export async function enterStage(
   ]);
 }
 
-/** Runs a move. If that throws, frees the move, so that a retry or the job for orphaned moves resumes it. */
-export async function runOrFreeMove<T>(deps: Deps, move: OwnedMove, run: () => Promise<T>): Promise<T> {
+/**
+ * Starts a move that no request waits for, in a transaction of its own. Frees it if that fails, because
+ * PostgreSQL may have committed without a confirmation.
+ */
+export async function startInTransaction(
+  deps: Deps,
+  start: (trx: Trx) => Promise<BegunMove | null>,
+): Promise<BegunMove | null> {
+  let begun: BegunMove | null = null;
   try {
-    return await run();
+    return await transaction(deps.db, async (trx) => (begun = await start(trx)));
   } catch (error) {
-    await freeWithRetry(deps.log, "a move", () => freeOperation(deps.db, move));
-    throw error;
+    const { move } = (begun as BegunMove | null) ?? {};
+    if (!move) throw error;
+    return runOrFree(deps, move, () => Promise.reject(error));
   }
 }
 
@@ -268,7 +272,7 @@ export async function runOrFreeMove<T>(deps: Deps, move: OwnedMove, run: () => P
 export async function abandonMove(
   trx: Trx,
   card: { readonly number: number },
-  open: Operation,
+  open: MoveOperation,
 ): Promise<void> {
   if (open.hasLiveOwner) throw beingMoved(card);
   if (open.state === "queued") throw beingMerged(card);

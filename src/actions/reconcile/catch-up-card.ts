@@ -7,7 +7,7 @@ import { findProject, type Project } from "../../store/cards/projects.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
 import { findLastActor } from "../../store/events/timeline.ts";
 import { setHeadSha } from "../../store/forge/branches.ts";
-import { findOpenOperation, findLastMover } from "../../store/ops/operations.ts";
+import { findOpenMove, findLastMover } from "../../store/cards/moves.ts";
 import type { Deps } from "../deps.ts";
 import { depsGuardedByLink } from "../deps-guarded-by-link.ts";
 import type { Transition } from "../moves/start-move.ts";
@@ -29,7 +29,7 @@ const PAUSE_MS = 500;
 export async function catchUpCard(deps: Deps, cardId: string): Promise<void> {
   const card = await findCardById(deps.db, cardId);
   if (!card) return;
-  if ((await findOpenOperation(deps.db, cardId))?.state === "running") {
+  if ((await findOpenMove(deps.db, cardId))?.state === "running") {
     return schedule(deps.db, JOBS.catchUpCard, { cardId }, { delayMs: PAUSE_MS });
   }
   const project = await findProject(deps.db, card.workspaceId, card.projectId);

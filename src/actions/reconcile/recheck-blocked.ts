@@ -8,7 +8,7 @@ import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.t
 import { findProject, type Project } from "../../store/cards/projects.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { findOpenOperation } from "../../store/ops/operations.ts";
+import { findOpenMove } from "../../store/cards/moves.ts";
 import type { Deps } from "../deps.ts";
 import { readGateFacts } from "../moves/check-gates.ts";
 import { addConflictingFiles } from "../moves/conflicting-files.ts";
@@ -29,7 +29,7 @@ export async function recheckBlocked(
 ): Promise<void> {
   const recheckLater = (delayMs: number): Promise<void> =>
     schedule(deps.db, JOBS.recheckBlocked, { cardId, ...(refusedAt !== null && { refusedAt }) }, { delayMs });
-  const moving = await findOpenOperation(deps.db, cardId);
+  const moving = await findOpenMove(deps.db, cardId);
   if (moving?.state === "running" && moving.hasLiveOwner) return recheckLater(PAUSE_MS);
   const card = await findCardById(deps.db, cardId);
   const project = card?.blocked && (await findProject(deps.db, card.workspaceId, card.projectId));

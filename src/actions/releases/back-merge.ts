@@ -16,7 +16,7 @@ import {
   withdrawIntent,
   type Intent,
 } from "../../store/ops/intents.ts";
-import { findLastMover } from "../../store/ops/operations.ts";
+import { findLastMover } from "../../store/cards/moves.ts";
 import {
   completeBackMerge,
   listCardsWithUncheckedBackMerge,

@@ -32,14 +32,14 @@ import { askAboutUnknown, missingCards, notesIn } from "./release-notes.ts";
 import { refusalToChange, requireVersions, versionSchema, type Version } from "./release-versions.ts";
 import type { Write } from "../write.ts";
 import {
-  actOnRelease,
+  operateOnRelease,
   recordIfOwned,
   requireOwned,
   unusableMessage,
-  saveActionProgress,
+  saveOperationProgress,
   type ReleaseContext,
   type ReleaseOutcome,
-} from "./release-action.ts";
+} from "./release-operation.ts";
 import { recordRelease } from "./releases.ts";
 
 /**
@@ -54,7 +54,7 @@ export const completeRelease = (
   release: ReleaseHead,
   versions: readonly Version[],
 ): Promise<StoredResponse> =>
-  actOnRelease(
+  operateOnRelease(
     deps,
     write,
     release,
@@ -81,11 +81,11 @@ interface Tagged extends Version, PlannedTag {
 
 /** Inspects all repositories, then writes missing tags, then publishes missing releases. */
 export async function runComplete(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
-  const { release, action, stop } = context;
+  const { release, operation, stop } = context;
   if (stop !== null) return { state: "refused", message: stop };
   const known = await listBoardRepositories(deps.db, release.workspaceId);
   const repositories = new Map(known.map((repository) => [repository.id, repository]));
-  const { versions } = inputSchema.parse(action.input);
+  const { versions } = inputSchema.parse(operation.input);
   const refusal = await findLostRelease(deps, context, versions, repositories);
   if (refusal !== null) return { state: "refused", message: refusal };
   const plan = await planTags(deps, context, versions, repositories);
@@ -118,17 +118,17 @@ async function planTags(
   versions: readonly Version[],
   repositories: ReadonlyMap<string, Repository>,
 ): Promise<{ readonly tags: readonly PlannedTag[]; readonly tried: PlannedTag | undefined } | Refused> {
-  const progress = progressSchema.parse(context.action.progress);
+  const progress = progressSchema.parse(context.operation.progress);
   const earlier = (progress.plan ?? []).filter((tag) => isIn(versions, tag));
   let tried = progress.tried && isIn(versions, progress.tried) ? progress.tried : undefined;
   if (progress.plan && earlier.length === versions.length) return { tags: earlier, tried };
   const onTry = async (trying: PlannedTag): Promise<void> => {
     tried = trying;
-    await saveActionProgress(deps, context, { plan: progress.plan, tried });
+    await saveOperationProgress(deps, context, { plan: progress.plan, tried });
   };
   const tags = await planOrWriteTags(deps, context, { versions, earlier, repositories, tried, onTry });
   if ("message" in tags) return tags;
-  await saveActionProgress(deps, context, { plan: tags, tried });
+  await saveOperationProgress(deps, context, { plan: tags, tried });
   return { tags, tried };
 }
 
@@ -233,7 +233,7 @@ async function publishAll(
 
 async function record(
   trx: Trx,
-  { action }: ReleaseContext,
+  { operation }: ReleaseContext,
   release: ReleaseHead,
   cards: readonly ReleasedCard[],
   tagged: readonly Tagged[],
@@ -241,7 +241,7 @@ async function record(
   const { id, name, workspaceId } = release;
   await removeUnpublishedTags(trx, id);
   await markCompleted(trx, id, missingCards(cards, await listReleaseRepositories(trx, id)));
-  const by = { workspaceId, userId: action.actorId };
+  const by = { workspaceId, userId: operation.actorId };
   await recordRelease(trx, by, release, { from: release.frozenAt ? "frozen" : "open", to: "completed" });
   const tags = tagged.map(({ fullName, tagName, sha }) => ({ fullName, tagName, sha }));
   await recordEvents(
@@ -249,7 +249,7 @@ async function record(
     cards.map((card) => ({
       cardId: card.id,
       kind: "release_completed",
-      actor: { userId: action.actorId, login: null },
+      actor: { userId: operation.actorId, login: null },
       data: { releaseId: id, releaseName: name, tags },
     })),
   );

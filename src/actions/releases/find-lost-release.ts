@@ -2,7 +2,7 @@ import type { Repository } from "../../store/forge/repositories.ts";
 import { listReleaseRepositories } from "../../store/releases/release-branches.ts";
 import { listReleaseTags, saveReleaseTag } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
-import { recordIfOwned, type ReleaseContext } from "./release-action.ts";
+import { recordIfOwned, type ReleaseContext } from "./release-operation.ts";
 import { refusalToChange, type Version } from "./release-versions.ts";
 
 /**

@@ -20,14 +20,14 @@ import { createBranchFrom } from "../moves/card-branch.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import {
-  actOnRelease,
+  operateOnRelease,
   recordIfOwned,
   requireOwned,
   unusableMessage,
-  saveActionProgress,
+  saveOperationProgress,
   type ReleaseContext,
   type ReleaseOutcome,
-} from "./release-action.ts";
+} from "./release-operation.ts";
 import { recordRelease } from "./releases.ts";
 
 /**
@@ -37,7 +37,7 @@ import { recordRelease } from "./releases.ts";
  * created. Returns the release.
  */
 export const freezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredResponse> =>
-  actOnRelease(deps, write, release, { kind: "freeze", input: {} }, runFreeze, lacksBranches);
+  operateOnRelease(deps, write, release, { kind: "freeze", input: {} }, runFreeze, lacksBranches);
 
 async function lacksBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   if (!release.frozenAt) return true;
@@ -55,18 +55,18 @@ async function repositoriesWithBranch(db: Db, { id }: ReleaseHead): Promise<Set<
 const freezeProgress = z.object({ refused: z.string().optional() });
 
 export async function runFreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
-  const { release, project, action } = context;
-  const refused = freezeProgress.parse(action.progress).refused ?? context.stop;
+  const { release, project, operation } = context;
+  const refused = freezeProgress.parse(operation.progress).refused ?? context.stop;
   if (refused !== null) return undo(deps, context, refused);
   const existing = await repositoriesWithBranch(deps.db, release);
   for (const repository of await listProjectRepositories(deps.db, project.id)) {
     if (existing.has(repository.id)) continue;
     const message = await createBranch(deps, context, repository);
     if (message === null) continue;
-    await saveActionProgress(deps, context, { refused: message });
+    await saveOperationProgress(deps, context, { refused: message });
     return undo(deps, context, message);
   }
-  const by = { workspaceId: release.workspaceId, userId: action.actorId };
+  const by = { workspaceId: release.workspaceId, userId: operation.actorId };
   return {
     state: "done",
     record: async (trx) => {
@@ -146,7 +146,7 @@ const keptMessage = (release: ReleaseHead, repositories: readonly string[]): str
  * picked or pushed commits. Returns the release.
  */
 export const unfreezeRelease = (deps: Deps, write: Write, release: ReleaseHead): Promise<StoredResponse> =>
-  actOnRelease(deps, write, release, { kind: "unfreeze", input: {} }, runUnfreeze, hasBranches);
+  operateOnRelease(deps, write, release, { kind: "unfreeze", input: {} }, runUnfreeze, hasBranches);
 
 async function hasBranches(trx: Trx, release: ReleaseHead): Promise<boolean> {
   const branches = await listReleaseBranches(trx, release.id);
@@ -165,17 +165,17 @@ const notRemovableMessage = ({ branchName, fullName }: ReleaseBranch): string =>
   `The branch ${branchName} in ${fullName} has commits that were picked or pushed onto it, so it is not removed. The release stays frozen.`;
 
 /**
- * Set before the first branch is removed. If it is set, this action removed the missing branches.
+ * Set before the first branch is removed. If it is set, this operation removed the missing branches.
  */
 const unfreezeProgress = z.object({ isRemoving: z.boolean().default(false) });
 
 export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
-  const { release, action } = context;
+  const { release, operation } = context;
   const branches = await listReleaseBranches(deps.db, release.id);
-  const { isRemoving } = unfreezeProgress.parse(action.progress);
+  const { isRemoving } = unfreezeProgress.parse(operation.progress);
   const obstacle = context.stop ?? (await findObstacle(deps, branches));
   if (obstacle !== null) return restore(deps, context, branches, obstacle, isRemoving);
-  await saveActionProgress(deps, context, { isRemoving: true });
+  await saveOperationProgress(deps, context, { isRemoving: true });
   for (const branch of branches) {
     if (!branch.forgeRef) continue;
     await requireOwned(deps, context);
@@ -190,7 +190,7 @@ export async function runUnfreeze(deps: Deps, context: ReleaseContext): Promise<
     record: async (trx) => {
       await removeAllReleaseBranches(trx, release.id);
       await markUnfrozen(trx, release.id);
-      const by = { workspaceId: release.workspaceId, userId: context.action.actorId };
+      const by = { workspaceId: release.workspaceId, userId: context.operation.actorId };
       await recordRelease(trx, by, release, { from: "frozen", to: "open" });
     },
   };

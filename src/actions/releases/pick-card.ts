@@ -14,7 +14,7 @@ import type { ReleaseHead } from "../../store/releases/releases.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
 import { runPick } from "./run-pick.ts";
-import { actOnRelease } from "./release-action.ts";
+import { operateOnRelease } from "./release-operation.ts";
 import { requireInNoOtherRelease } from "./releases.ts";
 
 /**
@@ -37,11 +37,11 @@ export async function pickCard(
     const message = `card ${taskNumber} belongs to another project`;
     throw invalid(`body.taskNumber: ${message}`, [{ path: "body.taskNumber", message }]);
   }
-  return actOnRelease(
+  return operateOnRelease(
     deps,
     write,
     release,
-    { kind: "pick", input: { cardId: card.id }, cardId: card.id },
+    { kind: "pick", input: { cardId: card.id }, pickedCardId: card.id },
     runPick,
     (trx, current) => isPickable(trx, current, card.id),
   );
@@ -70,16 +70,19 @@ export async function sweepPickBranches(deps: Deps): Promise<void> {
   }
 }
 
-async function sweep(deps: Deps, { repositoryId, forgeRef, actionIds }: LeftoverPickBranches): Promise<void> {
+async function sweep(
+  deps: Deps,
+  { repositoryId, forgeRef, operationIds }: LeftoverPickBranches,
+): Promise<void> {
   const left = new Map(
     (await deps.forge.temporaryBranches(forgeRef)).map(({ branchName, sha }) => [branchName, sha]),
   );
   const gone: string[] = [];
-  for (const actionId of actionIds) {
-    const branchName = pickBranch(actionId);
+  for (const operationId of operationIds) {
+    const branchName = pickBranch(operationId);
     const sha = left.get(branchName);
     const deletion = sha === undefined ? null : await deps.forge.deleteBranch(forgeRef, branchName, sha);
-    if (deletion === null || (deletion.ok && "deleted" in deletion.value)) gone.push(actionId);
+    if (deletion === null || (deletion.ok && "deleted" in deletion.value)) gone.push(operationId);
   }
   await deletePickBranches(deps.db, gone, repositoryId);
 }

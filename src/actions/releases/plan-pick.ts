@@ -2,7 +2,7 @@ import { z } from "zod";
 import { targetOf } from "../../flow/flow.ts";
 import { pickedMerges } from "../../flow/releases.ts";
 import type { Link } from "../../store/cards/links.ts";
-import { lacksBranch, type ReleaseContext } from "./release-action.ts";
+import { lacksBranch, type ReleaseContext } from "./release-operation.ts";
 
 const preparedSchema = z.object({
   state: z.literal("prepared"),

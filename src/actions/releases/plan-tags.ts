@@ -12,7 +12,7 @@ import {
 import type { Repository } from "../../store/forge/repositories.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import type { Deps } from "../deps.ts";
-import { unusableMessage, recordIfOwned, requireOwned, type ReleaseContext } from "./release-action.ts";
+import { unusableMessage, recordIfOwned, requireOwned, type ReleaseContext } from "./release-operation.ts";
 
 export const plannedTag = z.object({ repositoryId: z.string(), tagName: z.string(), sha: z.string() });
 export type PlannedTag = z.infer<typeof plannedTag>;

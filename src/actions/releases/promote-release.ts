@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { invalid, Problem, requireFound } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
-import { ForgeLimited } from "../../forge/values.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { findProject } from "../../store/cards/projects.ts";
-import { findAction, freeAction, finishAction } from "../../store/releases/release-actions.ts";
+import { findOperation, finishOperation, freeOperation } from "../../store/ops/operations.ts";
 import { listCardNumbers, mapReleaseCards } from "../../store/releases/release-cards.ts";
 import { insertPromotions, readPromotion } from "../../store/releases/release-promotions.ts";
 import type { ReleaseHead } from "../../store/releases/releases.ts";
@@ -13,14 +12,9 @@ import { transaction } from "../../store/db/transaction.ts";
 import { noSuchStage, requireRoleFor } from "../moves/may-enter.ts";
 import type { Deps } from "../deps.ts";
 import { promoteCards } from "./promote-cards.ts";
+import { commitStart, isFailure, resumeSoon } from "../lease.ts";
 import { freeWithRetry, type Caller, type Write } from "../write.ts";
-import {
-  startReleaseAction,
-  commitAction,
-  resumeActionSoon,
-  type StartedAction,
-  type RunningAction,
-} from "./release-action.ts";
+import { startReleaseOperation, type StartedOperation, type RunningOperation } from "./release-operation.ts";
 import { requireKnown } from "./releases.ts";
 
 /** Cards that are not moved by then are returned as pending; a job moves them. */
@@ -52,8 +46,8 @@ export async function promoteRelease(
   const begun = await beginPromotion(deps, write, release, input);
   if (begun.state === "not_needed") throw new Error("a promotion is always needed");
   if (begun.state === "started") {
-    await commitAction(deps, write, begun.action);
-    const promoting = promoteUntil(deps, release, begun.action, until);
+    await commitStart(deps, write, begun.operation);
+    const promoting = promoteUntil(deps, release, begun.operation, until);
     const isInTime = await Promise.race([
       promoting.then(() => true),
       sleep(until - performance.now(), false, { ref: false }),
@@ -62,10 +56,10 @@ export async function promoteRelease(
     if (!isInTime) promoting.catch((error: unknown) => deps.log.error({ err: error }, "a promotion failed"));
   } else {
     await write.commit();
-    if (begun.state === "running_elsewhere") await waitForEnd(deps, write, begun.actionId, until);
+    if (begun.state === "running_elsewhere") await waitForEnd(deps, write, begun.operationId, until);
   }
-  const actionId = begun.state === "started" ? begun.action.id : begun.actionId;
-  return transaction(deps.db, async (trx) => write.respondIn(trx, await readPromotion(trx, actionId)));
+  const operationId = begun.state === "started" ? begun.operation.id : begun.operationId;
+  return transaction(deps.db, async (trx) => write.respondIn(trx, await readPromotion(trx, operationId)));
 }
 
 async function findStage(db: Db, release: ReleaseHead, statusId: string): Promise<Stage> {
@@ -81,11 +75,11 @@ async function beginPromotion(
   { trx, userId: actorId, isHuman, requestId }: Write,
   release: ReleaseHead,
   { statusId, taskNumbers }: PromoteInput,
-): Promise<StartedAction> {
+): Promise<StartedOperation> {
   const input = { statusId, taskNumbers: taskNumbers ?? null };
   const request = { kind: "promote", input, actorId, isHuman, requestId } as const;
   let cardIds: string[] | null = null;
-  const begun = await startReleaseAction(deps, trx, release, request, async (current) => {
+  const begun = await startReleaseOperation(deps, trx, release, request, async (current) => {
     const cards = await mapReleaseCards(trx, current.id);
     const others = taskNumbers?.filter((number) => !cards.has(number)) ?? [];
     const known = others.length > 0 ? await listCardNumbers(trx, release.workspaceId, others) : new Set();
@@ -93,7 +87,7 @@ async function beginPromotion(
     cardIds = cardIdsOf(current, cards, taskNumbers);
     return true;
   });
-  if (begun.state === "started" && cardIds) await insertPromotions(trx, begun.action.id, cardIds);
+  if (begun.state === "started" && cardIds) await insertPromotions(trx, begun.operation.id, cardIds);
   return begun;
 }
 
@@ -117,50 +111,47 @@ function cardIdsOf(
 async function promoteUntil(
   deps: Deps,
   release: ReleaseHead,
-  action: RunningAction,
+  operation: RunningOperation,
   until: number,
 ): Promise<void> {
   try {
-    if (await promoteCards(deps, release, action, until)) {
-      await finishAction(deps.db, action, "done");
+    if (await promoteCards(deps, release, operation, until)) {
+      await finishOperation(deps.db, operation, "done");
       return;
     }
-    await freeAndResumeSoon(
-      deps,
-      { ...action, workspaceId: release.workspaceId },
-      { hasFailed: false, retryAfter: 0 },
-    );
+    await freeAndResumeSoon(deps, operation, { hasFailed: false, retryAfter: 0 });
   } catch (error) {
     const isOutage = error instanceof Problem && error.kind === "unavailable";
     const retryAfter = isOutage ? (error.retryAfter ?? 5) : 1;
-    const hasFailed = !(isOutage && error.cause instanceof ForgeLimited);
-    const free = () =>
-      freeAndResumeSoon(deps, { ...action, workspaceId: release.workspaceId }, { hasFailed, retryAfter });
+    const free = () => freeAndResumeSoon(deps, operation, { hasFailed: isFailure(error), retryAfter });
     await freeWithRetry(deps.log, "a promotion", free);
     if (!isOutage) throw error;
-    deps.log.warn({ releaseAction: action.id, detail: error.detail }, "a promotion waits for GitHub");
+    deps.log.warn({ operation: operation.id, detail: error.detail }, "a promotion waits for GitHub");
   }
 }
 
 async function freeAndResumeSoon(
   deps: Deps,
-  action: RunningAction & { readonly workspaceId: string },
+  operation: RunningOperation,
   { hasFailed, retryAfter }: { readonly hasFailed: boolean; readonly retryAfter: number },
 ): Promise<void> {
   await transaction(deps.db, async (trx) => {
-    await freeAction(trx, action, hasFailed);
-    await resumeActionSoon(trx, action, retryAfter * 1_000);
+    await freeOperation(trx, operation, hasFailed);
+    await resumeSoon(trx, operation, retryAfter * 1_000);
   });
 }
 
-export const resumePromotion = (deps: Deps, release: ReleaseHead, action: RunningAction): Promise<void> =>
-  promoteUntil(deps, release, action, performance.now() + JOB_RUN_MS);
+export const resumePromotion = (
+  deps: Deps,
+  release: ReleaseHead,
+  operation: RunningOperation,
+): Promise<void> => promoteUntil(deps, release, operation, performance.now() + JOB_RUN_MS);
 
 /** Waits for the end of a promotion that another call or a job runs. */
-async function waitForEnd(deps: Deps, caller: Caller, actionId: string, until: number): Promise<void> {
+async function waitForEnd(deps: Deps, caller: Caller, operationId: string, until: number): Promise<void> {
   while (performance.now() < until) {
-    const action = await findAction(deps.db, caller.workspaceId, actionId);
-    if (action?.state !== "running") return;
+    const operation = await findOperation(deps.db, caller.workspaceId, operationId);
+    if (operation?.state !== "running") return;
     await sleep(CHECK_EVERY_MS);
   }
 }

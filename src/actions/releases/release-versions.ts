@@ -10,7 +10,7 @@ import {
   type ReleaseHead,
   type WrittenTag,
 } from "../../store/releases/releases.ts";
-import { lacksBranch } from "./release-action.ts";
+import { lacksBranch } from "./release-operation.ts";
 
 export const versionSchema = z.object({
   repositoryId: z.string(),

@@ -4,7 +4,8 @@ import type { CardHead } from "../../store/cards/cards.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { lockProject, type Project } from "../../store/cards/projects.ts";
-import { findOpenAction, findRunningPick, finishAction } from "../../store/releases/release-actions.ts";
+import { finishOperation } from "../../store/ops/operations.ts";
+import { findOpenOperation, findRunningPick } from "../../store/releases/release-operations.ts";
 import {
   lockCards,
   listOpenScopes,
@@ -25,7 +26,7 @@ import { recordChange, type ChangedBy } from "../../store/events/feed.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import type { Write } from "../write.ts";
-import { busyRelease, lockOpenRelease, requireIdle } from "./release-action.ts";
+import { busyRelease, lockOpenRelease, requireIdle } from "./release-operation.ts";
 
 /** Adds an empty release to a project; its slug names its branches. Returns 201. */
 export async function createRelease(
@@ -46,15 +47,16 @@ export async function createRelease(
 
 /**
  * Deletes an open release, also a frozen one; its cards stay, and its branches and tags on GitHub. Ends an
- * action that no process is working on, except a promotion, which can be cancelled. Returns 204. Throws
- * `conflict` if the release is completed, and busy during another action.
+ * operation that no process is working on, except a promotion, which can be cancelled. Returns 204. Throws
+ * `conflict` if the release is completed, and busy during another operation.
  */
 export async function deleteRelease(write: Write, release: ReleaseHead): Promise<StoredResponse> {
   const { trx } = write;
   const current = await lockOpenRelease(trx, release);
-  const action = await findOpenAction(trx, current.id);
-  if (action && (action.hasLiveOwner || action.kind === "promote")) throw busyRelease(current, action);
-  if (action) await finishAction(trx, action, "abandoned");
+  const operation = await findOpenOperation(trx, current.id);
+  if (operation && (operation.hasLiveOwner || operation.kind === "promote"))
+    throw busyRelease(current, operation);
+  if (operation) await finishOperation(trx, operation, "abandoned");
   await removeRelease(trx, current.id);
   await recordRelease(trx, write, current, { from: current.frozenAt ? "frozen" : "open", to: null });
   return write.respond(null, 204);
@@ -162,7 +164,7 @@ export async function requireInNoOtherRelease(
 
 /**
  * Removes a card that is about to be deleted from its open release; completed releases keep it. The
- * caller has locked the card. Throws `conflict` if the release is frozen, and busy during an action
+ * caller has locked the card. Throws `conflict` if the release is frozen, and busy during an operation
  * on it.
  */
 export async function removeFromRelease(trx: Trx, card: CardHead): Promise<void> {

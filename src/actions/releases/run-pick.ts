@@ -18,11 +18,11 @@ import type { Deps } from "../deps.ts";
 import { planPick, refusedIn, repositoryPick, type PickRefused, type RepositoryPick } from "./plan-pick.ts";
 import {
   requireOwned,
-  saveActionProgress,
+  saveOperationProgress,
   type ReleaseContext,
   type ReleaseOutcome,
-  type RunningAction,
-} from "./release-action.ts";
+  type RunningOperation,
+} from "./release-operation.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
 
 /** How often a pick is prepared again because the branch has moved. */
@@ -46,8 +46,8 @@ interface PickRun {
 
 /** Plans the pick, prepares the commits in every repository, and then moves the branches. */
 export async function runPick(deps: Deps, context: ReleaseContext): Promise<ReleaseOutcome> {
-  const { cardId } = z.object({ cardId: z.string() }).parse(context.action.input);
-  const progress = progressSchema.parse(context.action.progress);
+  const { cardId } = z.object({ cardId: z.string() }).parse(context.operation.input);
+  const progress = progressSchema.parse(context.operation.progress);
   const card = await findCardById(deps.db, cardId);
   if (!card) return { state: "refused", message: "The card was deleted." };
   const branches = await listReleaseBranches(deps.db, context.release.id);
@@ -67,12 +67,12 @@ export async function runPick(deps: Deps, context: ReleaseContext): Promise<Rele
   if (refused) return undo(run, refused);
   return {
     state: "done",
-    record: (trx, release) => recordPick(trx, context.action, release, card, run.picks),
+    record: (trx, release) => recordPick(trx, context.operation, release, card, run.picks),
   };
 }
 
 async function save({ deps, context, picks }: PickRun, refused?: PickRefused): Promise<void> {
-  await saveActionProgress(deps, context, { inRepositories: picks, refused });
+  await saveOperationProgress(deps, context, { inRepositories: picks, refused });
 }
 
 function branchOf({ branches }: PickRun, { repositoryId }: RepositoryPick): ReachableBranch {
@@ -92,7 +92,7 @@ const orderOf = (run: PickRun, pick: RepositoryPick): PickOrder => ({
   branchName: branchOf(run, pick).branchName,
   expectedTip: pick.expectedTip ?? "",
   pullRequests: pick.pullRequests,
-  tempBranch: pickBranch(run.context.action.id),
+  tempBranch: pickBranch(run.context.operation.id),
 });
 
 async function prepareAll(run: PickRun): Promise<PickRefused | null> {
@@ -116,7 +116,7 @@ async function prepare(run: PickRun, at: number): Promise<PickRefused | null> {
     const begun = { ...pick, expectedTip };
     run.picks[at] = begun;
     await save(run);
-    await recordPickBranch(deps.db, context.action.id, pick.repositoryId);
+    await recordPickBranch(deps.db, context.operation.id, pick.repositoryId);
     await requireOwned(deps, context);
     const prepared = await deps.forge.preparePick(forgeRef, orderOf(run, begun));
     if (!prepared.ok) return refusedIn(fullName, `${fullName}: ${prepared.refusal.message}`);
@@ -182,7 +182,7 @@ async function discardPrepared(run: PickRun, pick: RepositoryPick, prepared: Pre
   const { deps, context } = run;
   await requireOwned(deps, context);
   if (await deps.forge.discardPick(branchOf(run, pick).forgeRef, orderOf(run, pick), prepared))
-    await deletePickBranches(deps.db, [context.action.id], pick.repositoryId);
+    await deletePickBranches(deps.db, [context.operation.id], pick.repositoryId);
 }
 
 /** Resets each branch, unless it has later pushes or GitHub refuses, and removes the prepared commits. */
@@ -210,7 +210,7 @@ async function undo(run: PickRun, refused: PickRefused): Promise<ReleaseOutcome>
 /** Adds a picked card to its release, unless an earlier pick did. */
 async function recordPick(
   trx: Trx,
-  action: RunningAction,
+  operation: RunningOperation,
   release: ReleaseHead,
   card: CardHead,
   picks: readonly RepositoryPick[],
@@ -219,16 +219,16 @@ async function recordPick(
   for (const { repositoryId, pickedTip, prepared } of written) {
     if (pickedTip !== null) await setReleaseBranchHead(trx, release.id, repositoryId, pickedTip);
     // Moving the branch has removed the temporary one.
-    if (prepared) await deletePickBranches(trx, [action.id], repositoryId);
+    if (prepared) await deletePickBranches(trx, [operation.id], repositoryId);
   }
   if (written.length === 0 && (await isInRelease(trx, release.id, card.id))) return;
   await pickReleaseCard(trx, release.id, card.id);
-  if (!card.hotfix) await recordMissing(trx, action, release.id, card.id, written);
+  if (!card.hotfix) await recordMissing(trx, operation, release.id, card.id, written);
   await recordEvents(trx, [
     {
       cardId: card.id,
       kind: "release_picked",
-      actor: { userId: action.actorId, login: null },
+      actor: { userId: operation.actorId, login: null },
       data: {
         releaseId: release.id,
         releaseName: release.name,
@@ -241,7 +241,7 @@ async function recordPick(
 /** Records commits that the trunk lacks. A merged hotfix has its own job. */
 async function recordMissing(
   trx: Trx,
-  { actorId }: RunningAction,
+  { actorId }: RunningOperation,
   releaseId: string,
   cardId: string,
   picks: readonly RepositoryPick[],

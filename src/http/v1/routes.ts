@@ -13,8 +13,9 @@ import { featureRoutes } from "./features.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { labelRoutes } from "./labels.ts";
 import { movePlanRoutes } from "./move-plan.ts";
+import { operationRoutes } from "./operations.ts";
 import { projectRoutes } from "./projects.ts";
-import { releaseActionRoutes } from "./releases/release-actions.ts";
+import { releaseOperationRoutes } from "./releases/release-operations.ts";
 import { releasePreviewRoutes } from "./releases/release-previews.ts";
 import { releaseRoutes } from "./releases/releases.ts";
 import { repositoryRoutes } from "./repositories.ts";
@@ -40,8 +41,9 @@ export const routes: readonly Route[] = [
   ...memberRoutes,
   ...docRoutes,
   ...releaseRoutes,
-  ...releaseActionRoutes,
+  ...releaseOperationRoutes,
   ...releasePreviewRoutes,
+  ...operationRoutes,
   ...inboxRoutes,
   ...eventRoutes,
   ...webhookRoutes,

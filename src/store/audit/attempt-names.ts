@@ -33,7 +33,7 @@ const MEMBER = "case e.kind when 'member_changed' then e.data->>'userId' end";
 const ROLE = "case e.kind when 'member_changed' then e.data->>'to' end";
 
 const REFUSED = `
-  (select cast(count(*) as integer) from release_actions x join release_promotions rp on rp.action_id = x.id
+  (select cast(count(*) as integer) from operations x join release_promotions rp on rp.operation_id = x.id
     where x.release_id = s.id and x.attempt_id = a.id and rp.state = 'refused')`;
 
 /** Whether the board knows the user `id`: a name of another board must not be shown. */
@@ -53,7 +53,7 @@ const PRESENT_NAME = `
   (select x.login from invitations x ${OF_BOARD}),
   (select substring(x.url from '//([^/?#]+)') from webhooks x ${OF_BOARD}),
   (select x.name from releases x ${ofProject("s.id")}), (select x.name from monitors x ${ofProject("s.id")}),
-  (select r.name from release_actions x join releases r on r.id = x.release_id ${OF_BOARD}),
+  (select r.name from operations x join releases r on r.id = x.release_id ${OF_BOARD}),
   (select x.name from credentials x
     where x.id = s.id and (x.issued_for = a.workspace_id or ${isKnown("x.user_id")})),
   (select coalesce(x.login, x.name) from users x

@@ -87,8 +87,7 @@ export async function endInterrupted(db: Db): Promise<void> {
       where a.position is null and a.ended_at is null
         and case when a.holder is null then a.occurred_at < now() - ${COMMAND_TIMEOUT}
                  else not ${isAliveSql("a.holder")} end
-        and not exists (select 1 from operations o where o.attempt_id = a.id and o.state = 'running')
-        and not exists (select 1 from release_actions r where r.attempt_id = a.id and r.state = 'running')`,
+        and not exists (select 1 from operations o where o.attempt_id = a.id and o.state = 'running')`,
   );
 }
 

@@ -21,8 +21,8 @@ const counted = (cards: string): string => `json_build_object(
   'numbers', array(select c.number ${cards} order by c.number limit ${LISTED}))`;
 
 const IN_STAGE = "from cards c where c.stage_id = s.id and c.deleted_at is null";
-const INTO_STAGE = `from armed_moves a join cards c on c.id = a.card_id
-                   where a.stage_id = s.id and a.expires_at > now() and c.deleted_at is null`;
+const INTO_STAGE = `from armed_moves a join operations o on o.id = a.operation_id join cards c on c.id = a.card_id
+                   where o.stage_id = s.id and a.expires_at > now() and c.deleted_at is null`;
 
 /** Counts the cards of each stage of a project, in the order of its flow. */
 export const countStageCards = (db: Db, projectId: string): Promise<StageCards[]> =>

@@ -1,4 +1,5 @@
 import { columnsOf, firstRow, firstValue, rows, type Db } from "../db/connect.ts";
+import type { OwnedOperation } from "./operations.ts";
 
 export type IntentKind = "create_branch" | "open_pull_request" | "mark_ready" | "merge";
 
@@ -12,18 +13,12 @@ export interface Intent {
   readonly actorId: string;
 }
 
-/** A move that this process owns. `generation` is its fencing token. */
-export interface OwnedMove {
-  readonly id: string;
-  readonly generation: number;
-}
-
 /** SQL for whether this process owns the move `:moveId`, or acts outside of a move. */
 const OWNS_MOVE = `
   (cast(:moveId as uuid) is null
    or exists (select 1 from operations where id = :moveId and generation = :generation and state = 'running'))`;
 
-const bindingsOf = (move: OwnedMove | null) => ({
+const bindingsOf = (move: OwnedOperation | null) => ({
   moveId: move?.id ?? null,
   generation: move?.generation ?? 0,
 });
@@ -74,7 +69,7 @@ const RECORD_BRANCH = insertIf(
 export async function recordIntent(
   db: Db,
   intent: Intent,
-  move: OwnedMove | null = null,
+  move: OwnedOperation | null = null,
 ): Promise<RecordedIntent | null> {
   return firstRow<RecordedIntent>(db, RECORD, { ...intent, ...bindingsOf(move) });
 }
@@ -87,7 +82,7 @@ export async function recordIntent(
 export async function recordBranchIntent(
   db: Db,
   intent: Intent,
-  move: OwnedMove | null,
+  move: OwnedOperation | null,
 ): Promise<RecordedIntent | "has_branch" | "taken" | "not_owned"> {
   const bindings = { ...intent, ...bindingsOf(move) };
   const recorded = await firstRow<RecordedIntent>(db, RECORD_BRANCH, bindings);
@@ -154,7 +149,11 @@ export async function completeIntent(db: Db, key: IntentKey): Promise<void> {
  * Deletes an intent that GitHub refused: a later effect of this kind is not Trunkline's. Does
  * nothing if another process owns the move, because it may be about to repeat the effect.
  */
-export async function withdrawIntent(db: Db, key: IntentKey, move: OwnedMove | null = null): Promise<void> {
+export async function withdrawIntent(
+  db: Db,
+  key: IntentKey,
+  move: OwnedOperation | null = null,
+): Promise<void> {
   const { repositoryId, kind, subject } = key;
   await rows(
     db,

@@ -6,7 +6,7 @@ import { saveJobProgress } from "./job-progress.ts";
 /** How many days finished work is kept. */
 export interface Retention {
   readonly deliveryDays: number;
-  /** For ended moves and release actions, failed jobs, and check reports. */
+  /** For ended operations, failed jobs, and check reports. */
   readonly historyDays: number;
   /** For the audit log. */
   readonly auditDays: number;
@@ -130,17 +130,6 @@ export const dropOldCheckReports = (db: Db, days: number, batch?: number): Promi
     { days, batch },
   );
 
-/** Deletes ended release actions and their promotions. */
-export const dropOldActions = (db: Db, days: number): Promise<number> =>
-  inBatches(
-    db,
-    `delete from release_actions where id in (
-         select id from release_actions where state <> 'running' and updated_at < now() - :days * interval '1 day'
-          order by updated_at limit :batch)
-       returning 1`,
-    { days },
-  );
-
 /** Deletes jobs that failed at their last attempt. */
 export const dropFailedJobs = (db: Db, days: number): Promise<number> =>
   inBatches(
@@ -155,9 +144,9 @@ export const dropFailedJobs = (db: Db, days: number): Promise<number> =>
 const OPERATIONS = "drop_old_operations";
 
 /**
- * Deletes ended moves, except the last successful move of each card: later steps of the stage are
- * attributed to the move's actor. Stores the time up to which moves were read, so that the next run
- * does not read the kept ones again.
+ * Deletes ended operations, except the last successful move of each card: later steps of the stage are
+ * attributed to the move's actor. Stores the time up to which operations were read, so that the next
+ * run does not read the kept ones again.
  */
 export async function dropOldOperations(db: Db, days: number): Promise<void> {
   for (let isMore = true; isMore;) {
@@ -165,16 +154,18 @@ export async function dropOldOperations(db: Db, days: number): Promise<void> {
       const ended = await firstRow<{ until: string | null; count: number }>(
         trx,
         `with ended as (
-           select id, card_id, state, created_at, updated_at from operations
+           select id, kind, card_id, state, created_at, updated_at from operations
             where state in ('done', 'refused', 'abandoned') and updated_at < now() - :days * interval '1 day'
               and updated_at > coalesce((select done_until from job_progress where name = :name), '-infinity')
             order by updated_at limit :batch),
-         failed as (
-           delete from operations o using ended e where o.id = e.id and e.state <> 'done'),
+         unneeded as (
+           delete from operations o using ended e where o.id = e.id and (e.state <> 'done' or e.kind <> 'move')),
          earlier as (
            delete from operations o using (
-             select card_id, max(created_at) as created_at from ended where state = 'done' group by card_id) last
-            where o.card_id = last.card_id and o.created_at < last.created_at and o.state = 'done')
+             select distinct on (card_id) card_id, updated_at, created_at from ended
+              where kind = 'move' and state = 'done' order by card_id, updated_at desc, created_at desc) last
+            where o.card_id = last.card_id and o.state = 'done'
+              and (o.updated_at, o.created_at) < (last.updated_at, last.created_at))
          select cast(max(updated_at) as text) as until, count(*) as count from ended`,
         { days, name: OPERATIONS, batch: BATCH },
       );

@@ -145,21 +145,21 @@ export async function listOpenReleaseBranches(
 }
 
 /** Records a pick's temporary branch in a repository before it is created. */
-export async function recordPickBranch(db: Db, actionId: string, repositoryId: string): Promise<void> {
+export async function recordPickBranch(db: Db, operationId: string, repositoryId: string): Promise<void> {
   await db("pick_branches")
-    .insert({ action_id: actionId, repository_id: repositoryId })
+    .insert({ operation_id: operationId, repository_id: repositoryId })
     .onConflict()
     .ignore();
 }
 
 export async function deletePickBranches(
   db: Db,
-  actionIds: readonly string[],
+  operationIds: readonly string[],
   repositoryId: string,
 ): Promise<void> {
   await db("pick_branches")
     .where({ repository_id: repositoryId })
-    .whereIn("action_id", [...actionIds])
+    .whereIn("operation_id", [...operationIds])
     .delete();
 }
 
@@ -167,17 +167,17 @@ export async function deletePickBranches(
 export interface LeftoverPickBranches {
   readonly repositoryId: string;
   readonly forgeRef: RepositoryRef;
-  readonly actionIds: readonly string[];
+  readonly operationIds: readonly string[];
 }
 
 /** Skips repositories about which GitHub must not be called. */
 export async function listLeftoverPickBranches(db: Db): Promise<LeftoverPickBranches[]> {
   return rows<LeftoverPickBranches>(
     db,
-    `select r.id as "repositoryId", array_agg(b.action_id) as "actionIds",
+    `select r.id as "repositoryId", array_agg(b.operation_id) as "operationIds",
             ${REF} as "forgeRef"
        from pick_branches b
-       join release_actions a on a.id = b.action_id and a.state <> 'running'
+       join operations p on p.id = b.operation_id and p.state <> 'running'
        join repositories r on r.id = b.repository_id
        join organizations o on o.id = r.organization_id
       where ${INACCESSIBLE} is null

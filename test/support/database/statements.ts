@@ -4,7 +4,7 @@ import { Client } from "pg";
 const APPLICATION = "trunkline";
 /** Heartbeats, their searches, and the first statements of a connection run at any time. */
 const UNRELATED =
-  /^(insert into instances|select version\(\)|select distinct j\.queue_name|select j\.id::text as id, j\.attempts|(select|update) graphile_worker\.(force_unlock_workers|_private_job_queues)|select .* from (operations o|release_actions a) where .*not exists \(select 1 from instances)/;
+  /^(insert into instances|select version\(\)|select distinct j\.queue_name|select j\.id::text as id, j\.attempts|(select|update) graphile_worker\.(force_unlock_workers|_private_job_queues)|select .* from operations o where .*not exists \(select 1 from instances)/;
 
 interface Connection {
   readonly connectionParameters: { readonly application_name?: string };

@@ -119,7 +119,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await record("PUT", `/v1/releases/${release.id}/cards`, { taskNumbers: [number, other.number] });
   const promotions = () =>
     board
-      .db<{ id: string; release_id: string }>("release_actions")
+      .db<{ id: string; release_id: string }>("operations")
       .where({ release_id: release.id })
       .orderBy("created_at");
   // Cancelled while the first card waits for GitHub.
@@ -138,6 +138,7 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await record("POST", `/v1/releases/${release.id}/promote`, { statusId: stages.Done });
   const action = (await promotions()).at(-1);
   await get(`/v1/operations/${action?.id}`);
+  await get("/v1/operations?limit=3");
   await record("POST", `/v1/operations/${action?.id}/cancel`);
   await settled();
   await get(`/v1/cards/${number}`);

@@ -1,4 +1,4 @@
-import { resumeOrphanedMoves } from "../../../src/actions/moves/resume-move.ts";
+import { resumeOrphans } from "../resume-orphans.ts";
 import { reconcile } from "../../../src/actions/reconcile/reconcile.ts";
 import { eventually, type TimelineEvent } from "../api.ts";
 import { allProcessed } from "../forge/deliveries.ts";
@@ -19,7 +19,7 @@ export async function resumeMovesAfter(
 ): Promise<void> {
   const updated_at = db.raw(`now() - interval '${minutes} minutes'`);
   await db("operations").where({ workspace_id: workspaceId }).update({ updated_at });
-  await resumeOrphanedMoves(service.deps, workspaceId);
+  await resumeOrphans(service.deps, workspaceId);
 }
 
 /** Waits until a move of the board is running. */

@@ -4,7 +4,7 @@ import { previewRelease } from "../../../actions/releases/preview-release.ts";
 import { isTagName } from "../../../flow/names.ts";
 import { MAX_TAGS_READ } from "../../../forge/releasing.ts";
 import { MAX_CARDS_OUTSIDE } from "../../../store/releases/release-cards.ts";
-import { findOpenAction } from "../../../store/releases/release-actions.ts";
+import { findOpenOperation } from "../../../store/releases/release-operations.ts";
 import { readRoute, type Route } from "../../route.ts";
 import { id } from "../../validate.ts";
 import { releaseOf, releaseParams } from "./releases.ts";
@@ -119,17 +119,17 @@ export const releasePreviewRoutes: readonly Route[] = [
   }),
   readRoute({
     path: "/v1/releases/{id}/operation",
-    summary: "Get the action that is running on a release",
+    summary: "Get the operation that is running on a release",
     description:
       "`operation` is null if none is running. `GET /v1/operations/{operationId}` shows the progress of a promotion.",
     tag: "Releases",
     params: releaseParams,
-    responses: { 200: { description: "The action", schema: running } },
+    responses: { 200: { description: "The operation", schema: running } },
     handle: async (deps, { board, params }) => {
       const release = await releaseOf(deps.db, board, params);
-      const action = await findOpenAction(deps.db, release.id);
-      if (!action) return { operation: null };
-      const { id, kind, input, isCancelled } = action;
+      const operation = await findOpenOperation(deps.db, release.id);
+      if (!operation) return { operation: null };
+      const { id, kind, input, isCancelled } = operation;
       const statusId = promotionInput.safeParse(input).data?.statusId ?? null;
       return { operation: { id, kind, statusId, isCancelled } };
     },

@@ -190,7 +190,7 @@ export const releaseRoutes: readonly Route[] = [
     responses: {
       204: { description: "Deleted", schema: null },
       409: {
-        description: "The release is completed, or an action on the release is running (with Retry-After)",
+        description: "The release is completed, or an operation on the release is running (with Retry-After)",
         schema: problem,
       },
     },

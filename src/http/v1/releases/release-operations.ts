@@ -1,25 +1,19 @@
 import { z } from "zod";
-import {
-  cancelPromotion,
-  findReleaseAction,
-  noSuchOperation,
-} from "../../../actions/releases/cancel-promotion.ts";
 import { completeRelease } from "../../../actions/releases/complete-release.ts";
-import { ROLE_OF_ACTION } from "../../../actions/releases/may-continue.ts";
+import { ROLE_OF_OPERATION } from "../../../actions/releases/may-continue.ts";
 import { freezeRelease, unfreezeRelease } from "../../../actions/releases/freeze.ts";
 import { pickCard } from "../../../actions/releases/pick-card.ts";
 import { promoteRelease } from "../../../actions/releases/promote-release.ts";
 import { MAX_BRANCH_NAME_BYTES } from "../../../flow/names.ts";
 import { MAX_NOTES } from "../../../flow/releases.ts";
 import { REFUSAL_REASONS } from "../../../flow/refusal.ts";
-import { readPromotion } from "../../../store/releases/release-promotions.ts";
-import { readRoute, type Route } from "../../route.ts";
+import type { Route } from "../../route.ts";
 import { writeRoute } from "../../write-route.ts";
 import { id, text } from "../../validate.ts";
 import { release, releaseInPath, taskNumber } from "./releases.ts";
 import { landed, problem, promotion } from "../shapes.ts";
 
-const promotionOutcome = z
+export const promotionOutcome = z
   .object({
     promoted: z
       .array(
@@ -72,11 +66,11 @@ const promotionOutcome = z
   })
   .meta({ id: "PromotionOutcome" });
 
-/** Further responses of every action on a release. */
+/** Further responses of every operation on a release. */
 const forgeProblems = {
   503: { description: "GitHub could not be reached; make the same call again", schema: problem },
 };
-const busy = "or another action on the release is running (with Retry-After)";
+const busy = "or another operation on the release is running (with Retry-After)";
 
 const pickRefusal = problem
   .extend({
@@ -88,7 +82,7 @@ const pickRefusal = problem
   })
   .meta({ id: "PickRefusal" });
 
-export const releaseActionRoutes: readonly Route[] = [
+export const releaseOperationRoutes: readonly Route[] = [
   writeRoute({
     method: "post",
     path: "/v1/releases/{id}/freeze",
@@ -96,7 +90,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Creates the branch `release/{slug}` in every repository of the project, from the target of the flow's first merge stage. Afterwards, cards can only be added by pick. If a repository refuses the freeze, its branches are deleted again. Freezing a frozen release creates the missing branches, and keeps those that it created before a refusal.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.freeze,
+    role: ROLE_OF_OPERATION.freeze,
     ...releaseInPath,
     responses: {
       200: { description: "The frozen release", schema: release },
@@ -112,7 +106,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Deletes all its branches, if nothing was picked or pushed onto any of them. Does nothing if the release is not frozen.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.unfreeze,
+    role: ROLE_OF_OPERATION.unfreeze,
     ...releaseInPath,
     responses: {
       200: { description: "The unfrozen release", schema: release },
@@ -131,7 +125,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "The only way to add a card to a frozen release. Cherry-picks the card's merged commits in order onto the release branch of each of its repositories, in all of them or in none. Succeeds if the branches already have the commits.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.pick,
+    role: ROLE_OF_OPERATION.pick,
     ...releaseInPath,
     body: z.strictObject({ taskNumber: taskNumber }),
     responses: {
@@ -151,7 +145,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Moves the cards of the release into a stage, one after the other, each to the end of the column. A refused card stays in its stage and does not affect the others. The call returns within 55 seconds. Pending cards are moved afterwards; `GET /v1/operations/{operationId}` shows the progress.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.promote,
+    role: ROLE_OF_OPERATION.promote,
     ...releaseInPath,
     body: z.strictObject({
       statusId: id().meta({ description: "A stage of the project's flow" }),
@@ -172,7 +166,7 @@ export const releaseActionRoutes: readonly Route[] = [
     description:
       "Creates a tag and a GitHub release in each repository: at the release branch if the release is frozen, otherwise at the target of the flow's last merge stage. All versions are checked first. The notes list the cards with their pull requests and mark the cards that the tag is known to lack. If the call is interrupted or refused, the next call completes the rest; it can name another tag where no GitHub release is published yet. Another tag, prerelease, latest or notes for a published GitHub release is refused with 409; omitted values stay.",
     tag: "Releases",
-    role: ROLE_OF_ACTION.complete,
+    role: ROLE_OF_OPERATION.complete,
     ...releaseInPath,
     body: z.strictObject({
       versions: z
@@ -207,33 +201,5 @@ export const releaseActionRoutes: readonly Route[] = [
       ...forgeProblems,
     },
     handle: (deps, { write, subject, body }) => completeRelease(deps, write, subject, body.versions),
-  }),
-  readRoute({
-    path: "/v1/operations/{operationId}",
-    summary: "Get the progress of a promotion",
-    tag: "Releases",
-    params: z.object({ operationId: id() }),
-    responses: { 200: { description: "The result of each card so far", schema: promotionOutcome } },
-    handle: async (deps, { board, params }) => {
-      const action = await findReleaseAction(deps.db, board, params);
-      if (action.kind !== "promote") throw noSuchOperation();
-      return readPromotion(deps.db, action.id);
-    },
-  }),
-  writeRoute({
-    method: "post",
-    path: "/v1/operations/{operationId}/cancel",
-    summary: "Cancel a promotion",
-    description:
-      "A card that is being moved finishes. The cards that follow stay in their stage and are `skipped` with the reason `cancelled`, shortly after the response: poll `GET /v1/operations/{operationId}` until nothing is pending. Needs the role that the stage of the promotion requires.",
-    tag: "Releases",
-    role: "member",
-    params: z.object({ operationId: id() }),
-    responses: {
-      200: { description: "The result of each card so far", schema: promotionOutcome },
-      409: { description: "The promotion has ended, or the operation is not a promotion", schema: problem },
-    },
-    find: findReleaseAction,
-    handle: (_, { write, subject }) => cancelPromotion(write, subject),
   }),
 ];
