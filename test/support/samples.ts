@@ -317,7 +317,7 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     },
   }),
   "POST /v1/releases/{id}/promote": aPromotion,
-  "GET /v1/operations": nothing,
+  "GET /v1/operations": async (board) => ({ query: { card: await card(board) } }),
   "GET /v1/operations/{operationId}": async (board, caller) => {
     const { path, body } = await aPromotion(board);
     await caller.post(`/v1/releases/${path.id}/promote`, body);

@@ -8,7 +8,7 @@ import { listOperations } from "../../store/ops/list-operations.ts";
 import { OPERATION_KINDS, OPERATION_STATES } from "../../store/ops/operations.ts";
 import { readPromotion } from "../../store/releases/release-promotions.ts";
 import { keyedListRoute } from "../list-route.ts";
-import { cardParams } from "../resolve.ts";
+import { cardOf, cardParams } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { id } from "../validate.ts";
 import { writeRoute } from "../write-route.ts";
@@ -59,13 +59,10 @@ export const operationRoutes: readonly Route[] = [
     }),
     list: { description: "Newest first", schema: z.array(operation) },
     key: z.uuid(),
-    handle: (deps, { board, query }, window) =>
-      listOperations(
-        deps.db,
-        board.workspaceId,
-        { state: query.state ?? null, card: query.card ?? null },
-        window,
-      ),
+    handle: async (deps, { board, query: { state: wanted = null, card } }, window) => {
+      const cardId = card === undefined ? null : (await cardOf(deps.db, board, { number: card })).id;
+      return listOperations(deps.db, board.workspaceId, { state: wanted, cardId }, window);
+    },
   }),
   readRoute({
     path: "/v1/operations/{operationId}",

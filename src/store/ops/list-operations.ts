@@ -18,8 +18,8 @@ export interface ListedOperation extends Pick<Operation, "id" | "kind" | "state"
 /** Null for each value that any operation may have. */
 interface OperationFilter {
   readonly state: Operation["state"] | null;
-  /** The number of the card of a move, or of a pick. */
-  readonly card: number | null;
+  /** The card of a move, or of a pick. */
+  readonly cardId: string | null;
 }
 
 const SUBJECT = `
@@ -52,9 +52,7 @@ export const listOperations = (
         left join cards c on c.id = o.card_id left join releases r on r.id = o.release_id
        where o.workspace_id = :workspaceId
          and (cast(:state as text) is null or o.state = :state)
-         and (cast(:card as integer) is null
-              or exists (select 1 from cards k where k.workspace_id = o.workspace_id and k.number = :card
-                            and k.id in (o.card_id, o.picked_card_id)))
+         and (cast(:cardId as uuid) is null or :cardId in (o.card_id, o.picked_card_id))
          and (cast(:after as uuid) is null or o.id < :after)
        order by o.id desc`,
     bindings: { workspaceId, ...filter, after: window.after },
