@@ -55,6 +55,8 @@ export interface ServiceOptions {
     readonly webhookSecrets: readonly string[];
     /** Paces the writes of all processes. Off for the sandbox forge, which needs no pauses. */
     readonly paceWrites: boolean;
+    /** Shortens the pauses before repeated calls, for tests without `paceWrites`; by default 1. */
+    readonly pauseFactor?: number;
   };
   readonly retention?: Retention;
   /** Who may read `/metrics`; by default nobody. */
@@ -158,6 +160,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       baseUrl: github.apiUrl,
       webhookSecret: github.webhookSecrets[0] ?? "",
       turns: github.paceWrites ? createTurns(db) : undefined,
+      pauseFactor: github.pauseFactor,
       sharedLimits: createForgeLimits(db),
       onRefused: (installationId, message) => recordRefusal(deps, installationId, message),
       onUnavailable: (...args) => recordUnavailable(deps, ...args),

@@ -28,7 +28,7 @@ export function refuseOtherMethods(app: Express): void {
     const methods = route.stack.map(({ method }) => method.toUpperCase());
     methodsOf.set(route.path, [...(methodsOf.get(route.path) ?? []), ...methods]);
   }
-  for (const [path, methods] of methodsOf) app.all(path, allowOnly(new Set(methods)));
+  for (const [path, methods] of methodsOf) app.route(path).all(allowOnly(new Set(methods)));
 }
 
 function allowOnly(methods: Set<string>): RequestHandler {

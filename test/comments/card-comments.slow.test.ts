@@ -10,6 +10,7 @@ import {
   MARK,
   mirrorsOf,
   endStaleReads,
+  runNextAttempt,
   shown,
   untilMirrored,
   writeComment,
@@ -32,15 +33,6 @@ const UNKNOWN_ID = "01900000-0000-7000-8000-000000000000";
 
 const mirrors = (board: TestBoard, repository = "web", prNumber = 1): Promise<string[]> =>
   mirrorsOf(world, board, repository, prNumber);
-
-/** Runs the next attempt to mirror a comment to its end. */
-async function runNextAttempt(commentId: string): Promise<void> {
-  const { db } = world.service.deps;
-  const triesOf = async () => db("comment_mirrors").where({ comment_id: commentId }).first();
-  const { tries } = await triesOf();
-  await runDeferredJobs(world);
-  await eventually(triesOf, (mirror) => mirror.tries > tries && mirror.held_until === null);
-}
 
 /** The mirrors on GitHub after later attempts. */
 async function mirrorsWhen(board: TestBoard, isWanted: (found: string[]) => boolean): Promise<string[]> {
@@ -311,7 +303,7 @@ describe("a new comment while GitHub fails", () => {
       world.forge.control.faults.add({ match: WRITE, fault, times: 1 });
       const { status, body } = await writeComment(board.api, number, "Once");
       expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
-      await runNextAttempt(body.id);
+      await runNextAttempt(world.service.deps.db, body.id);
       expect(await mirrors(board)).toEqual([]);
       await endStaleReads(world.service.deps.db);
       expect(await mirrorsWhen(board, (found) => found.length > 0)).toEqual([shown("Once")]);
@@ -331,7 +323,7 @@ describe("a new comment while GitHub fails", () => {
     control.faults.add({ match: WRITE, fault, times: 1 });
     const { status, body } = await writeComment(board.api, number, "Once");
     expect({ status, mirroredTo: body.mirroredTo }).toEqual({ status: 201, mirroredTo: 0 });
-    await runNextAttempt(body.id);
+    await runNextAttempt(world.service.deps.db, body.id);
     expect(await dueMirrors(world, body.id)).toBe(1);
     control.setStaleReads(null);
     await runDeferredJobs(world);

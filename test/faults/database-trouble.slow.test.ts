@@ -81,48 +81,7 @@ function expectRetryable({ status, headers, text }: ApiResponse): void {
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
 }
 
-// Fault: E8 Connections, time or disk run out => 503; nothing is half written
-describe.each(TROUBLES)("while the database %s", (_, trouble) => {
-  it("a write is 503 with Retry-After, and its retry succeeds once", async () => {
-    const board = await world.board();
-    const key = randomUUID();
-    const create = () => board.api.post("/v1/cards", { title: "Once" }, { key });
-    const end = await trouble();
-    const refused = await create();
-    await end();
-    expectRetryable(refused);
-    await eventually(create, ({ status }) => status === 201);
-    const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
-    expect(backlog.body.map(({ title }) => title)).toEqual(["Once"]);
-  });
-
-  it.each(FORGE_WRITES)(
-    "a move after $doing is 503 without partial writes, and its retry finishes it once",
-    async (write) => {
-      const board = await world.board();
-      const number = await cardReadyFor(board, write);
-      await world.forge.waitUntilIdle();
-      const response = holdCalls(world, write.match);
-      const key = randomUUID();
-      const move = () => board.api.move(number, board.stages[write.to], 0, { key });
-      const moving = move();
-      await response.arrived();
-      const end = await trouble();
-      response.resume();
-      const refused = await moving;
-      await end();
-      expectRetryable(refused);
-      const moved = await eventually(move, ({ status }) => status === 200);
-      expect(moved.body.task).toEqual({ number, statusId: board.stages[write.to], blocked: null });
-      await expectConsistent({ forge: world.forge, db: db() }, board);
-      const kinds = (await kindsOf(board, number)).filter(
-        (kind) => kind === "branch_created" || kind.startsWith("pull_request_"),
-      );
-      expect(kinds.toSorted()).toEqual(write.timelineKinds.toSorted());
-    },
-  );
-});
-
+// First, because a full disk is remembered for 15 seconds.
 describe("while the disk of PostgreSQL is full", () => {
   const errors = (): readonly string[] =>
     world
@@ -171,4 +130,46 @@ describe("while the disk of PostgreSQL is full", () => {
     const after = await eventually(written, (bytes) => bytes >= before + 100_000);
     expect(after).toBeGreaterThan(before);
   });
+});
+
+// Fault: E8 Connections, time or disk run out => 503; nothing is half written
+describe.each(TROUBLES)("while the database %s", (_, trouble) => {
+  it("a write is 503 with Retry-After, and its retry succeeds once", async () => {
+    const board = await world.board();
+    const key = randomUUID();
+    const create = () => board.api.post("/v1/cards", { title: "Once" }, { key });
+    const end = await trouble();
+    const refused = await create();
+    await end();
+    expectRetryable(refused);
+    await eventually(create, ({ status }) => status === 201);
+    const backlog = await board.api.get<{ title: string }[]>("/v1/backlog");
+    expect(backlog.body.map(({ title }) => title)).toEqual(["Once"]);
+  });
+
+  it.each(FORGE_WRITES)(
+    "a move after $doing is 503 without partial writes, and its retry finishes it once",
+    async (write) => {
+      const board = await world.board();
+      const number = await cardReadyFor(board, write);
+      await world.forge.waitUntilIdle();
+      const response = holdCalls(world, write.match);
+      const key = randomUUID();
+      const move = () => board.api.move(number, board.stages[write.to], 0, { key });
+      const moving = move();
+      await response.arrived();
+      const end = await trouble();
+      response.resume();
+      const refused = await moving;
+      await end();
+      expectRetryable(refused);
+      const moved = await eventually(move, ({ status }) => status === 200);
+      expect(moved.body.task).toEqual({ number, statusId: board.stages[write.to], blocked: null });
+      await expectConsistent({ forge: world.forge, db: db() }, board);
+      const kinds = (await kindsOf(board, number)).filter(
+        (kind) => kind === "branch_created" || kind.startsWith("pull_request_"),
+      );
+      expect(kinds.toSorted()).toEqual(write.timelineKinds.toSorted());
+    },
+  );
 });

@@ -1,8 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { allProcessedIn } from "../support/forge/deliveries.ts";
 import { eventually } from "../support/api.ts";
-import { commentsOf, forgeComments, endStaleReads, writeComment } from "../support/stories/comments.ts";
+import {
+  commentsOf,
+  endStaleReads,
+  forgeComments,
+  runNextAttempt,
+  writeComment,
+} from "../support/stories/comments.ts";
 import { cardWithCommit } from "../support/stories/work-on-card.ts";
 import type { TestBoard } from "../support/world.ts";
 import { expectLastConsistent, startKillableWorld, type KillableWorld } from "./support/killable-world.ts";
@@ -15,9 +20,6 @@ afterEach(() => expectLastConsistent(world));
 afterAll(() => world.stop());
 
 const WRITE = { method: "POST", path: "/repositories/*/issues/*/comments" };
-/** The job that finishes work of dead processes runs after 12 seconds. */
-const PATIENCE_MS = 40_000;
-
 /** The real number of comments, even while reads lag behind. */
 function written(board: TestBoard): number {
   const { id } = world.forge.repository(`${board.owner}/web`);
@@ -61,15 +63,14 @@ describe("a process killed while mirroring a comment", () => {
     faults.clear();
     await world.restart();
     if (effect === "after") await writeAgain(board, number, key);
-    // Until the job that finishes the work has run.
-    await sleep(15_000);
+    const [comment] = await commentsOf(board.api, number);
+    await runNextAttempt(world.db, comment?.id ?? "");
     expect(written(board)).toBe(effect === "after" ? 1 : 0);
     world.forge.control.reset();
     await endStaleReads(world.db);
     await eventually(
       () => world.db("comment_mirrors").whereNull("shown_revision"),
       ({ length }) => length === 0,
-      PATIENCE_MS,
     );
     await allProcessedIn(world);
     expect(await forgeComments(board)).toHaveLength(1);

@@ -119,6 +119,7 @@ async function limitEnds(): Promise<void> {
   world.forge.control.reset();
   await board.db("forge_limits").update({ limited_until: board.db.fn.now() });
   await runDeferredJobs(world);
+  await resumeMovesAfter(world, board);
 }
 
 /** What a response of 503 does not say about the limit. */

@@ -324,9 +324,9 @@ describe("a change between the inspection and the merge", () => {
       times: 1,
     });
     const moved = await board.api.move(number, board.stages.Done);
-    world.forge.settings.asyncMergeDelayMs = 0;
     expect(moved).toMatchObject({ status: 202, body: { queued: [{ prNumber: 1 }] } });
     const merged = await board.person("ada", "PUT", `/repos/${web(board)}/pulls/1/merge`, {});
+    world.forge.settings.asyncMergeDelayMs = 0;
     expect(merged).toMatchObject({ status: 200 });
     const { actor } = await board.api.eventWhen(number, ({ kind }) => kind === "pull_request_merged");
     expect(actor).toMatchObject({ login: loginOf(board, "ada") });

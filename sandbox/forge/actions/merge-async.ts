@@ -71,9 +71,21 @@ function runInBackground(forge: ForgeContext, row: MergeRequestRow): void {
   });
 }
 
-/** Waits `asyncMergeDelayMs`; false if the forge stops first. */
-const waitDelay = (forge: ForgeContext): Promise<boolean> =>
-  setTimeout(forge.settings.asyncMergeDelayMs, true, { signal: forge.stopping }).catch(() => false);
+/** How often a pending merge reads the setting, in milliseconds. */
+const READ_SETTING_MS = 50;
+
+/** Waits `asyncMergeDelayMs`, which may be changed meanwhile; false if the forge stops first. */
+async function waitDelay({ settings, stopping }: ForgeContext): Promise<boolean> {
+  const since = performance.now();
+  const left = () => since + settings.asyncMergeDelayMs - performance.now();
+  do {
+    const isOver = await setTimeout(Math.min(left(), READ_SETTING_MS), false, { signal: stopping }).catch(
+      () => true,
+    );
+    if (isOver) return false;
+  } while (left() > 0);
+  return true;
+}
 
 async function run(
   forge: ForgeContext,

@@ -18,8 +18,9 @@ export async function takeSnapshot(forge: ForgeContext): Promise<Snapshot> {
   mkdirSync(forge.git.snapshotsFolder, { recursive: true });
   const folder = mkdtempSync(join(forge.git.snapshotsFolder, "snapshot-"));
   const copies = new Map<number, GitRepository>();
-  for (const { id } of forge.state.repositories.all()) {
-    copies.set(id, await copyRepository(forge.git.repository(id), join(folder, `${id}.git`), forge.git.env));
+  for (const { id, defaultBranch } of forge.state.repositories.all()) {
+    const path = join(folder, `${id}.git`);
+    copies.set(id, await copyRepository(forge.git.repository(id), { path, defaultBranch }, forge.git.env));
   }
   const git = { ...forge.git, repository: (id: number) => copies.get(id) ?? forge.git.repository(id) };
   return {
@@ -50,14 +51,13 @@ function copyRows({ state }: ForgeContext): ForgeContext["state"] {
 /** Creates a bare repository with the current refs and the original's objects as alternates. */
 async function copyRepository(
   from: GitRepository,
-  path: string,
+  { path, defaultBranch }: { readonly path: string; readonly defaultBranch: string },
   env: Readonly<Record<string, string>>,
 ): Promise<GitRepository> {
   mkdirSync(join(path, "objects", "info"), { recursive: true });
   mkdirSync(join(path, "refs"));
-  const head = await from.text(["symbolic-ref", "HEAD"]);
   const refs = await listRefs(from, "");
-  writeFileSync(join(path, "HEAD"), `ref: ${head}\n`);
+  writeFileSync(join(path, "HEAD"), `ref: refs/heads/${defaultBranch}\n`);
   writeFileSync(join(path, "objects", "info", "alternates"), `${join(from.path, "objects")}\n`);
   writeFileSync(join(path, "packed-refs"), refs.map((ref) => `${ref.sha} ${ref.name}\n`).join(""));
   return openRepository(path, env);

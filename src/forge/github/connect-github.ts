@@ -48,9 +48,9 @@ import {
   tagBranchTip,
 } from "./branches/tags.ts";
 import {
+  clockWithPauses,
   createTransport,
   type MonotonicClock,
-  monotonicClock,
   withConditionalReads,
 } from "./calls/transport.ts";
 import type { Turns } from "./calls/turns.ts";
@@ -60,6 +60,9 @@ export interface GitHubForgeOptions extends GitHubAppOptions {
   readonly turns?: Turns | undefined;
   /** Limits that GitHub reports to any process; without it, each process knows its own. */
   readonly sharedLimits?: SharedLimits;
+  /** Multiplies the pauses; by default 1. */
+  readonly pauseFactor?: number | undefined;
+  /** Instead of the process's own. */
   readonly clock?: MonotonicClock;
   /** Of one HTTP request; GitHub ends requests after 10 s. */
   readonly requestTimeoutMs?: number;
@@ -81,7 +84,8 @@ const PICK_WITHIN_MS = 25_000;
 const PICK_WITHIN_MS_PER_COMMIT = 2_000;
 
 function connect(options: GitHubForgeOptions): ForgeDeps {
-  const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, clock = monotonicClock, log, observe } = options;
+  const { baseUrl, requestTimeoutMs = REQUEST_TIMEOUT_MS, log, observe } = options;
+  const { pauseFactor = 1, clock = clockWithPauses(pauseFactor) } = options;
   const { turns = null, onRefused = async () => {}, onMissingFeature = async () => {} } = options;
   const { onUnavailable = async () => {} } = options;
   const limits = createLimits(clock, options.sharedLimits ?? null, log);

@@ -4,6 +4,7 @@ import type { Forge } from "../../../src/forge/forge.ts";
 import type { ForgeResult, RepositoryRef } from "../../../src/forge/values.ts";
 import type { PickOrder, PickResult } from "../../../src/forge/releasing.ts";
 import { createGitHubForge } from "../../../src/forge/github/connect-github.ts";
+import { SHORT_PAUSES } from "./github-options.ts";
 import { startTestForge, type TestForge } from "./sandbox-forge.ts";
 
 /** The adapter and a sandbox forge with real Git repositories. */
@@ -35,6 +36,7 @@ export async function startAdapter(): Promise<Adapter> {
     privateKey: world.forge.app.privateKey,
     webhookSecret: world.forge.app.webhookSecret,
     baseUrl: world.forge.apiUrl,
+    pauseFactor: SHORT_PAUSES,
     log: pino({ level: "silent" }),
   });
   let named = 0;

@@ -1,5 +1,6 @@
 import type { Db } from "../../../src/store/db/connect.ts";
 import { eventually, type Api, type ApiResponse, type CallOptions } from "../api.ts";
+import { runDeferredJobsIn } from "./deferred-jobs.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 
 /** A comment of the API. */
@@ -95,6 +96,18 @@ export async function endStaleReads(db: Db): Promise<void> {
   await db("comment_mirrors")
     .whereNotNull("unsure_since")
     .update({ unsure_since: db.raw("now() - interval '2 minutes'") });
+}
+
+/** Runs the next attempt to mirror a comment to its end, if it is not shown. The process of the last attempt may have died. */
+export async function runNextAttempt(db: Db, commentId: string): Promise<void> {
+  const mirrors = () => db("comment_mirrors").where({ comment_id: commentId });
+  const { tries } = await mirrors().first();
+  await mirrors().update({ held_until: null });
+  await runDeferredJobsIn(db);
+  await eventually(
+    () => mirrors().first(),
+    (mirror) => mirror.held_until === null && (mirror.tries > tries || mirror.shown_revision !== null),
+  );
 }
 
 /** The number of pull requests without the current text of a comment. */

@@ -13,6 +13,12 @@ export const monotonicClock: MonotonicClock = {
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
+/** A clock whose pauses take this part of their time. */
+export const clockWithPauses = (factor: number): MonotonicClock => ({
+  ...monotonicClock,
+  sleep: (ms) => monotonicClock.sleep(ms * factor),
+});
+
 /**
  * Pinned because 2026-03-10 drops `merge_commit_sha` from pull requests
  * (https://docs.github.com/en/rest/about-the-rest-api/breaking-changes).
