@@ -57,13 +57,13 @@ describe("a validation of GitHub's own that times out", () => {
 
 describe("a write that was submitted too quickly", () => {
   it("is sent again when the limit has ended", async () => {
-    const { api, stages, owner, person } = board;
+    const { api, stages, owner } = board;
     const other = await api.card();
     respond("/repositories/*/pulls", 422, "was submitted too quickly", 1, { "retry-after": "1" });
     await api.move(other.number, stages["In progress"]);
     const branch = (await api.readCard(other.number)).repositories[0]?.branchName ?? "";
     const file = { message: "Work", branch, content: "aGVsbG8K" };
-    await person("ada", "PUT", `/repos/${owner}/web/contents/other.txt`, file);
+    await board.person("ada", "PUT", `/repos/${owner}/web/contents/other.txt`, file);
     const pull = await eventually(
       async () => (await api.readCard(other.number)).repositories[0]?.prState,
       (state) => state === "draft",
