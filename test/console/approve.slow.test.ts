@@ -211,7 +211,7 @@ it("the person's token is in no log, response, audit row or table, and encrypted
   const response = await approve();
   expect(response.status).toBe(200);
   const audit = (await board.api.get("/v1/audit")).text;
-  expect(audit).toMatch(/"method" ?: ?"approve"/);
+  expect(audit).toMatch(/"method" ?: ?"POST \/pulls\/\{pull_number\}\/reviews"/);
   const tables = await rows<{ name: string }>(
     board.db,
     "select quote_ident(tablename) as name from pg_tables where schemaname = 'public'",
