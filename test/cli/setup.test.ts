@@ -9,7 +9,7 @@ import { parseEnv } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { runCommandLine } from "../../src/cli/run.ts";
 import { readConfig } from "../../src/config.ts";
-import { NEEDED_EVENTS, NEEDED_PERMISSIONS } from "../../src/forge/github/app.ts";
+import { NEEDED_EVENTS, NEEDED_PERMISSIONS, OPTIONAL_PERMISSIONS } from "../../src/forge/github/app.ts";
 import type { Fault } from "../../sandbox/forge/control/faults.ts";
 import { eventually } from "../support/api.ts";
 import { recordForge } from "../support/forge/record-forge.ts";
@@ -139,7 +139,7 @@ describe("trunkline setup", () => {
       redirect_url: `${address}made`,
       callback_urls: ["http://127.0.0.1:9/console/callback"],
       public: false,
-      default_permissions: NEEDED_PERMISSIONS,
+      default_permissions: { ...NEEDED_PERMISSIONS, ...OPTIONAL_PERMISSIONS },
       default_events: NEEDED_EVENTS,
     });
     expect(page).not.toContain("<script");

@@ -31,7 +31,9 @@ export async function saveSnapshots(
   snapshots: readonly BranchSnapshot[],
   askedMsAgo: number,
 ): Promise<void> {
-  if (snapshots.length === 0) return;
+  // Two names of a target, such as none for the default branch, may lead to one snapshot.
+  const distinct = new Map(snapshots.map((each) => [keyOf(each), each]));
+  if (distinct.size === 0) return;
   await rows(
     db,
     `insert into branch_snapshots as s
@@ -54,9 +56,12 @@ export async function saveSnapshots(
            pr_number = excluded.pr_number, mergeable = excluded.mergeable,
            review_decision = excluded.review_decision, is_in_merge_queue = excluded.is_in_merge_queue
        where excluded.asked_at >= s.asked_at`,
-    { snapshots: JSON.stringify(snapshots), askedMsAgo },
+    { snapshots: JSON.stringify([...distinct.values()]), askedMsAgo },
   );
 }
+
+const keyOf = ({ cardId, repositoryId, targetBranch }: BranchSnapshot): string =>
+  `${cardId} ${repositoryId} ${targetBranch}`;
 
 /** Records a push to a branch: what was found in comparison with it holds no longer. */
 export async function recordTargetMoved(
