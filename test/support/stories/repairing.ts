@@ -1,4 +1,5 @@
-import { resumeOrphans } from "../resume-orphans.ts";
+import { resumeOperation } from "../../../src/actions/resume-operation.ts";
+import { listOrphans } from "../../../src/store/ops/operations.ts";
 import { reconcile } from "../../../src/actions/reconcile/reconcile.ts";
 import { eventually, type TimelineEvent } from "../api.ts";
 import { allProcessed } from "../forge/deliveries.ts";
@@ -19,7 +20,9 @@ export async function resumeMovesAfter(
 ): Promise<void> {
   const updated_at = db.raw(`now() - interval '${minutes} minutes'`);
   await db("operations").where({ workspace_id: workspaceId }).update({ updated_at });
-  await resumeOrphans(service.deps, workspaceId);
+  const orphans = await listOrphans(service.deps.db, 1_000);
+  for (const orphan of orphans)
+    if (orphan.workspaceId === workspaceId) await resumeOperation(service.deps, orphan.id);
 }
 
 /** Waits until a move of the board is running. */
