@@ -85,6 +85,10 @@ const endFirstWaiting = (db: Db) =>
         order by query_start limit 1) first`,
   );
 
+/** Repeats a request as long as another one with its key is running. */
+const untilNotBusy = (send: () => Promise<ApiResponse>): Promise<ApiResponse> =>
+  eventually(send, ({ status, headers }) => status !== 409 || headers.get("retry-after") === null);
+
 /** Sends two requests with one key; `end` may end the first one before the second reads the key. */
 async function endBeforeLookup(write: Write, end: (db: Db) => PromiseLike<unknown>) {
   const { number } = await board.api.card();
@@ -97,7 +101,8 @@ async function endBeforeLookup(write: Write, end: (db: Db) => PromiseLike<unknow
     // This lock waits for the first request to end, and the second request waits for this lock.
     locks.push(whileLocked(board.db, lockCredentials, () => Promise.resolve()));
     await untilWaitingForLock(board.db, 2);
-    responses.push(write(board.api, number, { key }));
+    // PostgreSQL frees the locks of an ended connection one after the other: the key's may be held a moment longer.
+    responses.push(untilNotBusy(() => write(board.api, number, { key })));
     await untilWaitingForLock(board.db, 3);
     await end(board.db);
   });
@@ -114,11 +119,8 @@ describe.each(writes)("%s", (_, write) => {
     // Each card is written twice, and the first call is repeated with its key.
     const calls = [...numbers, ...numbers].map((number) => ({ number, key: `key-${randomUUID()}` }));
     const [first = { number: 0, key: "" }] = calls;
-    const untilDone = ({ number, key }: typeof first): Promise<ApiResponse> =>
-      eventually(
-        () => write(board.api, number, { key }),
-        ({ status, headers }) => status !== 409 || headers.get("retry-after") === null,
-      );
+    const untilDone = ({ number, key }: typeof first) =>
+      untilNotBusy(() => write(board.api, number, { key }));
     const [, ...responses] = await Promise.all([
       write(board.api, 999_999),
       untilDone(first),
