@@ -221,9 +221,7 @@ CREATE TRIGGER card_is_blocked AFTER UPDATE OF blocked ON cards FOR EACH ROW WHE
 CREATE TRIGGER deleted_card_has_no_claim_row AFTER UPDATE OF deleted_at ON cards FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION delete_claim_row();
 CREATE TRIGGER record_board_change AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
 CREATE TRIGGER record_board_change_of_fields AFTER UPDATE OF number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
-CREATE TRIGGER record_changed_place AFTER UPDATE OF stage_id, rank, deleted_at ON cards FOR EACH ROW WHEN (old.stage_id IS DISTINCT FROM new.stage_id OR old.rank IS DISTINCT FROM new.rank OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)) EXECUTE FUNCTION record_changed_place();
 CREATE TRIGGER record_changed_text AFTER UPDATE OF title, description, deleted_at ON cards FOR EACH ROW WHEN (old.title IS DISTINCT FROM new.title OR old.description IS DISTINCT FROM new.description OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)) EXECUTE FUNCTION record_card_text();
-CREATE TRIGGER record_place AFTER INSERT OR DELETE ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_place();
 CREATE TRIGGER record_text AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION record_card_text();
 CREATE TRIGGER remove_text AFTER DELETE ON cards FOR EACH ROW EXECUTE FUNCTION remove_text();
 
@@ -267,16 +265,6 @@ CREATE INDEX claims_expires_at_idx ON claims USING btree (expires_at) WHERE NOT 
 CREATE INDEX claims_user_id_idx ON claims USING btree (user_id) WHERE NOT end_recorded;
 CREATE INDEX claims_workspace_id_idx ON claims USING btree (workspace_id) WHERE NOT end_recorded;
 CREATE TRIGGER record_board_change AFTER UPDATE OF generation, user_id, note, expires_at ON claims FOR EACH ROW EXECUTE FUNCTION record_changed_claim();
-
-CREATE TABLE column_counts (
-  stage_id uuid NOT NULL,
-  since xid8,
-  snapshot pg_snapshot,
-  server timestamp with time zone,
-  ranks text[] COLLATE "C",
-  at timestamp with time zone DEFAULT now() NOT NULL,
-  CONSTRAINT column_counts_pkey PRIMARY KEY (stage_id)
-);
 
 CREATE TABLE comment_mirrors (
   comment_id uuid NOT NULL,
@@ -736,17 +724,6 @@ CREATE TABLE pick_branches (
   CONSTRAINT pick_branches_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES repositories(id) ON DELETE CASCADE
 );
 
-CREATE TABLE place_changes (
-  stage_id uuid NOT NULL,
-  rank text COLLATE "C" NOT NULL,
-  change smallint NOT NULL,
-  xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
-  at timestamp with time zone DEFAULT now() NOT NULL,
-  CONSTRAINT place_changes_change_check CHECK (change = ANY (ARRAY[1, '-1'::integer]))
-);
-CREATE INDEX place_changes_at_idx ON place_changes USING brin (at);
-CREATE INDEX place_changes_stage_id_xid_idx ON place_changes USING btree (stage_id, xid);
-
 CREATE TABLE projects (
   id uuid NOT NULL,
   workspace_id uuid NOT NULL,
@@ -1146,59 +1123,6 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.place_in_column(stage uuid, place text, OUT above bigint, OUT is_stale boolean)
- RETURNS record
- LANGUAGE plpgsql
- STABLE
-AS $function$
-begin
-  if not exists (select 1 from column_counts k where k.stage_id = stage) then
-    select count(*), false into above, is_stale
-      from (select 1 from cards c
-             where c.stage_id = stage and c.deleted_at is null and c.rank < place collate "C"
-             -- The order keeps the planner on the index of the column before statistics exist.
-             order by c.rank limit 256) few;
-    if above < 256 then return; end if;
-  end if;
-  select f.above, f.is_stale into above, is_stale from place_in_long_column(stage, place) f;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.place_in_long_column(stage uuid, place text, OUT above bigint, OUT is_stale boolean)
- RETURNS record
- LANGUAGE plpgsql
- STABLE
-AS $function$
-declare
-  known column_counts;
-  base text collate "C" := '';
-  changes integer;
-  shift integer;
-begin
-  select * into known from column_counts k
-   where k.stage_id = stage and k.server = pg_postmaster_start_time()
-     and k.at > now() - interval '1 hour';
-  if found then
-    above := width_bucket(place collate "C", known.ranks) - 1;
-    if above >= 0 then base := known.ranks[above + 1]; else above := 0; end if;
-    select count(*), coalesce(sum(d.change) filter (where d.rank < base), 0) into changes, shift
-      from (select p.change, p.rank from place_changes p
-             where p.stage_id = stage and p.xid >= pg_snapshot_xmin(known.snapshot)
-               and not pg_visible_in_snapshot(p.xid, known.snapshot) limit 1001) d;
-    is_stale := changes > least(500, greatest(64, cardinality(known.ranks) * 8));
-    if changes <= 1000 then
-      select above * 256 + shift + count(*) into above
-        from cards c
-       where c.stage_id = stage and c.deleted_at is null
-         and c.rank >= base and c.rank < place collate "C";
-      return;
-    end if;
-  end if;
-  is_stale := true;
-  select count(*) into above
-    from cards c
-   where c.stage_id = stage and c.deleted_at is null and c.rank < place collate "C";
-end $function$;
-
 CREATE OR REPLACE FUNCTION public.record_blocked()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1309,28 +1233,6 @@ AS $function$
 begin
   insert into board_changes (project_id)
   select p.id from projects p where p.workspace_id = new.workspace_id on conflict do nothing;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.record_changed_place()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op <> 'INSERT' then
-    if old.deleted_at is null
-       and (current_setting('transaction_isolation') <> 'read committed'
-            or exists (select 1 from column_counts k where k.stage_id = old.stage_id)) then
-      insert into place_changes (stage_id, rank, change) values (old.stage_id, old.rank, -1);
-    end if;
-  end if;
-  if tg_op <> 'DELETE' then
-    if new.deleted_at is null
-       and (current_setting('transaction_isolation') <> 'read committed'
-            or exists (select 1 from column_counts k where k.stage_id = new.stage_id)) then
-      insert into place_changes (stage_id, rank, change) values (new.stage_id, new.rank, 1);
-    end if;
-  end if;
   return null;
 end $function$;
 

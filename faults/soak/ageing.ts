@@ -11,12 +11,10 @@ const INTERVAL_MS = 60_000;
 export const RETAINED: Readonly<Record<string, string>> = {
   audit_log: "occurred_at",
   board_changes: "at",
-  column_counts: "at",
   deliveries: "received_at",
   events: "numbered_at",
   idempotency_keys: "created_at",
   monitor_reports: "received_at",
-  place_changes: "at",
   webhook_deliveries: "at",
 };
 

@@ -19,7 +19,6 @@ import { sweepPickBranches } from "../actions/releases/pick-card.ts";
 import { syncInstallations } from "../actions/installations/sync-installation.ts";
 import { listWaitingLanes } from "../store/forge/deliveries.ts";
 import { dropOldBoardChanges } from "../store/cards/cached-boards.ts";
-import { dropOldPlaceChanges } from "../store/cards/placing.ts";
 import { refreshSnapshots } from "../actions/reconcile/refresh-snapshots.ts";
 import { recheckBlocked } from "../actions/reconcile/recheck-blocked.ts";
 import type { Db } from "../store/db/connect.ts";
@@ -81,10 +80,7 @@ const handlersOf = (deps: Deps, retention: Retention): Handlers => ({
   syncInstallations: () => syncInstallations(deps),
   followAllTrunks: ({ installationId }) => followAllTrunks(deps, installationId),
   deleteOldRows: () => deleteOldRows(deps, retention),
-  dropOldBoardChanges: async () => {
-    await dropOldBoardChanges(deps.db);
-    await dropOldPlaceChanges(deps.db);
-  },
+  dropOldBoardChanges: () => dropOldBoardChanges(deps.db),
   checkGraphql: () => logGraphqlGaps(deps),
 });
 

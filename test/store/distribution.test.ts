@@ -37,8 +37,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   audit_chain: "the end of the chain of hashes",
   // Counters without foreign keys, which triggers fill and any part can compute again.
   board_changes: "changes of a project",
-  column_counts: "cards of a stage",
-  place_changes: "changes of a stage",
 };
 
 /** Unique keys without a key of the workspace, other than random ids, and why they stay unique. */

@@ -26,7 +26,6 @@ const GROWING_TABLES = [
   "idempotency_keys",
   "landings",
   "operations",
-  "place_changes",
   "pull_requests",
   "release_cards",
   "release_tags",
@@ -49,8 +48,6 @@ const CREATED_ROWS = [
    select p.repository_id, p.head_sha, 'status', 'ci-' || n, n, 'passing' from pull_requests p, generate_series(1, 2) n`,
   `insert into board_changes (project_id, xid)
    select p.id, cast(cast(n as text) as xid8) from projects p, generate_series(1, 300) n on conflict do nothing`,
-  `insert into place_changes (stage_id, rank, change, xid)
-   select s.id, 'a0', 1, cast(cast(n as text) as xid8) from stages s, generate_series(1, 100) n`,
 ];
 
 const world = useWorld();

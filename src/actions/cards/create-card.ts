@@ -2,7 +2,7 @@ import { backlogOf, stageOf, type Stage } from "../../flow/flow.ts";
 import { findCardOfRequest, insertCard, readChangedCard, type NewCard } from "../../store/cards/cards.ts";
 import { setRelated } from "../../store/cards/card-relations.ts";
 import { insertLinks } from "../../store/cards/links.ts";
-import { countColumn, rankAtEnd } from "../../store/cards/placing.ts";
+import { rankAtEnd } from "../../store/cards/placing.ts";
 import { lockProject, type Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
@@ -48,13 +48,11 @@ export async function createCard(
   const stage = targetStage(project, write, input.statusId) ?? backlog;
   if (stage.id === backlog.id) {
     const draft = await prepareDraft(deps, write, project, input);
-    const [, { card, stageToRecount }] = await allInOrder([
+    const [, card] = await allInOrder([
       insertDraft(trx, draft),
       readChangedCard(trx, workspaceId, draft.number),
     ]);
-    const response = await write.respond(card, 201);
-    if (stageToRecount !== null) await countColumn(deps.db, stageToRecount);
-    return response;
+    return write.respond(card, 201);
   }
   const earlier = await findCardOfRequest(trx, workspaceId, requestId);
   const created = earlier ?? (await insertDraft(trx, await prepareDraft(deps, write, project, input)));
@@ -62,7 +60,7 @@ export async function createCard(
   const transition = await lockTransition(trx, created, stage.id, requestId);
   if (!transition) throw noSuchStage("project");
   const begun = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, isHuman, requestId });
-  const readCreated = async (end: Trx) => (await readChangedCard(end, workspaceId, number)).card;
+  const readCreated = (end: Trx) => readChangedCard(end, workspaceId, number);
   if (begun.state !== "started") return write.respond(await readCreated(trx), 201);
   await commitStart(deps, write, begun.move);
   return runToEnd(deps, begun, async (end) => write.respondIn(end, await readCreated(end), 201));

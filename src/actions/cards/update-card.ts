@@ -10,7 +10,6 @@ import {
 } from "../../store/cards/cards.ts";
 import { lockClaim } from "../../store/cards/claims.ts";
 import { setRelated } from "../../store/cards/card-relations.ts";
-import { countColumn } from "../../store/cards/placing.ts";
 import { lockProject } from "../../store/cards/projects.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
@@ -64,16 +63,14 @@ export async function updateCard(
   const fields = Object.keys(ownFields).toSorted();
   const actor = { userId, login: null };
   const updated = { cardId: card.id, kind: "updated", actor, data: { fields } } as const;
-  const [, , , , { card: changed, stageToRecount }] = await allInOrder([
+  const [, , , , changed] = await allInOrder([
     input.labelIds && setRelated(trx, "labels", card.id, input.labelIds),
     saveCardPages(trx, workspaceId, card.id, input),
     (fields.length > 0 || isRelinked) && saveCardFields(trx, card.id, changes),
     fields.length > 0 && recordEvents(trx, [updated]),
     readChangedCard(trx, workspaceId, card.number),
   ]);
-  const response = await write.respond(changed);
-  if (stageToRecount !== null) await countColumn(deps.db, stageToRecount);
-  return response;
+  return write.respond(changed);
 }
 
 /**

@@ -18,7 +18,6 @@ import {
   type Expiry,
   type FreeCardFilter,
 } from "../../store/cards/claims.ts";
-import { countColumn } from "../../store/cards/placing.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder, transaction } from "../../store/db/transaction.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
@@ -81,14 +80,12 @@ export async function claimNext(
   await requireBelowClaimLimit(deps, write);
   const taken = await takeNextFreeCard(trx, workspaceId, filter, newClaim(deps, write, { ttlSeconds, note }));
   if (!taken) return write.respond(null, 204);
-  const [claim, { card, stageToRecount }] = await allInOrder([
+  const [claim, card] = await allInOrder([
     readHeldClaim(trx, taken.cardId),
     readChangedCard(trx, workspaceId, taken.number),
   ]);
   await recordClaimed(write, taken.cardId, taken.unrecordedExpiry, claim);
-  const response = await write.respond({ card, claim });
-  if (stageToRecount !== null) await countColumn(deps.db, stageToRecount);
-  return response;
+  return write.respond({ card, claim });
 }
 
 /** Releases the credential's claim of a card. Returns 204. Throws `conflict` with the code `claim_lost`. */

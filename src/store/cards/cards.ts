@@ -4,7 +4,6 @@ import { lockName } from "../db/lock-name.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { CREDENTIAL_VERSION, type CachedCredential } from "../tenancy/credentials.ts";
-import { countColumn } from "./placing.ts";
 import {
   cardColumns,
   cardFrom,
@@ -20,30 +19,22 @@ export const PRIORITIES = ["none", "low", "medium", "high", "urgent"] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 const SHOWN_CARD = `
-  ${cardFrom("cards")} cross join lateral place_in_column(c.stage_id, c.rank) place
+  ${cardFrom("cards")}
    where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`;
 
-interface PlacedCard {
-  /** The card as the API shows it. */
-  readonly card: object;
-  /** The stage whose long column should be counted again, or null. */
-  readonly stageToRecount: string | null;
-}
-
-/** The card that the transaction has changed. */
-export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<PlacedCard> {
-  const row = await firstRow<{ statusId: string; isStale: boolean } & OptionalColumns>(
+/** The card that the transaction has changed, as the API shows it. */
+export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<object> {
+  const row = await firstRow<OptionalColumns>(
     trx,
-    `select ${CARD_COLUMNS}, ${OPTIONAL_COLUMNS}, place.is_stale as "isStale" ${SHOWN_CARD}`,
+    `select ${CARD_COLUMNS}, ${OPTIONAL_COLUMNS} ${SHOWN_CARD}`,
     { workspaceId, number },
   );
   if (!row) throw new Error(`There is no card ${number} on the board ${workspaceId}.`);
-  const { isStale, ...card } = row;
-  return { card: shownCard(card), stageToRecount: isStale ? card.statusId : null };
+  return shownCard(row);
 }
 
 const CARD_JSON = `
-  select ${CREDENTIAL_VERSION} as version, case when place.is_stale then c.stage_id end as "stageToRecount",
+  select ${CREDENTIAL_VERSION} as version,
          (select f.head from feeds f where f.workspace_id = c.workspace_id) as "feedSeq",
          left((select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text, -1)
            || coalesce(',"claim":' || ${CARD_CLAIM}::text, '')
@@ -60,28 +51,24 @@ export async function readCardJson(
   number: number,
 ): Promise<{ readonly card: string; readonly feedSeq: number } | null> {
   if (!isCardNumber(number)) return null;
-  const row = await firstRow<{
-    version: string | null;
-    stageToRecount: string | null;
-    card: string;
-    feedSeq: number;
-  }>(db, CARD_JSON, { workspaceId, number, clientId: cached.credential.clientId });
+  const row = await firstRow<{ version: string | null; card: string; feedSeq: number }>(db, CARD_JSON, {
+    workspaceId,
+    number,
+    clientId: cached.credential.clientId,
+  });
   if (!row) return null;
   cached.confirmVersion(row.version);
-  if (row.stageToRecount !== null) await countColumn(db, row.stageToRecount);
   const { card, feedSeq } = row;
   return { card, feedSeq };
 }
 
 const BACKLOG = "(select s.id from stages s where s.project_id = :projectId and s.kind = 'backlog')";
 
-/**
- * Positions in a part of the backlog continue from its first card; a count for each card would take
- * quadratic time. No rank ends with 0, so the cards up to the rank `r` are those before `r0`.
- */
+/** Positions in a part of the backlog continue from its first card; a count for each card would take quadratic time. */
 const BACKLOG_POSITION = `
   row_number() over (order by c.rank) - 1
-  + (select place.above from place_in_column(${BACKLOG}, cast(:after as text) || '0') place)`;
+  + (select count(*) from cards above
+      where above.stage_id = ${BACKLOG} and above.deleted_at is null and above.rank <= :after)`;
 
 /** Lists the backlog of a project in order. The key is the rank. */
 export async function listBacklog(

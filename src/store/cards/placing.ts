@@ -1,5 +1,5 @@
 import { generateKeyBetween } from "fractional-indexing";
-import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
+import { firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { lockName } from "../db/lock-name.ts";
 import { allInOrder, busyIfStageRemoved } from "../db/transaction.ts";
 
@@ -92,57 +92,4 @@ export async function placeCard(trx: Trx, cardId: string, stageId: string, { ran
       rank,
     }),
   );
-}
-
-/** Every 256th rank of a long column is stored. `place_in_long_column` uses the same number. */
-const RANK_INTERVAL = 256;
-
-/** Does nothing while another process counts, or while an older transaction is open. */
-const COUNT = `
-  with known as materialized (select k.stage_id, k.since from column_counts k where k.stage_id = :stageId),
-  locked as materialized (
-    select known.stage_id from known
-     where known.since <= pg_snapshot_xmin(pg_current_snapshot())
-       and pg_try_advisory_xact_lock(hashtextextended('column-count:' || cast(known.stage_id as text), 0))),
-  counted as materialized (
-    select array_agg(ranked.rank order by ranked.rank) filter (where ranked.nth % ${RANK_INTERVAL} = 1) as ranks
-      from locked, lateral (
-           select c.rank, row_number() over (order by c.rank) as nth
-             from cards c where c.stage_id = locked.stage_id and c.deleted_at is null) ranked),
-  kept as (
-    update column_counts k
-       set snapshot = pg_current_snapshot(), server = pg_postmaster_start_time(), at = now(), ranks = counted.ranks
-      from locked, counted
-     where k.stage_id = locked.stage_id and counted.ranks is not null)
-  select 1 from known where since is not null`;
-
-/**
- * Counts a long column and stores the ranks that `place_in_long_column` starts from, so that the
- * cost of a card's position does not grow with the column. After the first call, triggers record
- * the changes of the column. The column is not counted while a transaction is open that began
- * before that; a later call counts it.
- */
-export async function countColumn(db: Db, stageId: string): Promise<void> {
-  if (await firstRow(db, COUNT, { stageId })) return;
-  const insert = "insert into column_counts (stage_id) values (:stageId) on conflict do nothing";
-  const start =
-    "update column_counts set since = pg_current_xact_id() where stage_id = :stageId and since is null";
-  for (const statement of [insert, start, COUNT]) await rows(db, statement, { stageId });
-}
-
-/** Deletes stale counts and the changes that no count needs. Returns the number of changes. */
-export async function dropOldPlaceChanges(db: Db): Promise<number> {
-  await rows(db, "delete from column_counts where at < now() - interval '2 hours'");
-  const dropped = await firstValue<number>(
-    db,
-    `with dropped as (
-       delete from place_changes p
-        where p.at < now() - interval '2 hours'
-          and not exists (select 1 from column_counts k
-                           where k.stage_id = p.stage_id and not pg_visible_in_snapshot(p.xid, k.snapshot))
-       returning 1)
-     select count(*) from dropped`,
-    {},
-  );
-  return dropped ?? 0;
 }
