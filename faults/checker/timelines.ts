@@ -7,17 +7,21 @@ interface Item {
 }
 
 // Invariant: I5 A timeline only grows at its end, without duplicates
-/** Every earlier read of a timeline is a prefix of the final one, and each event is on it once. */
+/**
+ * Every earlier read of a timeline is a prefix of the final one, except for comments that people
+ * deleted on the forge, and each event is on it once.
+ */
 export const timelinesOnlyGrow: Invariant = async (subject) => {
   const found: string[] = [];
   const { world, history, known } = subject;
+  const deleted = await commentsDeletedOnForge(world);
   for (const { board, cards } of known) {
     for (const number of cards) {
       const path = `/v1/cards/${number}/timeline`;
       const last = (await board.api.get<readonly Item[]>(path)).body;
       const reads = history.calls
         .filter((call) => call.owner === board.owner && call.path === path && call.status === 200)
-        .map(({ text }) => JSON.parse(text) as readonly Item[]);
+        .map(({ text }) => (JSON.parse(text) as readonly Item[]).filter(({ id }) => !deleted.has(id)));
       for (const read of reads) {
         const at = read.findIndex(({ id }, index) => last[index]?.id !== id);
         if (at >= 0)
@@ -29,6 +33,16 @@ export const timelinesOnlyGrow: Invariant = async (subject) => {
   }
   return [...new Set(found), ...(await duplicateItems(world.deps.db))];
 };
+
+/** The ids of deleted comments that the forge no longer has either. */
+async function commentsDeletedOnForge({ deps, forge }: Subject["world"]): Promise<ReadonlySet<string>> {
+  const bodies = new Set(forge.context.state.comments.all().map(({ body }) => body));
+  const deleted = await rows<{ id: string; body: string }>(
+    deps.db,
+    "select id, body from timeline_items where type = 'comment' and deleted_at is not null",
+  );
+  return new Set(deleted.filter(({ body }) => !bodies.has(body)).map(({ id }) => id));
+}
 
 async function duplicateItems(db: Subject["world"]["deps"]["db"]): Promise<string[]> {
   const duplicates = await rows<{ what: string; count: number }>(
