@@ -15,6 +15,7 @@ CREATE TABLE armed_moves (
 );
 CREATE INDEX armed_moves_expires_at_idx ON armed_moves USING btree (expires_at);
 CREATE INDEX armed_moves_inspected_at_idx ON armed_moves USING btree (inspected_at);
+CREATE TRIGGER record_changed_details AFTER INSERT OR DELETE OR UPDATE ON armed_moves FOR EACH ROW EXECUTE FUNCTION record_changed_details_of_card();
 
 CREATE TABLE audit_chain (
   only_row boolean DEFAULT true NOT NULL,
@@ -96,8 +97,10 @@ CREATE INDEX backmerges_repository_id_target_branch_idx ON backmerges USING btre
 CREATE TABLE board_changes (
   project_id uuid NOT NULL,
   xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+  card_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+  is_detail boolean DEFAULT false NOT NULL,
   at timestamp with time zone DEFAULT now() NOT NULL,
-  CONSTRAINT board_changes_pkey PRIMARY KEY (project_id, xid)
+  CONSTRAINT board_changes_pkey PRIMARY KEY (project_id, xid, card_id, is_detail)
 );
 CREATE INDEX board_changes_at_idx ON board_changes USING btree (at);
 
@@ -124,6 +127,8 @@ CREATE TABLE branch_snapshots (
   CONSTRAINT branch_snapshots_review_decision_check CHECK (review_decision = ANY (ARRAY['approved'::text, 'changes_requested'::text, 'review_required'::text]))
 );
 CREATE INDEX branch_snapshots_repository_id_target_branch_idx ON branch_snapshots USING btree (repository_id, target_branch);
+CREATE TRIGGER record_new_snapshots AFTER INSERT ON branch_snapshots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_snapshots();
+CREATE TRIGGER record_replaced_snapshots AFTER UPDATE ON branch_snapshots REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION record_replaced_snapshots();
 
 CREATE TABLE card_labels (
   card_id uuid NOT NULL,
@@ -174,6 +179,9 @@ CREATE TABLE card_repositories (
   CONSTRAINT card_repositories_repository_id_project_id_fkey FOREIGN KEY (repository_id, project_id) REFERENCES repositories(id, project_id) DEFERRABLE INITIALLY DEFERRED
 );
 CREATE UNIQUE INDEX card_repositories_repository_id_branch_name_idx ON card_repositories USING btree (repository_id, branch_name) WHERE project_id IS NOT NULL;
+CREATE INDEX card_repositories_repository_id_head_sha_idx ON card_repositories USING btree (repository_id, head_sha);
+CREATE TRIGGER record_changed_details AFTER INSERT OR DELETE ON card_repositories FOR EACH ROW EXECUTE FUNCTION record_changed_details_of_card();
+CREATE TRIGGER record_changed_details_of_fields AFTER UPDATE OF branch_name, head_sha, project_id ON card_repositories FOR EACH ROW WHEN (old.branch_name IS DISTINCT FROM new.branch_name OR old.head_sha IS DISTINCT FROM new.head_sha OR old.project_id IS DISTINCT FROM new.project_id) EXECUTE FUNCTION record_changed_details_of_card();
 
 CREATE TABLE cards (
   id uuid NOT NULL,
@@ -220,7 +228,9 @@ CREATE TRIGGER card_has_a_claim_row AFTER INSERT ON cards FOR EACH ROW EXECUTE F
 CREATE TRIGGER card_is_blocked AFTER UPDATE OF blocked ON cards FOR EACH ROW WHEN (old.blocked IS DISTINCT FROM new.blocked AND new.deleted_at IS NULL) EXECUTE FUNCTION record_blocked();
 CREATE TRIGGER deleted_card_has_no_claim_row AFTER UPDATE OF deleted_at ON cards FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION delete_claim_row();
 CREATE TRIGGER record_board_change AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
-CREATE TRIGGER record_board_change_of_fields AFTER UPDATE OF number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at ON cards FOR EACH ROW EXECUTE FUNCTION record_changed_card();
+CREATE TRIGGER record_board_change_of_fields AFTER UPDATE ON cards FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION record_changed_card();
+CREATE TRIGGER record_changed_relatives AFTER INSERT ON cards FOR EACH ROW WHEN (new.parent_id IS NOT NULL) EXECUTE FUNCTION record_changed_relatives();
+CREATE TRIGGER record_changed_relatives_of_fields AFTER UPDATE OF parent_id, stage_id, deleted_at ON cards FOR EACH ROW WHEN (old.parent_id IS DISTINCT FROM new.parent_id OR old.stage_id IS DISTINCT FROM new.stage_id OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION record_changed_relatives();
 CREATE TRIGGER record_changed_text AFTER UPDATE OF title, description, deleted_at ON cards FOR EACH ROW WHEN (old.title IS DISTINCT FROM new.title OR old.description IS DISTINCT FROM new.description OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)) EXECUTE FUNCTION record_card_text();
 CREATE TRIGGER record_text AFTER INSERT ON cards FOR EACH ROW EXECUTE FUNCTION record_card_text();
 CREATE TRIGGER remove_text AFTER DELETE ON cards FOR EACH ROW EXECUTE FUNCTION remove_text();
@@ -242,6 +252,9 @@ CREATE TABLE check_reports (
   CONSTRAINT check_reports_source_check CHECK (source = ANY (ARRAY['check_run'::text, 'check_suite'::text, 'status'::text]))
 );
 CREATE INDEX check_reports_changed_at_idx ON check_reports USING btree (changed_at);
+CREATE TRIGGER record_changed_details_on_delete AFTER DELETE ON check_reports REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_checks();
+CREATE TRIGGER record_changed_details_on_insert AFTER INSERT ON check_reports REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_checks();
+CREATE TRIGGER record_changed_details_on_update AFTER UPDATE ON check_reports REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_checks();
 
 CREATE TABLE claims (
   card_id uuid NOT NULL,
@@ -788,6 +801,9 @@ CREATE TABLE pull_requests (
 CREATE INDEX pull_requests_card_id_idx ON pull_requests USING btree (card_id);
 CREATE INDEX pull_requests_repository_id_idx ON pull_requests USING btree (repository_id) WHERE state = ANY (ARRAY['draft'::text, 'open'::text]);
 CREATE INDEX pull_requests_repository_id_merge_sha_idx ON pull_requests USING btree (repository_id, merge_sha) WHERE merge_sha IS NOT NULL;
+CREATE TRIGGER announce_pull_request AFTER UPDATE OF state, target_branch ON pull_requests FOR EACH ROW WHEN (old.target_branch <> new.target_branch OR old.state = 'open'::text AND new.state = 'draft'::text) EXECUTE FUNCTION announce_pull_request();
+CREATE TRIGGER record_changed_details AFTER INSERT OR DELETE ON pull_requests FOR EACH ROW EXECUTE FUNCTION record_changed_details_of_card();
+CREATE TRIGGER record_changed_details_of_fields AFTER UPDATE OF card_id, state, target_branch, head_sha ON pull_requests FOR EACH ROW WHEN (old.card_id IS DISTINCT FROM new.card_id OR old.state IS DISTINCT FROM new.state OR old.target_branch IS DISTINCT FROM new.target_branch OR old.head_sha IS DISTINCT FROM new.head_sha) EXECUTE FUNCTION record_changed_details_of_card();
 
 CREATE TABLE release_branches (
   release_id uuid NOT NULL,
@@ -864,6 +880,7 @@ CREATE TABLE repositories (
   forge_id bigint,
   node_id text,
   full_name text NOT NULL,
+  forge_url text DEFAULT 'https://github.com'::text NOT NULL,
   default_branch text NOT NULL,
   link_by_default boolean DEFAULT false NOT NULL,
   connected boolean DEFAULT true NOT NULL,
@@ -883,6 +900,7 @@ CREATE TABLE repositories (
 );
 CREATE INDEX repositories_organization_id_idx ON repositories USING btree (organization_id);
 CREATE INDEX repositories_project_id_idx ON repositories USING btree (project_id);
+CREATE TRIGGER record_renamed_repository AFTER UPDATE OF full_name ON repositories FOR EACH ROW WHEN (old.full_name <> new.full_name) EXECUTE FUNCTION record_renamed_repository();
 CREATE TRIGGER repository_changes_project AFTER UPDATE OF project_id ON repositories FOR EACH ROW WHEN (old.project_id IS DISTINCT FROM new.project_id) EXECUTE FUNCTION update_links();
 
 CREATE TABLE search_texts (
@@ -948,6 +966,7 @@ CREATE TABLE stages (
 CREATE TRIGGER record_board_change_on_delete AFTER DELETE ON stages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();
 CREATE TRIGGER record_board_change_on_insert AFTER INSERT ON stages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();
 CREATE TRIGGER record_board_change_on_update AFTER UPDATE ON stages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION record_changed_stages();
+CREATE TRIGGER record_changed_kind AFTER UPDATE OF kind ON stages FOR EACH ROW WHEN (old.kind <> new.kind) EXECUTE FUNCTION record_changed_kind_of_stage();
 
 CREATE TABLE timeline_items (
   id uuid NOT NULL,
@@ -975,10 +994,13 @@ CREATE TABLE timeline_items (
   CONSTRAINT timeline_items_type_check CHECK (type = ANY (ARRAY['event'::text, 'comment'::text]))
 );
 CREATE INDEX timeline_items_card_id_at_idx ON timeline_items USING btree (card_id, at) WHERE kind = ANY (ARRAY['status_changed'::text, 'promotion_refused'::text]);
+CREATE INDEX timeline_items_card_id_idx ON timeline_items USING btree (card_id) WHERE type = 'comment'::text AND deleted_at IS NULL;
 CREATE UNIQUE INDEX timeline_items_card_id_natural_key_idx ON timeline_items USING btree (card_id, natural_key) WHERE natural_key IS NOT NULL;
 CREATE INDEX timeline_items_card_id_seq_idx ON timeline_items USING btree (card_id, seq);
 CREATE INDEX timeline_items_card_id_seq_idx1 ON timeline_items USING btree (card_id, seq) WHERE kind = 'agent_gave_up'::text;
 CREATE TRIGGER record_changed_text AFTER UPDATE OF body, deleted_at ON timeline_items FOR EACH ROW WHEN (new.type = 'comment'::text AND (old.body IS DISTINCT FROM new.body OR (old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL))) EXECUTE FUNCTION record_comment_text();
+CREATE TRIGGER record_deleted_comment AFTER UPDATE OF deleted_at ON timeline_items FOR EACH ROW WHEN (new.type = 'comment'::text AND old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION record_changed_details_of_card();
+CREATE TRIGGER record_new_comment AFTER INSERT ON timeline_items FOR EACH ROW WHEN (new.type = 'comment'::text) EXECUTE FUNCTION record_changed_details_of_card();
 CREATE TRIGGER record_text AFTER INSERT ON timeline_items FOR EACH ROW WHEN (new.type = 'comment'::text) EXECUTE FUNCTION record_comment_text();
 CREATE TRIGGER remove_text AFTER DELETE ON timeline_items FOR EACH ROW WHEN (old.type = 'comment'::text) EXECUTE FUNCTION remove_text();
 
@@ -1088,6 +1110,27 @@ CREATE TABLE workspaces (
 CREATE TRIGGER stamp_credentials AFTER UPDATE OF organization_id, created_at ON workspaces FOR EACH ROW EXECUTE FUNCTION stamp_credentials_of_workspace();
 CREATE TRIGGER workspace_has_a_feed AFTER INSERT ON workspaces FOR EACH ROW EXECUTE FUNCTION create_feed();
 
+CREATE OR REPLACE FUNCTION public.announce_git_facts(repository uuid, cards uuid[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into events (workspace_id, card_number, card_title, kind, data)
+  select c.workspace_id, case when count(*) = 1 then min(c.number) end,
+         case when count(*) = 1 then min(c.title) end, 'git_facts_changed',
+         jsonb_build_object('fullName', (select full_name from repositories where id = announce_git_facts.repository))
+    from cards c where c.id = any(announce_git_facts.cards) and c.deleted_at is null
+   group by c.workspace_id;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.announce_pull_request()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform announce_git_facts(new.repository_id, array[new.card_id]);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.create_claim_row()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1169,10 +1212,16 @@ CREATE OR REPLACE FUNCTION public.record_changed_card()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  is_detail boolean := tg_op = 'UPDATE'
+    and (new.number, new.title, new.project_id, new.stage_id, new.rank, new.priority, new.assignee_id, new.deleted_at)
+        is not distinct from
+        (old.number, old.title, old.project_id, old.stage_id, old.rank, old.priority, old.assignee_id, old.deleted_at);
 begin
   -- A deleted card may have no project.
   if new.project_id is not null then
-    insert into board_changes (project_id) values (new.project_id) on conflict do nothing;
+    insert into board_changes (project_id, card_id, is_detail) values (new.project_id, new.id, is_detail)
+        on conflict do nothing;
   end if;
   if tg_op = 'UPDATE' and old.project_id <> new.project_id then
     insert into board_changes (project_id) values (old.project_id) on conflict do nothing;
@@ -1191,6 +1240,17 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_changed_checks()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform record_changed_details(array(
+    select distinct cr.card_id from changed k
+      join card_repositories cr on cr.repository_id = k.repository_id and cr.head_sha = k.sha));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_changed_claim()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1199,6 +1259,26 @@ begin
   insert into board_changes (project_id)
   select c.project_id from cards c where c.id = new.card_id and c.project_id is not null
       on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_details(cards uuid[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into board_changes (project_id, card_id, is_detail)
+  select c.project_id, c.id, true from cards c where c.id = any(record_changed_details.cards)
+      and c.project_id is not null
+      on conflict do nothing;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_details_of_card()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform record_changed_details(array[
+    case when tg_op <> 'DELETE' then new.card_id end, case when tg_op <> 'INSERT' then old.card_id end]);
   return null;
 end $function$;
 
@@ -1226,6 +1306,16 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_changed_kind_of_stage()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform record_changed_details(array(
+    select distinct parent_id from cards where stage_id = new.id and parent_id is not null));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_changed_label()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1233,6 +1323,35 @@ AS $function$
 begin
   insert into board_changes (project_id)
   select p.id from projects p where p.workspace_id = new.workspace_id on conflict do nothing;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_relatives()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.parent_id is not null or tg_op = 'UPDATE' and old.parent_id is not null then
+    perform record_changed_details(array[new.parent_id, case when tg_op = 'UPDATE' then old.parent_id end]);
+  end if;
+  if tg_op = 'UPDATE' and old.deleted_at is distinct from new.deleted_at then
+    perform record_changed_details(array(select id from cards where parent_id = new.id));
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_changed_snapshots()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  repository uuid;
+  cards uuid[];
+begin
+  for repository, cards in select s.repository_id, array_agg(distinct s.card_id) from changed s group by 1 loop
+    perform record_changed_details(cards);
+    perform announce_git_facts(repository, cards);
+  end loop;
   return null;
 end $function$;
 
@@ -1277,6 +1396,41 @@ CREATE OR REPLACE FUNCTION public.record_page_text()
 AS $function$
 begin
   perform record_text(new.id, new.workspace_id, 'page', new.title, new.body);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_renamed_repository()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  cards uuid[] := array(select card_id from card_repositories where repository_id = new.id);
+begin
+  perform record_changed_details(cards);
+  perform announce_git_facts(new.id, cards);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.record_replaced_snapshots()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  repository uuid;
+  cards uuid[];
+begin
+  for repository, cards in
+    select n.repository_id, array_agg(distinct n.card_id)
+      from after n join before o using (card_id, repository_id, target_branch)
+     -- The same answer to a later question counts if the earlier one held no longer.
+     where (n.*) is distinct from (o.*)
+       and ((to_jsonb(n) - 'asked_at') <> (to_jsonb(o) - 'asked_at')
+            or greatest(o.pull_changed_at, o.target_moved_at) is not null)
+     group by 1
+  loop
+    perform record_changed_details(cards);
+    perform announce_git_facts(repository, cards);
+  end loop;
   return null;
 end $function$;
 

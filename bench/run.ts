@@ -16,12 +16,14 @@ import { measureGrowth } from "./growth.ts";
 import { runAndCleanUp, type Cleanups } from "./processes.ts";
 import { atMost, isMissed, report, writeReport, type Measurement } from "./report.ts";
 import { measureRoundTrips } from "./round-trips.ts";
+import { seedDetails } from "./seed-details.ts";
 import { seedHistory } from "./seed-history.ts";
 import { seedBoard, type BenchBoard } from "./seed.ts";
 import {
   auth,
   boardWorkloads,
   cardWorkloads,
+  detailsWorkloads,
   historyWorkloads,
   replayWorkloads,
   webhookWorkloads,
@@ -42,6 +44,7 @@ const wanted = new RegExp(values.only ?? "");
 
 const BOARDS = 16;
 const BYTES_PER_CARD = 330;
+const BYTES_PER_CARD_WITH_DETAILS = 1_030;
 
 /** Runs the selected workloads against floors on copies of the current tables. */
 async function compareAll(
@@ -58,16 +61,33 @@ async function compareAll(
   return measurements;
 }
 
-/** The size of a board and reads of it. Later writes change its cards. */
-async function measureBoard(world: BenchWorld, board: BenchBoard): Promise<Measurement[]> {
-  const response = await fetch(`${world.service}/v1/board`, { headers: auth(board) });
-  const etag = response.headers.get("etag") ?? "";
+/** Reads a board once. */
+async function readBoard(
+  world: BenchWorld,
+  board: BenchBoard,
+  path: string,
+): Promise<{ readonly etag: string; readonly bytesPerCard: number }> {
+  const response = await fetch(`${world.service}${path}`, { headers: auth(board) });
   const text = await response.text();
   const { columns } = JSON.parse(text) as { columns: { tasks: unknown[] }[] };
   const cards = columns.reduce((sum, { tasks }) => sum + tasks.length, 0);
+  return { etag: response.headers.get("etag") ?? "", bytesPerCard: Buffer.byteLength(text) / cards };
+}
+
+/** The size of a board and reads of it. Later writes change its cards. */
+async function measureBoard(world: BenchWorld, board: BenchBoard): Promise<Measurement[]> {
+  const { etag, bytesPerCard } = await readBoard(world, board, "/v1/board");
   const name = `bytes per card, board of ${board.cards}`;
-  const size = report({ name, value: Buffer.byteLength(text) / cards, goal: atMost(BYTES_PER_CARD) });
+  const size = report({ name, value: bytesPerCard, goal: atMost(BYTES_PER_CARD) });
   return [size, ...(await compareAll(world, [board], (at) => boardWorkloads(at, board, etag)))];
+}
+
+/** The same with details. */
+async function measureDetails(world: BenchWorld, board: BenchBoard): Promise<Measurement[]> {
+  const { bytesPerCard } = await readBoard(world, board, "/v1/board?include=details");
+  const name = `bytes per card with details, board of ${board.cards}`;
+  const size = report({ name, value: bytesPerCard, goal: atMost(BYTES_PER_CARD_WITH_DETAILS) });
+  return [size, ...(await compareAll(world, [board], (at) => detailsWorkloads(at, board)))];
 }
 
 /** Calls about cards, and webhooks. */
@@ -98,6 +118,9 @@ async function main(cleanups: Cleanups): Promise<readonly Measurement[]> {
   const { seeding } = world;
   const board = await seedBoard(seeding, 500);
   const measurements = await measureBoard(world, board);
+  if (wanted.test("board with details")) {
+    measurements.push(...(await measureDetails(world, await seedDetails(seeding, 500))));
+  }
   const boards: BenchBoard[] = [];
   for (let nth = 1; nth <= BOARDS; nth++) boards.push(await seedBoard(seeding, 100, `bench-${nth}`));
   measurements.push(...(await measureCards(world, board, boards)));

@@ -141,6 +141,22 @@ export function boardWorkloads(addresses: Addresses, board: BenchBoard, etag: st
   ];
 }
 
+/** Reads of a whole board with details. */
+export function detailsWorkloads(addresses: Addresses, board: BenchBoard): Workload[] {
+  const service = read(addresses.service, "/v1/board?include=details", auth(board));
+  const floor = read(addresses.floors, `/board/${board.projectId}`);
+  const update = sidesOf("update", addresses, [board]);
+  return [
+    ...atBoth(`board with details unchanged, ${board.cards} cards ÷ F-board`, atLeast(8), service, floor),
+    ...atBoth(
+      `board with details after every write, ${board.cards} cards ÷ F-board`,
+      atLeast(0.5),
+      { ...service, writesBefore: update.service.calls, fresh: "key" },
+      { ...floor, writesBefore: update.floor.calls },
+    ),
+  ];
+}
+
 /** Reads of cards. */
 export function cardWorkloads({ service, floors }: Addresses, board: BenchBoard): Workload[] {
   const calls = (pathOf: (number: number) => string): Call[] =>

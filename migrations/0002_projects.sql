@@ -46,6 +46,8 @@ create table repositories (
   -- GitHub's GraphQL id.
   node_id text,
   full_name text not null,
+  -- Where GitHub's pages are: the repository's is `<forge_url>/<full_name>`.
+  forge_url text not null default 'https://github.com',
   default_branch text not null,
   link_by_default boolean not null default false,
   -- False if the installation no longer grants access.

@@ -7,17 +7,27 @@
 create table board_changes (
   project_id uuid not null,
   xid xid8 not null default pg_current_xact_id(),
+  -- The card whose details changed; all zeros for a change that only concerns a board without details.
+  card_id uuid not null default '00000000-0000-0000-0000-000000000000',
+  -- Whether only a board with details shows the change.
+  is_detail boolean not null default false,
   at timestamptz not null default now(),
-  primary key (project_id, xid)
+  primary key (project_id, xid, card_id, is_detail)
 );
 create index on board_changes (at);
 
 -- Triggers write `board_changes`, so that no statement changes a board without recording it.
 create function record_changed_card() returns trigger language plpgsql as $$
+declare
+  is_detail boolean := tg_op = 'UPDATE'
+    and (new.number, new.title, new.project_id, new.stage_id, new.rank, new.priority, new.assignee_id, new.deleted_at)
+        is not distinct from
+        (old.number, old.title, old.project_id, old.stage_id, old.rank, old.priority, old.assignee_id, old.deleted_at);
 begin
   -- A deleted card may have no project.
   if new.project_id is not null then
-    insert into board_changes (project_id) values (new.project_id) on conflict do nothing;
+    insert into board_changes (project_id, card_id, is_detail) values (new.project_id, new.id, is_detail)
+        on conflict do nothing;
   end if;
   if tg_op = 'UPDATE' and old.project_id <> new.project_id then
     insert into board_changes (project_id) values (old.project_id) on conflict do nothing;
@@ -26,9 +36,8 @@ begin
 end $$;
 create trigger record_board_change after insert on cards
   for each row execute function record_changed_card();
-create trigger record_board_change_of_fields
-  after update of number, title, project_id, stage_id, rank, priority, assignee_id, deleted_at
-  on cards for each row execute function record_changed_card();
+create trigger record_board_change_of_fields after update on cards
+  for each row when (old.* is distinct from new.*) execute function record_changed_card();
 
 create function record_changed_card_labels() returns trigger language plpgsql as $$
 begin

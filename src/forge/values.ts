@@ -24,6 +24,8 @@ export interface ForgeRepository {
 export interface GrantedRepository extends ForgeRepository {
   readonly nodeId: string;
   readonly isArchived: boolean;
+  /** Where GitHub's pages are, such as `https://github.com`. */
+  readonly forgeUrl: string;
 }
 
 export interface ForgeInstallation {

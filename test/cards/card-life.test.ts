@@ -36,7 +36,7 @@ describe("a card in one repository", () => {
     world.forge.requests.reset();
     const card = await board.api.card({ title: "Say hello" });
     expect(card).toMatchObject({ number: 1, statusId: board.stages.Backlog, position: 0, blocked: null });
-    expect(card.repositories).toEqual([withoutBranch(`${board.owner}/web`)]);
+    expect(card.repositories).toEqual([withoutBranch(`${board.owner}/web`, world.forge.cloneUrl)]);
     expect(world.forge.requests.all).toEqual([]);
     expect((await board.api.get("/v1/backlog")).body).toMatchObject([{ number: 1 }]);
   });

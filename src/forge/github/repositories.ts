@@ -86,7 +86,11 @@ const repositoryShape = z.looseObject({
   full_name: name,
   default_branch: name,
 });
-const grantedShape = repositoryShape.extend({ node_id: z.string(), archived: z.boolean() });
+const grantedShape = repositoryShape.extend({
+  node_id: z.string(),
+  archived: z.boolean(),
+  html_url: z.url({ protocol: /^https?$/ }),
+});
 
 export async function readRepositories(
   client: GitHubClient,
@@ -101,6 +105,7 @@ export async function readRepositories(
     ...toRepository(repository),
     nodeId: repository.node_id,
     isArchived: repository.archived,
+    forgeUrl: new URL(repository.html_url).origin,
   }));
   return { ok: true, value };
 }

@@ -21,7 +21,7 @@ interface Column {
 }
 
 export async function getBoard(run: RunRoute, { include = [], ...input }: Arguments): Promise<Output> {
-  const { body } = await run("GET /v1/board", input);
+  const { body } = await run("GET /v1/board", { ...input, include: "details" });
   const columns = (body as { columns: readonly Column[] }).columns.map(({ tasks, ...column }) => ({
     ...column,
     cardCount: tasks.length,

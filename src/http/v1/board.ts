@@ -5,8 +5,45 @@ import { keyedListRoute } from "../list-route.ts";
 import { projectOf } from "../resolve.ts";
 import { readRoute, type Route } from "../route.ts";
 import { projectQuery } from "./lookups.ts";
-import { card } from "./cards.ts";
-import { cardLabel, claim, FEED_SEQ_HEADER, feedHeaders, priority, role, rule, user } from "./shapes.ts";
+import { card, cardRepository, children } from "./cards.ts";
+import { blocked, blockedReason } from "./details.ts";
+import {
+  cardLabel,
+  claim,
+  FEED_SEQ_HEADER,
+  feedHeaders,
+  priority,
+  role,
+  rule,
+  timestamp,
+  user,
+} from "./shapes.ts";
+
+const details = z
+  .object({
+    repositories: z.array(
+      cardRepository.pick({
+        fullName: true,
+        branchName: true,
+        prNumber: true,
+        prState: true,
+        checksState: true,
+        reviewState: true,
+        isBehind: true,
+        hasConflicts: true,
+        isInMergeQueue: true,
+      }),
+    ),
+    blocked: blocked.nullable(),
+    armed: z.object({ statusId: z.uuid(), waitingFor: z.array(blockedReason) }).nullable(),
+    dueDate: z.iso.date().nullable(),
+    parentNumber: z.int().nullable(),
+    featureId: z.uuid().nullable(),
+    children,
+    commentCount: z.int(),
+    updatedAt: timestamp,
+  })
+  .partial().shape;
 
 const boardTask = z
   .object({
@@ -19,8 +56,9 @@ const boardTask = z
     assignee: user.nullable(),
     labels: z.array(cardLabel),
     claim: claim.optional(),
+    ...details,
   })
-  .meta({ id: "BoardTask" });
+  .meta({ id: "BoardTask", description: "The optional fields after `claim` come with `include=details`" });
 
 const boardColumns = z
   .object({
@@ -41,18 +79,23 @@ export const boardRoutes: readonly Route[] = [
   readRoute({
     path: "/v1/board",
     summary: "Get the board",
-    description: "The columns of a project in flow order with their cards, without the backlog.",
+    description:
+      "The columns of a project in flow order with their cards, without the backlog. With `include=details`, each card also has its branches, its refused or armed move and other details; nothing calls GitHub.",
     tag: "Board",
-    query: projectQuery,
+    query: projectQuery.extend({ include: z.literal("details").optional() }),
     responses: { 200: { description: "The board", schema: boardColumns, headers: feedHeaders } },
     confirmsCredential: true,
     handle: async (
       deps,
-      { cachedCredential, board: { workspaceId }, query: { projectId } },
+      { cachedCredential, board: { workspaceId }, query: { projectId, include } },
       { setHeader },
     ) => {
       const read = async (id: string | null) => {
-        const found = await deps.boards.read(deps.db, cachedCredential, { workspaceId, projectId: id });
+        const found = await deps.boards.read(deps.db, cachedCredential, {
+          workspaceId,
+          projectId: id,
+          hasDetails: include === "details",
+        });
         if (found) setHeader(FEED_SEQ_HEADER, String(found.feedSeq));
         return found?.response;
       };

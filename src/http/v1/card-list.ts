@@ -8,6 +8,7 @@ import {
   type CardPlace,
 } from "../../store/cards/card-list.ts";
 import type { Db } from "../../store/db/connect.ts";
+import { cardOf, cardParams } from "../resolve.ts";
 import type { ReadCall, Route } from "../route.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { id, text } from "../validate.ts";
@@ -119,6 +120,8 @@ function assigneeIdsOf(
   return assignee === CALLER ? [callerId] : found;
 }
 
+const listedCards = z.array(card.omit({ position: true }).meta({ id: "ListedCard" }));
+
 export const cardListRoutes: readonly Route[] = [
   keyedListRoute({
     path: "/v1/cards",
@@ -127,10 +130,7 @@ export const cardListRoutes: readonly Route[] = [
       "The cards of the board, drafts included, that pass all filters. A card that changes its place while you read the pages may be missing or appear twice; with `sort=number` none is, and with `sort=updated` none is missing.",
     tag: "Cards",
     query: filters,
-    list: {
-      description: "The cards, without their positions",
-      schema: z.array(card.omit({ position: true }).meta({ id: "ListedCard" })),
-    },
+    list: { description: "The cards, without their positions", schema: listedCards },
     key: place,
     handle: async (deps, call, window) => {
       const { board, query } = call;
@@ -140,6 +140,19 @@ export const cardListRoutes: readonly Route[] = [
         throw invalid(`query.cursor: ${message}`, [{ path: "query.cursor", message }]);
       }
       return listCards(deps.db, board.workspaceId, await filterOf(deps.db, call), sort, window);
+    },
+  }),
+  keyedListRoute({
+    path: "/v1/cards/{number}/children",
+    summary: "List sub-cards",
+    description: "The cards whose parent is this card, by number.",
+    tag: "Cards",
+    params: cardParams,
+    list: { description: "The cards, without their positions", schema: listedCards },
+    key: place,
+    handle: async ({ db }, { board, params }, window) => {
+      const { id: parentId } = await cardOf(db, board, params);
+      return listCards(db, board.workspaceId, { parentId }, DEFAULT_SORT, window);
     },
   }),
 ];

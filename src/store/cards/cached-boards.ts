@@ -3,54 +3,8 @@ import { LRUCache } from "lru-cache";
 import { firstRow, rows, type Db } from "../db/connect.ts";
 import { createReadSharing } from "../db/share-reads.ts";
 import { CREDENTIAL_VERSION, type CachedCredential } from "../tenancy/credentials.ts";
-import { userKindSql } from "../tenancy/users.ts";
-import { CLAIM_FIELDS, IS_HELD } from "./claim-columns.ts";
-
-/**
- * SQL for whether the claim `k` is held in a workspace. `workspace` is an SQL expression, never input.
- * `not k.end_recorded` holds for every held claim; with it, PostgreSQL can use a partial index.
- */
-const heldIn = (workspace: string): string =>
-  `k.workspace_id = ${workspace} and not k.end_recorded and ${IS_HELD}`;
-
-/**
- * SQL for a project's board as JSON text, without the backlog. `project` and `workspace` are SQL
- * expressions, never input.
- *
- * A field that you add needs a line in `http/v1/board.ts`, and a trigger that fires when its value
- * changes (`migrations/0004_board_reads.sql`, for claims `0013_claims.sql`).
- *
- * Concatenating text and rendering each assignee and label only once takes at most half the time of
- * json_agg (500 cards: 3.3 instead of 6.8 ms; 5,000: 25 instead of 95).
- */
-const boardText = (project: string, workspace: string): string => `(
-  with assignees as materialized (
-    select u.id, json_build_object('id', u.id, 'name', u.name, 'avatarUrl', u.avatar_url,
-                                   'kind', ${userKindSql(workspace, "u")})::text as json
-      from users u
-     where u.id in (select c.assignee_id from cards c where c.project_id = ${project} and c.deleted_at is null)),
-  board_labels as materialized (
-    select l.id, l.folded_name, json_build_object('id', l.id, 'name', l.name, 'color', l.color)::text as json
-      from labels l where l.workspace_id = ${workspace}),
-  held as materialized (
-    select k.card_id, json_build_object(${CLAIM_FIELDS})::text as json from claims k join users h on h.id = k.user_id
-     where ${heldIn(workspace)})
-  select '{"columns":[' || coalesce(string_agg(
-           '{"statusId":"' || s.id || '","name":' || to_json(s.name) || ',"kind":"' || s.kind
-           || '","minRole":"' || s.min_role || '","rule":{"type":"' || s.rule_type
-           || '","into":' || coalesce(to_json(s.rule_into)::text, 'null') || '},"tasks":[' || coalesce((
-             select string_agg(
-                      '{"id":"' || c.id || '","number":' || c.number || ',"title":' || to_json(c.title)
-                      || ',"projectId":"' || c.project_id || '","statusId":"' || c.stage_id
-                      || '","priority":"' || c.priority || '","assignee":' || coalesce(a.json, 'null')
-                      || ',"labels":[' || coalesce((
-                        select string_agg(m.json, ',' order by m.folded_name)
-                          from card_labels cl join board_labels m on m.id = cl.label_id where cl.card_id = c.id), '')
-                      || ']' || coalesce(',"claim":' || held.json, '') || '}', ',' order by c.rank)
-               from cards c left join assignees a on a.id = c.assignee_id left join held on held.card_id = c.id
-              where c.stage_id = s.id and c.deleted_at is null), '')
-           || ']}', ',' order by s.position), '') || ']}'
-    from stages s where s.project_id = ${project} and s.kind <> 'backlog')`;
+import { boardText, heldIn, insertDetails } from "./board-text.ts";
+import { DETAILS_JSON } from "./card-columns.ts";
 
 /** The bytes of a response in JSON and their strong ETag. */
 export class RenderedResponse {
@@ -67,6 +21,8 @@ interface BoardQuestion {
   readonly workspaceId: string;
   /** Null means the only project of the workspace. */
   readonly projectId: string | null;
+  /** Whether cards have the fields of `include=details`. */
+  readonly hasDetails: boolean;
 }
 
 export interface CachedBoards {
@@ -85,16 +41,18 @@ export interface BoardResult {
 
 /**
  * A cached board. It is valid until a transaction outside its snapshot changes the board, or the
- * first claim of its workspace expires.
+ * first claim of its workspace expires; with details, the first armed move.
  */
 interface CachedBoard {
   readonly projectId: string;
   readonly snapshot: string;
   /** The start time of the server: another server may use the same transaction ids. */
   readonly server: string;
-  /** When the first claim of its workspace expires, by PostgreSQL's clock. */
+  /** When the first claim or armed move expires, by PostgreSQL's clock. */
   readonly validUntil: string;
   readonly response: RenderedResponse;
+  /** For a board with details: those of its cards, by card id. */
+  readonly details: ReadonlyMap<string, string>;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -105,23 +63,28 @@ const CHANGES_KEPT = "interval '2 hours'";
 export function createCachedBoards(): CachedBoards {
   const cache = new LRUCache<string, CachedBoard>({
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ response }) => response.body.byteLength,
+    // Details are in the response and by card, in strings.
+    sizeCalculation: ({ response, details }) => response.body.byteLength * (details.size > 0 ? 2 : 1),
     ttl: MAX_AGE_MS,
   });
 
+  /** `known` is the cached board that is outdated. */
   async function load(
     db: Db,
     clientId: string,
     key: string,
     question: BoardQuestion,
+    known: CachedBoard | undefined,
   ): Promise<LoadedBoard | null> {
     const start = performance.now();
-    const found = await readBoard(db, clientId, question);
+    const found = await readBoard(db, clientId, question, known);
     if (!found) return null;
-    const { credentialVersion, text, feedSeq, ...rest } = found;
+    const { credentialVersion, text, feedSeq, changed, ...rest } = found;
     if (text === null) return { credentialVersion, feedSeq, response: null };
-    const response = new RenderedResponse(text);
-    cache.set(key, { ...rest, response }, { start });
+    const complete = insertDetails(text, new Map([...(known?.details ?? []), ...(changed ?? [])]));
+    if (!complete) return load(db, clientId, key, question, undefined);
+    const response = new RenderedResponse(complete.json);
+    cache.set(key, { ...rest, response, details: complete.details }, { start });
     return { credentialVersion, feedSeq, response };
   }
 
@@ -130,7 +93,7 @@ export function createCachedBoards(): CachedBoards {
   return {
     async read(db, cachedCredential, question) {
       const { clientId } = cachedCredential.credential;
-      const key = `${question.workspaceId} ${question.projectId ?? ""}`;
+      const key = `${question.workspaceId} ${question.projectId ?? ""} ${question.hasDetails}`;
       const known = cache.get(key);
       if (known) {
         const { server, snapshot } = known;
@@ -139,7 +102,7 @@ export function createCachedBoards(): CachedBoards {
         if (checked) cachedCredential.confirmVersion(checked.credentialVersion);
         if (checked?.isValid) return { response: known.response, feedSeq: checked.feedSeq };
       }
-      const board = await shareRead(`${clientId} ${key}`, () => load(db, clientId, key, question));
+      const board = await shareRead(`${clientId} ${key}`, () => load(db, clientId, key, question, known));
       if (!board) return null;
       cachedCredential.confirmVersion(board.credentialVersion);
       const { response, feedSeq } = board;
@@ -165,7 +128,7 @@ const CHECK_BOARD = `
   select ${CREDENTIAL_VERSION} as "credentialVersion", ${FEED_SEQ}, p.id as "projectId",
          pg_postmaster_start_time()::text = :server and now() < :validUntil::timestamptz
          and not exists (select 1 from board_changes b
-                       where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
+                       where b.project_id = p.id and (:hasDetails or not b.is_detail) and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
                          and not pg_visible_in_snapshot(b.xid, :snapshot::pg_snapshot)) as "isValid"
     from projects p
    where p.workspace_id = :workspaceId and (:projectId::uuid is null or p.id = :projectId) limit 2`;
@@ -191,22 +154,57 @@ async function checkBoard(
   return { ...first, isValid: !second && first.projectId === projectId && first.isValid };
 }
 
-const READ_BOARD = `
+/** SQL for when the first armed move of the project `p` expires; null if none is armed. */
+const FIRST_EXPIRY_OF_ARMED = `
+  (select min(a.expires_at) from armed_moves a join cards c on c.id = a.card_id
+    where c.project_id = p.id and a.expires_at > now())`;
+
+/** SQL for which cards of the project `p` are to be read again: all, or those changed since a snapshot. */
+const CHANGED_CARDS = `
+  select c.* from cards c
+   where c.project_id = p.id and c.deleted_at is null
+     and c.stage_id <> (select s.id from stages s where s.project_id = p.id and s.kind = 'backlog')
+     and (coalesce(:server <> pg_postmaster_start_time()::text, true)
+          or c.id in (select b.card_id from board_changes b
+                       where b.project_id = p.id and b.xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
+                         and not pg_visible_in_snapshot(b.xid, :snapshot::pg_snapshot))
+          -- Armed moves expire.
+          or exists (select 1 from armed_moves a where a.card_id = c.id))`;
+
+const readBoardSql = (hasDetails: boolean): string => `
   select ${CREDENTIAL_VERSION} as "credentialVersion", ${FEED_SEQ}, p.id as "projectId", pg_current_snapshot()::text as snapshot,
          pg_postmaster_start_time()::text as server,
-         (select coalesce(min(k.expires_at), 'infinity')::text from claims k
-           where ${heldIn("p.workspace_id")}) as "validUntil",
-         case when p.candidates = 1 then ${boardText("p.id", "p.workspace_id")} end as text
+         coalesce(least((select min(k.expires_at) from claims k where ${heldIn("p.workspace_id")}),
+                        ${hasDetails ? FIRST_EXPIRY_OF_ARMED : "null"}), 'infinity')::text as "validUntil",
+         case when p.candidates = 1 then ${boardText("p.id", "p.workspace_id", hasDetails)} end as text
+         ${hasDetails ? `, (select json_agg(json_build_array(c.id, ${DETAILS_JSON}::text)) from (${CHANGED_CARDS}) c) as changed` : ""}
     from (select id, workspace_id, count(*) over () as candidates from projects
            where workspace_id = :workspaceId and (:projectId::uuid is null or id = :projectId) limit 1) p`;
 
-/** `text` is null if several projects match. */
+const READ_BOARD = readBoardSql(false);
+const READ_DETAILED_BOARD = readBoardSql(true);
+
+interface ReadBoard extends BoardRow, Omit<CachedBoard, "response" | "details"> {
+  /** Null if several projects match. */
+  readonly text: string | null;
+  /** The ids and details of cards whose details may differ from those of the outdated board. */
+  readonly changed?: readonly (readonly [cardId: string, details: string])[] | null;
+}
+
 const readBoard = (
   db: Db,
   clientId: string,
-  question: BoardQuestion,
-): Promise<(BoardRow & Omit<CachedBoard, "response"> & { readonly text: string | null }) | null> =>
-  firstRow(db, READ_BOARD, { ...question, clientId });
+  { hasDetails, ...question }: BoardQuestion,
+  known: CachedBoard | undefined,
+): Promise<ReadBoard | null> =>
+  hasDetails
+    ? firstRow(db, READ_DETAILED_BOARD, {
+        ...question,
+        clientId,
+        snapshot: known?.snapshot ?? null,
+        server: known?.server ?? null,
+      })
+    : firstRow(db, READ_BOARD, { ...question, clientId });
 
 /** Deletes changes that no cached board needs. Returns their number. */
 export async function dropOldBoardChanges(db: Db): Promise<number> {

@@ -23,27 +23,57 @@ export const IS_ABOUT_BRANCH = `(
                 where p.card_id = cr.card_id and p.repository_id = cr.repository_id
                   and p.head_sha = cr.head_sha and p.state <> 'closed'))`;
 
-const REPOSITORIES = `
-  coalesce((
-    select json_agg(json_build_object(
-             'fullName', r.full_name, 'branchName', cr.branch_name, 'headSha', cr.head_sha,
-             'prNumber', pr.number, 'prState', pr.state, 'targetBranch', pr.target_branch,
-             'reviewState', case when ${HAS_SAME_PULL} and s.pr_number = pr.number then s.review_decision end,
-             'hasConflicts', case when ${HAS_SAME_TIPS} and s.pr_number = pr.number then s.mergeable = 'conflicting' end,
-             'isBehind', case when ${HAS_SAME_TIPS} then s.behind_by > 0 end,
-             'isInMergeQueue', case when ${HAS_SAME_PULL} and s.pr_number = pr.number then s.is_in_merge_queue end,
-             'checksState', (select ${CHECKS_STATE} from check_reports k
-                              where k.repository_id = cr.repository_id and k.sha = cr.head_sha
-                                and cr.project_id is not null and ${IS_ABOUT_BRANCH}))
-           order by r.full_name)
+/** SQL for what a board shows of the branch `cr` of the tables of `FROM_REPOSITORIES`, by field. */
+const BOARD_FACTS = {
+  fullName: "r.full_name",
+  branchName: "cr.branch_name",
+  prNumber: "pr.number",
+  prState: "pr.state",
+  checksState: `(select ${CHECKS_STATE} from check_reports k
+                  where k.repository_id = cr.repository_id and k.sha = cr.head_sha
+                    and cr.project_id is not null and ${IS_ABOUT_BRANCH})`,
+  reviewState: `case when ${HAS_SAME_PULL} and s.pr_number = pr.number then s.review_decision end`,
+  isBehind: `case when ${HAS_SAME_TIPS} then s.behind_by > 0 end`,
+  hasConflicts: `case when ${HAS_SAME_TIPS} and s.pr_number = pr.number then s.mergeable = 'conflicting' end`,
+  isInMergeQueue: `case when ${HAS_SAME_PULL} and s.pr_number = pr.number then s.is_in_merge_queue end`,
+};
+
+/** SQL for what a card shows of it. */
+const CARD_FACTS = {
+  ...BOARD_FACTS,
+  headSha: "cr.head_sha",
+  targetBranch: "pr.target_branch",
+  url: "r.forge_url || '/' || r.full_name",
+  cloneUrl: "r.forge_url || '/' || r.full_name || '.git'",
+  prUrl: "r.forge_url || '/' || r.full_name || '/pull/' || pr.number",
+};
+
+const FROM_REPOSITORIES = `
       from card_repositories cr
       join repositories r on r.id = cr.repository_id
       left join lateral (select p.number, p.state, p.target_branch from pull_requests p
                           where p.card_id = cr.card_id and p.repository_id = cr.repository_id
                           order by p.state in ('draft', 'open') desc, p.number desc limit 1) pr on true
       left join branch_snapshots s on s.card_id = cr.card_id and s.repository_id = cr.repository_id
-                                  and s.target_branch = pr.target_branch and pr.state in ('draft', 'open')
-     where cr.card_id = c.id), '[]')`;
+                                  and s.target_branch = pr.target_branch and pr.state in ('draft', 'open')`;
+
+/** SQL for facts about the branches of the card `c` as JSON without spaces. */
+const repositoriesJson = (facts: Readonly<Record<string, string>>): string => {
+  const columns = Object.entries(facts).map(([field, sql]) => `${sql} as "${field}"`);
+  return `
+  coalesce((select json_agg(facts order by facts."fullName")
+              from (select ${columns.join(", ")} ${FROM_REPOSITORIES} where cr.card_id = c.id) facts), '[]')`;
+};
+
+/** SQL for how many sub-cards the card `c` has, and how many of them are in a last stage. */
+const CHILDREN = `(
+  select json_build_object('total', count(*), 'done', count(*) filter (where s.kind = 'done'))
+    from cards child join stages s on s.id = child.stage_id
+   where child.parent_id = c.id and child.deleted_at is null)`;
+
+/** SQL for the number of comments on the card `c`. */
+const COMMENT_COUNT = `(
+  select count(*) from timeline_items t where t.card_id = c.id and t.type = 'comment' and t.deleted_at is null)`;
 
 const PARENT_NUMBER =
   "(select parent.number from cards parent where parent.id = c.parent_id and parent.deleted_at is null)";
@@ -57,10 +87,20 @@ export const cardColumns = (position: string | null): string => `
          ${position === null ? "" : `${position} as position,`}
          c.priority, case when a.id is null then null else ${userJsonSql("c.workspace_id", "a")} end as assignee,
          ${userJsonSql("c.workspace_id", "b")} as "createdBy", c.blocked, ${cardLabelsJson("c")} as labels,
-         ${REPOSITORIES} as repositories,
-         ${PARENT_NUMBER} as "parentNumber",
+         ${repositoriesJson(CARD_FACTS)} as repositories,
+         ${PARENT_NUMBER} as "parentNumber", ${CHILDREN} as children, ${COMMENT_COUNT} as "commentCount",
          c.feature_id as "featureId", c.due_date as "dueDate", c.hotfix,
          ${isoTime("c.created_at")} as "createdAt", ${isoTime("c.updated_at")} as "updatedAt"`;
+
+/** SQL for what a board with details shows of the card `c` besides, as JSON without spaces. */
+export const DETAILS_JSON = `(
+  select row_to_json(details) from (
+    select ${repositoriesJson(BOARD_FACTS)} as repositories, c.blocked,
+           (select json_build_object('statusId', o.stage_id, 'waitingFor', a.waiting_for)
+              from armed_moves a join operations o on o.id = a.operation_id
+             where a.card_id = c.id and a.expires_at > now()) as armed,
+           c.due_date as "dueDate", ${PARENT_NUMBER} as "parentNumber", c.feature_id as "featureId",
+           ${CHILDREN} as children, ${COMMENT_COUNT} as "commentCount", ${isoTime("c.updated_at")} as "updatedAt") details)`;
 
 /** Columns that the API leaves out if they are null; `shownCard` removes them. */
 export const OPTIONAL_COLUMNS = `${CARD_CLAIM} as claim, ${CARD_ARMED} as armed`;

@@ -44,6 +44,7 @@ export interface CardFilter {
   readonly statusId?: string | undefined;
   readonly labelId?: string | undefined;
   readonly featureId?: string | undefined;
+  readonly parentId?: string | undefined;
   /** Empty for cards without an assignee. */
   readonly assigneeIds?: readonly string[] | undefined;
   readonly isBlocked?: boolean | undefined;
@@ -65,6 +66,7 @@ function conditionsOf({ assigneeIds, isBlocked, isClaimed, ...filter }: CardFilt
       ? []
       : ["c.id in (select cl.card_id from card_labels cl where cl.label_id = :labelId)"]),
     ...(filter.featureId === undefined ? [] : ["c.feature_id = :featureId"]),
+    ...(filter.parentId === undefined ? [] : ["c.parent_id = :parentId"]),
     ...(assigneeIds === undefined
       ? []
       : [

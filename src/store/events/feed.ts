@@ -13,6 +13,7 @@ export const CHANGE_KINDS = [
   "card_reordered",
   "blocked",
   "unblocked",
+  "git_facts_changed",
   "label_changed",
   "feature_changed",
   "page_changed",
@@ -65,7 +66,7 @@ export const feedTimelineItems = (
 /** The content of an event that only the feed has. */
 export interface ChangeContent {
   readonly kind: ChangeKind;
-  /** Ids, numbers and names; no bodies. A change has `from` and `to`, except `inbox_dismissed`. */
+  /** Ids, numbers and names; no bodies. A change has `from` and `to`, except `inbox_dismissed` and `git_facts_changed`. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 

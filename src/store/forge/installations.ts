@@ -189,10 +189,12 @@ export async function saveGrantedRepositories(
   for (const repository of granted.toSorted((a, b) => a.forgeId - b.forgeId)) {
     const saved = await firstRow<{ id: string }>(
       trx,
-      `insert into repositories as r (id, organization_id, project_id, forge_id, node_id, full_name, default_branch, archived, asked_at)
-       values (:newId, :organizationId, :projectId, :forgeId, :nodeId, :fullName, :defaultBranch, :isArchived, :askedAt)
+      `insert into repositories as r (id, organization_id, project_id, forge_id, node_id, full_name, forge_url, default_branch,
+                                     archived, asked_at)
+       values (:newId, :organizationId, :projectId, :forgeId, :nodeId, :fullName, :forgeUrl, :defaultBranch,
+               :isArchived, :askedAt)
        on conflict (forge_id) do update
-         set full_name = excluded.full_name, default_branch = excluded.default_branch, node_id = excluded.node_id,
+         set full_name = excluded.full_name, forge_url = excluded.forge_url, default_branch = excluded.default_branch, node_id = excluded.node_id,
              archived = excluded.archived, connected = true,
              disconnected_at = null, asked_at = excluded.asked_at
          where r.organization_id = excluded.organization_id
