@@ -3,7 +3,8 @@ import { useLocation } from "wouter";
 import { ApiProblem } from "../api/problem.ts";
 import { useCard, useFlow, useProjects, useRead } from "../api/reads.ts";
 import type { CardSnapshot } from "../api/reads.ts";
-import { hasRole } from "../api/session.ts";
+import type { TimelineItem } from "../api/schema.d.ts";
+import { hasRole, type Role } from "../api/session.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { MergeQuestion } from "../board/merge-question.tsx";
 import { ErrorState, Loading } from "../components/states.tsx";
@@ -37,7 +38,7 @@ export default function CardScreen({ number }: { readonly number: number }) {
 }
 
 function CardPage({ card }: { readonly card: CardSnapshot }) {
-  const { board, keys } = useWorkspace();
+  const { board, keys, session } = useWorkspace();
   const { number } = card;
   useProjectOfPage(card.projectId);
   const { data: flow } = useFlow(card.projectId);
@@ -74,6 +75,7 @@ function CardPage({ card }: { readonly card: CardSnapshot }) {
               stage={stageOf(card.blocked.statusId)}
               isBusy={move.pendingId !== null}
               onRetry={mayEdit ? (stage) => move.ask(stage) : null}
+              withdrawable={mayWithdraw(timeline.data ?? [], board.role, session.user.id) ? card : null}
               panelRef={move.refusal}
             />
           )}
@@ -115,6 +117,12 @@ function CardPage({ card }: { readonly card: CardSnapshot }) {
       <MergeQuestion question={move.question} onAnswer={move.confirmMove} />
     </article>
   );
+}
+
+/** Whether a user may withdraw the refused move: who made it, or a maintainer. */
+function mayWithdraw(timeline: readonly TimelineItem[], role: Role, userId: string): boolean {
+  const last = timeline.findLast((item) => item.type === "event" && item.kind === "promotion_refused");
+  return hasRole(role, "maintainer") || (last?.type === "event" && last.actor.user.id === userId);
 }
 
 /** Back to the board as it was, or to the board of the card's project. */

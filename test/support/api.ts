@@ -89,11 +89,14 @@ export interface ApiCard {
 }
 
 /** What a card shows of a repository before it has a branch there. */
-export const withoutBranch = (fullName: string) => ({
+export const withoutBranch = (fullName: string, forgeUrl = "https://github.com") => ({
   fullName,
   branchName: null,
   headSha: null,
+  url: `${forgeUrl}/${fullName}`,
+  cloneUrl: `${forgeUrl}/${fullName}.git`,
   prNumber: null,
+  prUrl: null,
   prState: null,
   targetBranch: null,
   checksState: null,

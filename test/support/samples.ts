@@ -68,6 +68,38 @@ const claimedCard = async (board: TestBoard, caller: Api): Promise<{ number: num
   const { body } = await caller.post<{ claimId: string }>(`/v1/cards/${number}/claim`, { ttlSeconds: 60 });
   return { number, claimId: body.claimId };
 };
+/** A card whose move into a stage for people was refused. */
+const blockedCardOf = async (board: TestBoard, caller: Api): Promise<number> => {
+  const number = await card(board);
+  const { id } = await board.db("cards").where({ workspace_id: board.workspaceId, number }).first("id");
+  const { body: me } = await caller.get<{ clientId: string }>("/v1/me");
+  const { user_id: userId } = await board
+    .db("credentials")
+    .where({ client_id: me.clientId })
+    .first("user_id");
+  const blocked = {
+    reason: "human_only",
+    message: "Only people may move cards into this stage.",
+    repository: "",
+    reasons: [],
+    statusId: board.stages.Done,
+    headSha: null,
+    at: new Date().toISOString(),
+  };
+  await board
+    .db("cards")
+    .where({ id })
+    .update({ blocked: JSON.stringify(blocked) });
+  await board.db("timeline_items").insert({
+    id: randomUUID(),
+    card_id: id,
+    type: "event",
+    kind: "promotion_refused",
+    actor_id: userId,
+    data: JSON.stringify(blocked),
+  });
+  return number;
+};
 /** A card whose armed move no job inspects. */
 const armedCardOf = async (board: TestBoard): Promise<number> => {
   const number = await card(board);
@@ -187,10 +219,14 @@ export const samples: Readonly<Record<string, MakeSample>> = {
   "DELETE /v1/cards/{number}/armed": async (board) => ({
     path: { number: await armedCardOf(board) },
   }),
+  "DELETE /v1/cards/{number}/blocked": async (board, caller) => ({
+    path: { number: await blockedCardOf(board, caller) },
+  }),
   "GET /v1/cards/{number}/move-plan": async (board) => ({
     path: { number: await card(board) },
     query: { statusId: board.stages["To do"] },
   }),
+  "GET /v1/cards/{number}/children": aCard,
   "GET /v1/cards/{number}/timeline": aCard,
   "GET /v1/cards/{number}/checks": aCard,
   "GET /v1/cards/{number}/reviews": aCard,

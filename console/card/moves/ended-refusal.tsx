@@ -26,7 +26,9 @@ export const EndedRefusal = ({ refused, stage, onRetry }: Props) => (
 export function endedRefusal(card: CardSnapshot, timeline: readonly TimelineItem[]): Blocked | null {
   if (card.blocked || card.armed) return null;
   const last = timeline.findLast(
-    (item) => item.type === "event" && (item.kind === "status_changed" || item.kind === "promotion_refused"),
+    (item) =>
+      item.type === "event" &&
+      ["status_changed", "promotion_refused", "refusal_withdrawn"].includes(item.kind),
   );
   return last?.type === "event" && last.kind === "promotion_refused" && last.data.statusId !== card.statusId
     ? last.data

@@ -94,6 +94,12 @@ export function EventWords({ event, names }: Props): ReactNode {
           </q>
         </>
       );
+    case "refusal_withdrawn":
+      return (
+        <>
+          withdrew the refused move to <b>{names.stage(data.statusId)}</b>
+        </>
+      );
     case "checks_changed":
       return (
         <>

@@ -15,6 +15,7 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
   "PATCH /v1/cards/{number}": ["change", "changed", "{card}"],
   "DELETE /v1/cards/{number}": ["delete", "deleted", "{card}"],
   "POST /v1/cards/{number}/move": ["move", "moved", "{card}[ to {to}]"],
+  "DELETE /v1/cards/{number}/blocked": ["withdraw", "withdrew", "the refused move of {card}[ to {to}]"],
   "DELETE /v1/cards/{number}/armed": ["cancel", "cancelled", "the waiting move of {card}[ to {to}]"],
   "POST /v1/cards/{number}/comments": ["comment", "commented", "on {card}"],
   "PATCH /v1/cards/{number}/comments/{commentId}": ["edit", "edited", "a comment on {card}"],

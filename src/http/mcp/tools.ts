@@ -12,6 +12,7 @@ import {
   searchBoard,
   type ListName,
 } from "./reads.ts";
+import { updateCard, WITHDRAW } from "./update-card.ts";
 import { releaseTools } from "./release-tools.ts";
 import { listArguments, tool, type Tool } from "./tool.ts";
 
@@ -92,10 +93,13 @@ const boardTools: readonly Tool[] = [
   tool({
     name: "update_card",
     title: "Update a card",
-    description: "Changes fields of a card. Omitted fields are unchanged; null clears a field.",
+    description:
+      "Changes fields of a card. Omitted fields are unchanged; null clears a field. `blocked: null` alone withdraws your refused move.",
     route: "PATCH /v1/cards/{number}",
+    otherWrite: WITHDRAW,
+    extra: { blocked: z.null().optional() },
     isDestructive: true,
-    describe: () => "The card is updated.",
+    run: updateCard,
   }),
   tool({
     name: "comment",

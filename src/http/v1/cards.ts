@@ -3,6 +3,7 @@ import { createCard } from "../../actions/cards/create-card.ts";
 import { deleteCard, updateCard } from "../../actions/cards/update-card.ts";
 import { cancelArmed } from "../../actions/moves/cancel-armed.ts";
 import { DEFAULT_EXPIRY_HOURS, moveCard } from "../../actions/moves/move-card.ts";
+import { withdrawRefusal } from "../../actions/moves/withdraw-refusal.ts";
 import { invalid } from "../../errors.ts";
 import { readCardJson } from "../../store/cards/cards.ts";
 import { listTimeline } from "../../store/events/timeline.ts";
@@ -27,12 +28,19 @@ import {
   user,
 } from "./shapes.ts";
 
-const cardRepository = z
+export const children = z
+  .object({ total: z.int(), done: z.int().meta({ description: "Those in a last stage" }) })
+  .meta({ id: "Children", description: "How many sub-cards the card has" });
+
+export const cardRepository = z
   .object({
     fullName: z.string(),
+    url: z.string().meta({ description: "Its page on GitHub" }),
+    cloneUrl: z.string(),
     branchName: z.string().nullable().meta({ description: "The card's branch; null before it is created" }),
     headSha: z.string().nullable().meta({ description: "Its newest commit; null if it does not exist" }),
     prNumber: z.int().nullable(),
+    prUrl: z.string().nullable(),
     prState: z.enum(["draft", "open", "merged", "closed"]).nullable(),
     targetBranch: z.string().nullable().meta({ description: "What the pull request merges into" }),
     checksState,
@@ -78,6 +86,8 @@ export const card = z
     repositories: z.array(cardRepository),
     featureId: z.uuid().nullable(),
     parentNumber: z.int().nullable(),
+    children,
+    commentCount: z.int(),
     dueDate: z.iso.date().nullable(),
     hotfix: z.boolean(),
     createdAt: timestamp,
@@ -315,6 +325,19 @@ export const cardRoutes: readonly Route[] = [
     },
     find: cardOf,
     handle: (_, { write, subject }) => cancelArmed(write, subject),
+  }),
+  writeRoute({
+    method: "delete",
+    path: "/v1/cards/{number}/blocked",
+    summary: "Withdraw a refused move",
+    description:
+      "Ends `blocked` of a card and its inbox item. The timeline keeps the refusal. For who moved the card, and for maintainers.",
+    tag: "Cards",
+    role: "member",
+    params: cardParams,
+    responses: { 204: { description: "Withdrawn", schema: null } },
+    find: cardOf,
+    handle: (_, { write, subject }) => withdrawRefusal(write, subject),
   }),
   keyedListRoute({
     path: "/v1/cards/{number}/timeline",

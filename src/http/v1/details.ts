@@ -172,6 +172,10 @@ const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
   pull_request_closed: pullRequest,
   pull_request_reopened: pullRequest,
   promotion_refused: blocked,
+  refusal_withdrawn: z.object({
+    statusId: z.uuid().meta({ description: "The stage that the card could not enter" }),
+    reason: z.enum(REFUSAL_REASONS),
+  }),
   checks_changed: z.object({ branchName, sha, from: checksState, to: checksState }),
   review_submitted: z.object({ prNumber, state: reviewState }),
   repository_linked: z.object({ repositoryId: z.uuid() }),

@@ -26,7 +26,8 @@ const first = (sql: string): string =>
 
 const STAGE = `case e.kind when 'status_changed' then e.data->>'to'
                            when 'armed' then e.data->>'statusId' when 'disarmed' then e.data->>'statusId'
-                           when 'promotion_refused' then e.data->>'statusId' end`;
+                           when 'promotion_refused' then e.data->>'statusId'
+                           when 'refusal_withdrawn' then e.data->>'statusId' end`;
 const NAME = `coalesce(e.data->>'releaseName', e.data#>>'{to,name}', e.data#>>'{from,name}',
                        e.data#>>'{to,title}', e.data#>>'{from,title}')`;
 const MEMBER = "case e.kind when 'member_changed' then e.data->>'userId' end";

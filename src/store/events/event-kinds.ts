@@ -15,6 +15,7 @@ export const EVENT_KINDS = [
   "pull_request_closed",
   "pull_request_reopened",
   "promotion_refused",
+  "refusal_withdrawn",
   "checks_changed",
   "review_submitted",
   "repository_linked",

@@ -150,17 +150,18 @@ export async function listBranchStarts(db: Db, cardId: string): Promise<Map<stri
   return new Map(starts.map(({ branch, sha }) => [branch, sha]));
 }
 
-/** The actor of a card's newest event of this kind in this repository, or null. */
+/** The actor of a card's newest event of this kind, in this repository if one is given, or null. */
 export async function findLastActor(
   db: Db,
   cardId: string,
   kind: EventKind,
-  repositoryId: string,
+  repositoryId: string | null = null,
 ): Promise<string | null> {
   return firstValue<string>(
     db,
     `select actor_id as "actorId" from timeline_items
-      where card_id = :cardId and kind = :kind and repository_id = :repositoryId order by seq desc limit 1`,
+      where card_id = :cardId and kind = :kind
+        and (cast(:repositoryId as uuid) is null or repository_id = :repositoryId) order by seq desc limit 1`,
     { cardId, kind, repositoryId },
   );
 }

@@ -74,6 +74,8 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   const other = await api.card({ title: "Say goodbye" });
   const draft = await api.card({ title: "Say it in French", repositoryIds: [] });
   await record("PATCH", `/v1/cards/${number}`, { dueDate: "2026-02-13" });
+  await api.patch(`/v1/cards/${draft.number}`, { parentNumber: number });
+  await get(`/v1/cards/${number}/children`);
   await get("/v1/backlog");
   await get(`/v1/cards?assignee=${ada?.id}&label=${label.id}&sort=board`);
   await moveTo("In progress", number);
@@ -113,7 +115,8 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
   await settled();
   await moveTo("Done", other.number);
   await get("/v1/inbox");
-  await get("/v1/board");
+  await get("/v1/board?include=details");
+  await record("DELETE", `/v1/cards/${other.number}/blocked`);
   await get(`/v1/cards/${number}/move-plan?statusId=${stages.Done}`);
   const release = await record("POST", "/v1/releases", { name: "1.0" });
   await record("PUT", `/v1/releases/${release.id}/cards`, { taskNumbers: [number, other.number] });
