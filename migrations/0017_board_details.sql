@@ -117,10 +117,11 @@ begin
   for repository, cards in
     select n.repository_id, array_agg(distinct n.card_id)
       from after n join before o using (card_id, repository_id, target_branch)
-     -- The same answer to a later question counts if the earlier one held no longer.
-     where (n.*) is distinct from (o.*)
-       and ((to_jsonb(n) - 'asked_at') <> (to_jsonb(o) - 'asked_at')
-            or greatest(o.pull_changed_at, o.target_moved_at) is not null)
+     where (to_jsonb(n) - 'asked_at') <> (to_jsonb(o) - 'asked_at')
+        -- The same answer counts if it was asked for after a change, and the earlier one before.
+        or (n.asked_at > n.pull_changed_at) is distinct from (o.asked_at > o.pull_changed_at)
+        or (n.asked_at > n.target_moved_at + interval '1 minute')
+           is distinct from (o.asked_at > o.target_moved_at + interval '1 minute')
      group by 1
   loop
     perform record_changed_details(cards);

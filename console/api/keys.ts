@@ -10,8 +10,6 @@ export const keysOf = (workspaceId: string) => ({
   listed: [workspaceId, "listed"] as const,
   /** Blocked cards with GitHub's words. */
   refusals: (projectId: string) => [workspaceId, "listed", projectId, "blocked"] as const,
-  cardsOfFeature: (projectId: string, featureId: string) =>
-    [workspaceId, "listed", projectId, "feature", featureId] as const,
   /** Has the prefix of the projects, with which it changes. */
   flow: (projectId: string) => [workspaceId, "projects", projectId, "flow"] as const,
   /** Of mutations: moves made from this page. */

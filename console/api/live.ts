@@ -13,7 +13,9 @@ const COLLECT_MS = 80;
 const OPEN_TIMEOUT_MS = 1_000;
 /** With more changed cards at once, reading the board is one call instead of many. */
 const MANY_CARDS = 12;
-/** Kinds of events that change nothing that the board shows on a card. */
+/** Kinds of events that change nothing that the board shows of a card. */
+const NOT_ON_A_CARD = new Set<string>(["comment_edited", "inbox_dismissed"]);
+/** Kinds of events that change nothing in lists of cards. */
 const NOT_ON_THE_BOARD = new Set<string>(["comment", "comment_edited", "comment_deleted", "inbox_dismissed"]);
 /** Changes that GitHub's responses about a card do not depend on. Reading those again would cost calls to GitHub. */
 const NOT_ON_GITHUB = new Set<string>([
@@ -23,6 +25,8 @@ const NOT_ON_GITHUB = new Set<string>([
   "claimed",
   "claim_released",
   "claim_expired",
+  // It comes from GitHub's response.
+  "git_facts_changed",
 ]);
 /** Kinds of events that change how many cards a project, label or feature has. */
 const COUNTED = new Set<string>(["updated", "status_changed", "card_created", "card_deleted"]);
@@ -98,9 +102,12 @@ export class LiveBoard {
 
   #applyToBoards(event: Event): void {
     const { card, kind } = event;
-    if (!card || NOT_ON_THE_BOARD.has(kind)) return;
+    if (!card || NOT_ON_A_CARD.has(kind)) return;
     for (const [key, board] of this.#queries.getQueriesData<BoardSnapshot>({ queryKey: this.#keys.boards })) {
       if (!board || event.seq <= board.feedSeq) continue;
+      const parentNumber = findCard(board, card.number)?.task.parentNumber;
+      // How many sub-cards of the parent are done may have changed.
+      if (typeof parentNumber === "number" && COUNTED.has(kind)) this.#cards.add(parentNumber);
       const applied = kind === "card_deleted" ? removeCard(board, card.number) : applyMove(board, event);
       if (applied === null) this.#cards.add(card.number);
       const shown = applied ?? addCard(board, event, String(key[2]));
@@ -134,7 +141,10 @@ export class LiveBoard {
     }
     const kinds = new Set<string>(events.map(({ kind }) => kind));
     for (const key of staleLists(kinds, this.#keys)) reread(key);
-    if (cards.length > MANY_CARDS) reread(this.#keys.boards);
+    const isAboutSeveral = events.some(({ kind, card }) => kind === "git_facts_changed" && card === null);
+    // It may be a sub-card that the board does not show.
+    const isAnyDeleted = kinds.has("card_deleted");
+    if (cards.length > MANY_CARDS || isAboutSeveral || isAnyDeleted) reread(this.#keys.boards);
     else for (const number of cards) void this.#readCard(number);
   }
 
@@ -157,7 +167,11 @@ export class LiveBoard {
       this.#patchBoards((board, projectId) => {
         if (projectId !== data.projectId) return removeCard(board, number);
         const isOutdated = (feedSeq ?? board.feedSeq) < board.feedSeq;
-        const place = findCard(board, number)?.column.statusId;
+        const before = findCard(board, number);
+        const { parentNumber } = data;
+        if (parentNumber !== null && before?.task.parentNumber !== parentNumber)
+          this.#refreshLater(parentNumber);
+        const place = before?.column.statusId;
         if (!isOutdated || place === data.statusId) return updateCard(board, data);
         // Newer events may have moved the card.
         const isShown =

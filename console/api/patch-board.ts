@@ -69,8 +69,9 @@ export function addCard<B extends Board>(board: B, { kind, card, data }: Event, 
 }
 
 function taskOf(card: Card): BoardTask {
-  const { id, number, title, projectId, statusId, priority, assignee, labels, claim } = card;
-  return {
+  const { id, number, title, projectId, statusId, priority, assignee, labels, claim, armed, ...rest } = card;
+  const { repositories, blocked, dueDate, parentNumber, featureId, children, commentCount, updatedAt } = rest;
+  const task = {
     id,
     number,
     title,
@@ -80,6 +81,18 @@ function taskOf(card: Card): BoardTask {
     assignee,
     labels,
     ...(claim && { claim }),
+  };
+  return {
+    ...task,
+    repositories,
+    blocked,
+    armed: armed ? { statusId: armed.statusId, waitingFor: armed.waitingFor } : null,
+    dueDate,
+    parentNumber,
+    featureId,
+    children,
+    commentCount,
+    updatedAt,
   };
 }
 

@@ -6,7 +6,7 @@ import { useWorkspace } from "./workspace.tsx";
 
 export type CardSnapshot = Card & { readonly feedSeq: number };
 
-/** The columns of a project. Live. */
+/** The columns of a project with the details of cards. Live. */
 export function useBoard(projectId: string): UseQueryResult<BoardSnapshot> {
   const { client, keys } = useWorkspace();
   const queries = useQueryClient();
@@ -15,7 +15,11 @@ export function useBoard(projectId: string): UseQueryResult<BoardSnapshot> {
     queryKey,
     queryFn: async ({ signal }) => {
       for (;;) {
-        const { data, feedSeq } = await client.read("GET /v1/board", { query: { projectId } }, signal);
+        const { data, feedSeq } = await client.read(
+          "GET /v1/board",
+          { query: { projectId, include: "details" } },
+          signal,
+        );
         const shown = queries.getQueryData<BoardSnapshot>(queryKey)?.feedSeq ?? 0;
         // The feed was faster than this read, which would undo its events.
         if ((feedSeq ?? shown) >= shown) return { ...data, feedSeq: feedSeq ?? shown };

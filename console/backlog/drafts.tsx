@@ -7,7 +7,7 @@ import { BoardActionsContext } from "../board/board-actions.ts";
 import { CardList } from "../board/card-list.tsx";
 import { count, FilterBar } from "../board/filter-bar.tsx";
 import { MergeQuestion } from "../board/merge-question.tsx";
-import { QuickAdd } from "../board/quick-add.tsx";
+import { QuickAdd } from "../board/quick-add/quick-add.tsx";
 import { ShownCard } from "../board/shown-card.tsx";
 import { useBoardView, type BoardView } from "../board/use-board-view.ts";
 import { useColumnDrop } from "../board/use-drag.ts";

@@ -6,6 +6,8 @@ import type { MoveRequest } from "./moves/move.ts";
 /** What the cards of a board can do. The object stays the same, so that cards are only drawn when they change. */
 export interface BoardActions {
   readonly stages: Flow["stages"];
+  /** The names of the board's features, by id. */
+  readonly features: ReadonlyMap<string, string>;
   /** Whether the user may move cards at all. */
   readonly canMove: boolean;
   readonly moveTo: (number: number, statusId: string) => void;

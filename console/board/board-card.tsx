@@ -1,10 +1,12 @@
 import { memo, useEffect, useRef } from "react";
 import type { Blocked, BoardTask } from "../api/schema.d.ts";
 import { useWorkspace } from "../api/workspace.tsx";
+import { cardFacts } from "../card-chip/card-facts.ts";
 import { CardChip } from "../card-chip/card-chip.tsx";
 import { useBoardActions } from "./board-actions.ts";
 import { CardNotice } from "./card-notice.tsx";
 import { MoveMenu } from "./move-menu.tsx";
+import { factContext } from "./details/fact-context.ts";
 import type { MoveState } from "./moves/move.ts";
 import { useCardDrag } from "./use-drag.ts";
 
@@ -48,6 +50,7 @@ export const BoardCard = memo(function BoardCard(props: BoardCardProps) {
         task={task}
         href={`${base}/cards/${number}`}
         blocked={isPending ? null : blocked}
+        facts={cardFacts(task, factContext(actions, task))}
         refusedBy={nameOf(blocked?.statusId)}
         link={{
           ref: link,

@@ -7,14 +7,16 @@ import { Button } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useShortcut } from "../keyboard/provider.tsx";
 import { BoardActionsContext } from "./board-actions.ts";
+import { CardDetails } from "./details/card-details.tsx";
 import { Column } from "./column.tsx";
 import { EmptyBoard } from "./empty-board.tsx";
 import { count, FilterBar } from "./filter-bar.tsx";
 import { MergeQuestion } from "./merge-question.tsx";
-import { QuickAdd } from "./quick-add.tsx";
+import { QuickAdd } from "./quick-add/quick-add.tsx";
 import { ShownCard } from "./shown-card.tsx";
 import { useBoardView, type BoardView } from "./use-board-view.ts";
 import { useAutoScroll } from "./use-drag.ts";
+import { useDensity } from "./use-density.ts";
 import { useScrollToStage } from "./use-scroll-to-stage.ts";
 
 interface Props {
@@ -37,6 +39,7 @@ export function Columns({ project, board, flow }: Props) {
   const addButton = useRef<HTMLButtonElement>(null);
   const search = useRef<HTMLInputElement>(null);
   const element = useScrollToStage();
+  const density = useDensity();
   useAutoScroll(element);
   useShortcut("newCard", () => canMove && setIsAdding(true));
   useShortcut("filterCards", () => search.current?.focus());
@@ -59,6 +62,9 @@ export function Columns({ project, board, flow }: Props) {
   return (
     <BoardActionsContext value={view.actions}>
       <FilterBar board={board} address={view.address} shown={count(view.columns)} search={search}>
+        <Button kind="quiet" aria-pressed={density.value === "compact"} onClick={density.toggle}>
+          Compact
+        </Button>
         {canMove ? (
           <Button ref={addButton} onClick={() => setIsAdding(true)}>
             <Icon name="plus" /> New card
@@ -68,7 +74,7 @@ export function Columns({ project, board, flow }: Props) {
         )}
       </FilterBar>
       {count(board.columns) === 0 && first && <EmptyBoard projectId={project.id} stage={first.name} />}
-      <div className="board" ref={element} role="list" aria-label="Stages">
+      <div className="board" ref={element} role="list" aria-label="Stages" data-density={density.value}>
         {view.columns.map((column) => (
           <StageColumn
             key={column.statusId}
@@ -80,6 +86,7 @@ export function Columns({ project, board, flow }: Props) {
           />
         ))}
       </div>
+      <CardDetails board={board} within={element} />
       <MergeQuestion question={requests.question} onAnswer={requests.confirmMove} />
     </BoardActionsContext>
   );

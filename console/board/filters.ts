@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { useSearchParams } from "wouter";
-import type { BoardTask } from "../api/schema.d.ts";
+import type { Board, BoardTask } from "../api/schema.d.ts";
 
 /** Which cards the board shows. In the address, so that a filtered board can be linked to. */
 export interface Filters {
@@ -58,26 +58,25 @@ export function useBoardAddress() {
   }, [text]);
 }
 
-/** Numbers of cards by what `GET /v1/board` does not have. */
-export interface CardSets {
-  readonly blocked: { has(number: number): boolean };
-  /** Null while it is being read, or without a feature. */
-  readonly ofFeature: ReadonlySet<number> | null;
-}
-
 export const isFiltered = ({ q, label, assignee, feature, blocked }: Filters): boolean =>
   q.trim() !== "" || label !== null || assignee !== null || feature !== null || blocked;
 
 /** Whether a card fits all filters. Each word of the text must be in its title or number. */
-export function fits(task: BoardTask, filters: Filters, { blocked, ofFeature }: CardSets): boolean {
+export function fits(task: Omit<BoardTask, "armed">, filters: Filters): boolean {
   const { label, assignee, feature } = filters;
   if (label !== null && task.labels.every(({ id }) => id !== label)) return false;
   if (assignee !== null && (task.assignee?.id ?? NOBODY) !== assignee) return false;
-  if (feature !== null && !(ofFeature?.has(task.number) ?? false)) return false;
-  if (filters.blocked && !blocked.has(task.number)) return false;
+  if (feature !== null && task.featureId !== feature) return false;
+  if (filters.blocked && !task.blocked) return false;
   const text = `#${task.number} ${task.title}`.toLowerCase();
   return filters.q
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
+}
+
+/** The columns with the cards that fit the filters. */
+export function filterColumns({ columns }: Board, filters: Filters): Board["columns"] {
+  if (!isFiltered(filters)) return columns;
+  return columns.map((column) => ({ ...column, tasks: column.tasks.filter((task) => fits(task, filters)) }));
 }

@@ -1,6 +1,6 @@
 import type { BoardTask } from "../api/schema.d.ts";
 import { BoardCard } from "./board-card.tsx";
-import { blockedOf } from "./board-facts.ts";
+import { blockedOf } from "./moves/move.ts";
 import type { BoardView } from "./use-board-view.ts";
 
 interface Props {
@@ -9,11 +9,11 @@ interface Props {
 }
 
 /** A card with what its page shows about it at the moment. */
-export const ShownCard = ({ view: { roving, states, facts, menuFor, requests }, task }: Props) => (
+export const ShownCard = ({ view: { roving, states, menuFor, requests }, task }: Props) => (
   <BoardCard
     task={task}
     move={states.get(task.number)}
-    blocked={blockedOf(task, facts, states)}
+    blocked={blockedOf(task, states)}
     isCurrent={roving.current === task.number}
     isWanted={roving.wanted === task.number}
     isMenuOpen={menuFor === task.number}

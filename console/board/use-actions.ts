@@ -11,6 +11,7 @@ import type { Roving } from "./use-roving.ts";
 interface Options {
   readonly board: BoardSnapshot;
   readonly stages: Flow["stages"];
+  readonly features: ReadonlyMap<string, string>;
   readonly canMove: boolean;
   readonly requests: ReturnType<typeof useRequestMove>;
   readonly openMenu: (number: number | null) => void;
@@ -27,11 +28,12 @@ export function useActions(options: Options): {
     latest.current = options;
   });
   const forget = useForgetMoves();
-  const { stages, canMove } = options;
+  const { stages, features, canMove } = options;
   return useMemo(
     () => ({
       forCards: {
         stages,
+        features,
         canMove,
         moveTo: (number, statusId) => latest.current.requests.move(number, statusId, null),
         reorder: (number, to) => {
@@ -52,7 +54,7 @@ export function useActions(options: Options): {
         requests.move(number, statusId, beside && aboveAt(board, number, beside));
       },
     }),
-    [stages, canMove, forget],
+    [stages, features, canMove, forget],
   );
 }
 

@@ -1,12 +1,12 @@
 import { useMemo, useState } from "react";
 import type { BoardSnapshot } from "../api/patch-board.ts";
+import { useRead } from "../api/reads.ts";
 import type { Card, Flow } from "../api/schema.d.ts";
 import { hasRole } from "../api/session.ts";
 import { useWorkspace } from "../api/workspace.tsx";
 import { useToast } from "../components/toast.tsx";
 import { useShortcut } from "../keyboard/provider.tsx";
-import { filterColumns, useBoardFacts } from "./board-facts.ts";
-import { fits, useBoardAddress } from "./filters.ts";
+import { filterColumns, fits, useBoardAddress } from "./filters.ts";
 import { usePlans } from "./moves/plan.ts";
 import { showMoves } from "./moves/show-moves.ts";
 import { useMoveStates } from "./moves/use-move.ts";
@@ -30,8 +30,7 @@ export function useBoardView({ projectId, board, readBoard, stages }: Options) {
   const states = useMoveStates();
   const shown = useMemo(() => showMoves(board, states), [board, states]);
   const address = useBoardAddress();
-  const facts = useBoardFacts(projectId, address.filters.feature);
-  const columns = filterColumns(shown, address.filters, facts);
+  const columns = filterColumns(shown, address.filters);
   const roving = useRoving(columns.filter(({ statusId }) => !address.collapsed.has(statusId)));
   const requests = useRequestMove({ projectId, readBoard, stages, focusCard: roving.focusCard });
   const canMove = hasRole(access.role, "member");
@@ -40,7 +39,10 @@ export function useBoardView({ projectId, board, readBoard, stages }: Options) {
     if (number !== null) roving.onFocused(number);
     setMenuFor(number);
   };
-  const actions = useActions({ board, stages, canMove, requests, openMenu, roving });
+  const { keys } = useWorkspace();
+  const { data: listed } = useRead(keys.list("features"), "GET /v1/features", {}, { all: true });
+  const features = useMemo(() => new Map(listed?.map(({ id, name }) => [id, name])), [listed]);
+  const actions = useActions({ board, stages, features, canMove, requests, openMenu, roving });
   const onCurrent = (run: (number: number) => void) => () => {
     if (canMove && roving.current !== null) run(roving.current);
   };
@@ -55,7 +57,7 @@ export function useBoardView({ projectId, board, readBoard, stages }: Options) {
   );
   const toast = useToast();
   const noticeIfHidden = (card: Card): void => {
-    if (fits(card, address.filters, facts)) return;
+    if (fits(card, address.filters)) return;
     const action = { label: "Clear the filters", run: address.clear };
     toast({ title: `Created card ${card.number}, which the filters hide`, action });
   };
@@ -65,7 +67,6 @@ export function useBoardView({ projectId, board, readBoard, stages }: Options) {
   return {
     states,
     address,
-    facts,
     columns,
     roving,
     requests,

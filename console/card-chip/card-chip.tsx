@@ -4,6 +4,8 @@ import type { Blocked, BoardTask, Claim } from "../api/schema.d.ts";
 import { Avatar } from "../components/avatar.tsx";
 import { LabelBadge } from "../components/badge.tsx";
 import { exactTime } from "../text/time.tsx";
+import type { CardFact } from "./card-facts.ts";
+import { FactLine } from "./fact-line.tsx";
 import { Priority } from "./priority.tsx";
 import { Refusal } from "./refusal.tsx";
 import "./card-chip.css";
@@ -15,8 +17,8 @@ interface Props {
   readonly blocked?: Blocked | null | undefined;
   /** The name of the stage that it could not enter. */
   readonly refusedBy?: string | undefined;
-  /** More in the last line, for example the state of its checks. */
-  readonly children?: ReactNode;
+  /** What it shows at a glance. */
+  readonly facts?: readonly CardFact[];
   /** Below everything else, for example how its last move ended. */
   readonly notice?: ReactNode;
   readonly link?: Pick<AnchorHTMLAttributes<HTMLAnchorElement>, "tabIndex" | "draggable" | "onFocus"> & {
@@ -35,9 +37,9 @@ const ClaimNote = ({ claim: { holder, expiresAt } }: { readonly claim: Claim }) 
 );
 
 /** A card in a column or list. */
-export function CardChip({ task, href, blocked, refusedBy, children, notice, link }: Props) {
+export function CardChip({ task, href, blocked, refusedBy, facts = [], notice, link }: Props) {
   const { number, title, priority, assignee, labels, claim } = task;
-  const hasFoot = labels.length > 0 || claim !== undefined || children !== undefined;
+  const hasFoot = labels.length > 0 || claim !== undefined;
   return (
     <article className="card-chip" data-blocked={blocked ? true : undefined}>
       <div className="card-chip-main">
@@ -58,9 +60,9 @@ export function CardChip({ task, href, blocked, refusedBy, children, notice, lin
             <LabelBadge key={label.id} label={label} />
           ))}
           {claim && <ClaimNote claim={claim} />}
-          {children}
         </div>
       )}
+      <FactLine facts={facts} />
       {blocked && <Refusal blocked={blocked} stage={refusedBy} isShort />}
       {notice}
     </article>

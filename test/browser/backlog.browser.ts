@@ -68,12 +68,18 @@ describe("the backlog", () => {
     await keyboard.press("Enter");
     await page.getByText("Trunkline cannot be reached").waitFor();
     const field = page.getByRole("textbox", { name: "Title of the new card in Backlog" });
-    expect(await field.inputValue()).toBe("Second idea");
+    const notCreated = page.locator(".quick-add-failed li");
+    await notCreated.waitFor();
+    expect(await notCreated.allTextContents()).toEqual(["Second idea"]);
     await page.reload();
-    expect(await field.inputValue()).toBe("Second idea");
+    await notCreated.waitFor();
+    expect(await notCreated.allTextContents()).toEqual(["Second idea"]);
     await context.unroute("**/console/v1/cards");
-    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("button", { name: "Try again" }).click();
     await shows(page, [1, 2]);
+    await field.fill("Clicked");
+    await page.getByRole("button", { name: "Create" }).click();
+    await shows(page, [1, 2, 3]);
     expect(await field.inputValue()).toBe("");
     // A click on the button leads back to the field, too: letters would be shortcuts elsewhere.
     await keyboard.type("move");
@@ -81,7 +87,7 @@ describe("the backlog", () => {
     await field.fill("");
     expect((await board.api.readCard(1)).title).toBe("First <b>idea</b>");
     await board.api.card({ title: "From elsewhere" });
-    await shows(page, [1, 2, 3]);
+    await shows(page, [1, 2, 3, 4]);
     expect(ada.problems()).toEqual([]);
     await ada.close();
   });

@@ -72,7 +72,12 @@ describe("a filter", () => {
   const everything: Filters = { q: "", label: null, assignee: null, feature: null, blocked: false };
   const label = { id: "bug", name: "Bug", color: "red" as const };
   const ada = { id: "ada", name: "Ada", avatarUrl: null, kind: "human" as const };
-  const card = boardTask(7, "todo", { title: "Fix the Über-export", labels: [label], assignee: ada });
+  const card = boardTask(7, "todo", {
+    title: "Fix the Über-export",
+    labels: [label],
+    assignee: ada,
+    featureId: "f",
+  });
   it.each<[string, Partial<Filters>, boolean]>([
     ["nothing", {}, true],
     ["words of the title in any order", { q: "export fix" }, true],
@@ -87,8 +92,7 @@ describe("a filter", () => {
     ["refused cards", { blocked: true }, false],
     ["its label and another word", { label: "bug", q: "import" }, false],
   ])("by %s", (_, filters, isShown) => {
-    const sets = { blocked: new Set<number>(), ofFeature: new Set([7]) };
-    expect(fits(card, { ...everything, ...filters }, sets)).toBe(isShown);
+    expect(fits(card, { ...everything, ...filters })).toBe(isShown);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Blocked, CardRepository, Promotion } from "../../api/schema.d.ts";
+import type { Blocked, BoardTask, CardRepository, Promotion } from "../../api/schema.d.ts";
 
 /** A move that somebody asked for. */
 export interface MoveRequest {
@@ -28,8 +28,6 @@ export type MoveOutcome =
       readonly state: "refused";
       readonly blocked: Blocked;
       readonly shownIn: string;
-      /** When the response arrived, in milliseconds. A later read takes precedence. */
-      readonly at: number;
     }
   | {
       readonly state: "failed";
@@ -89,4 +87,11 @@ export function effectsBetween(
     ];
     return sentences.filter((sentence) => sentence !== false);
   });
+}
+
+/** Why the last move of a card was refused: from the board, or from a response to this page's move that is newer. */
+export function blockedOf({ number, statusId, blocked = null, updatedAt }: BoardTask, states: MoveStates) {
+  const outcome = states.get(number)?.outcome;
+  if (outcome?.state !== "refused" || outcome.shownIn !== statusId) return blocked;
+  return updatedAt !== undefined && updatedAt >= outcome.blocked.at ? blocked : outcome.blocked;
 }

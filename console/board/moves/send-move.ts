@@ -54,7 +54,7 @@ const movedMeanwhile = (number: number, statusId: string): MoveOutcome => ({
 /** What an error says about the move. Without a response the outcome is unknown, and the same call finds out. */
 export function outcomeOf(error: unknown, shownIn: string): MoveOutcome {
   if (error instanceof ApiProblem && error.body.blocked)
-    return { state: "refused", blocked: error.body.blocked, shownIn, at: Date.now() };
+    return { state: "refused", blocked: error.body.blocked, shownIn };
   const canRetry =
     error instanceof NoResponse ||
     (error instanceof ApiProblem && (error.status >= 500 || error.retryAfter !== null));
