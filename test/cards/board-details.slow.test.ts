@@ -98,7 +98,8 @@ describe("a board with details shows, and the feed announces,", () => {
       () => announced(board.api, "git_facts_changed", before),
       (events) => events.length > 0,
     );
-    expect(cards).toEqual([null]);
+    // Trunkline may have asked GitHub about both cards already.
+    expect(new Set(cards)).toEqual(new Set([null]));
   });
 
   it("an armed move with what it waits for", async () => {
