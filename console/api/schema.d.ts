@@ -895,6 +895,19 @@ export type Repository = {
   readonly projectId: (string | null);
 };
 
+export type ListedPullRequest = {
+  readonly number: number;
+  readonly title: string;
+  readonly author: (string | null);
+  readonly isDraft: boolean;
+  readonly headBranch: string;
+  readonly isFromFork: boolean;
+  readonly targetBranch: string;
+  readonly url: string;
+  readonly updatedAt: (string | null);
+  readonly cardNumber: (number | null);
+};
+
 export type Member = {
   readonly id: string;
   readonly name: string;
@@ -1656,8 +1669,16 @@ export interface Operations {
     path: undefined;
     query: undefined;
     body: {
-      readonly title: string;
+      readonly title?: string;
       readonly description?: string;
+      readonly pullRequest?: {
+        readonly repositoryId: string;
+        readonly number: number;
+      };
+      readonly branch?: {
+        readonly repositoryId: string;
+        readonly name: string;
+      };
       readonly projectId?: string;
       readonly statusId?: string;
       readonly hotfix?: boolean;
@@ -1719,6 +1740,27 @@ export interface Operations {
     query: {
       closePullRequests?: ("true" | "false");
     };
+    body: undefined;
+    response: undefined;
+  };
+  "PUT /v1/cards/{number}/repositories/{repositoryId}": {
+    path: {
+      number: number;
+      repositoryId: string;
+    };
+    query: undefined;
+    body: {
+      readonly branchName?: string;
+      readonly prNumber?: number;
+    };
+    response: Card;
+  };
+  "DELETE /v1/cards/{number}/repositories/{repositoryId}": {
+    path: {
+      number: number;
+      repositoryId: string;
+    };
+    query: undefined;
     body: undefined;
     response: undefined;
   };
@@ -2045,6 +2087,19 @@ export interface Operations {
       }[];
     };
     response: readonly Repository[];
+  };
+  "GET /v1/repositories/{repositoryId}/pull-requests": {
+    path: {
+      repositoryId: string;
+    };
+    query: {
+      state?: "open";
+      linked?: ("true" | "false");
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    response: readonly ListedPullRequest[];
   };
   "GET /v1/members": {
     path: undefined;

@@ -7,6 +7,7 @@ import type {
   Review,
   PullRequestDraft,
   OpenedPullRequest,
+  ListedPullRequest,
   CommentOrder,
   MergeOrder,
   MergeResult,
@@ -105,6 +106,10 @@ export interface Forge extends ReleaseForge {
     questions: readonly BranchInspectionRequest[],
     options?: InspectOptions,
   ): Promise<BranchInspection[]>;
+  /** All open pull requests of a repository: one call per 100. */
+  openPullRequests(repository: RepositoryRef): Promise<readonly ListedPullRequest[]>;
+  /** One pull request; null if it does not exist. */
+  pullRequest(repository: RepositoryRef, number: number): Promise<ListedPullRequest | null>;
   /**
    * The checks on the heads of pull requests, within 5 seconds: one call per installation and 25
    * pull requests, and one per further 100 checks. Does not throw `ForgeUnavailable`.

@@ -83,6 +83,26 @@ export interface InspectedPullRequest extends PullRequestFacts {
   readonly reports: readonly InspectedCheck[];
 }
 
+/** A pull request as the forge lists it. */
+export interface ListedPullRequest {
+  readonly number: number;
+  readonly title: string;
+  /** Markdown; empty without one. */
+  readonly body: string;
+  /** The login; null if the account was deleted. */
+  readonly author: string | null;
+  readonly state: "open" | "merged" | "closed";
+  readonly isDraft: boolean;
+  readonly headBranch: string;
+  /** Whether its branch is in another repository. */
+  readonly isFromFork: boolean;
+  readonly targetBranch: string;
+  /** The web page. */
+  readonly url: string;
+  /** ISO 8601. */
+  readonly updatedAt: string | null;
+}
+
 export interface InspectedCheck {
   /** `check_suite` is one without runs. */
   readonly source: "check_run" | "check_suite" | "status";

@@ -25,7 +25,8 @@ const document = openApiDocument(routes) as {
 };
 
 /** Card numbers are recognized by their names: `number`, `parentNumber`, `taskNumbers`, `card`. */
-const isCardNumber = (field: string): boolean => /numbers?(\.\*)?$|\.card$/i.test(field);
+const isCardNumber = (field: string): boolean =>
+  /numbers?(\.\*)?$|\.card$/i.test(field) && !/prNumber$|pullRequest\.number$/.test(field);
 const isId = ({ type, format }: Schema, field: string): boolean =>
   format === "uuid" || (type === "integer" && isCardNumber(field));
 
@@ -56,7 +57,10 @@ function schemasOf(name: string): [Field, Schema][] {
 export const inputFieldsOf = (name: string): Field[] => [...new Set(schemasOf(name).map(([field]) => field))];
 
 /** Other names of fields; a call has one of the two. */
-export const OTHER_NAMES: Readonly<Record<Field, Field>> = { "body.assignee": "body.assigneeId" };
+export const OTHER_NAMES: Readonly<Record<Field, Field>> = {
+  "body.assignee": "body.assigneeId",
+  "body.branch.repositoryId": "body.pullRequest.repositoryId",
+};
 
 /** The fields of a route with an id or a card's number. */
 export const idFieldsOf = (name: string): Field[] =>
@@ -73,7 +77,8 @@ export function withValueAt(sample: Sample, field: Field, value: unknown): Sampl
   const copy = structuredClone(sample);
   const steps = field.split(".");
   const last = steps.pop() ?? "";
-  const parent = (steps.length === 0 ? copy : valueAt(copy, steps.join("."))) as Record<string, unknown>;
+  let parent = copy as Record<string, unknown>;
+  for (const step of steps) parent = (parent[stepOf(step)] ??= {}) as Record<string, unknown>;
   parent[stepOf(last)] = value;
   return copy;
 }

@@ -3,6 +3,7 @@ import { upsertInboxItem } from "../../src/store/inbox/stored-items.ts";
 import { eventually, type Api, type ApiResponse, type CallOptions } from "./api.ts";
 import { readFlow } from "./flows.ts";
 import { readInbox, reportedError } from "./inbox.ts";
+import { openPull } from "./stories/work-on-card.ts";
 import type { TestBoard } from "./world.ts";
 
 /** A successful call, with every field that takes an id or a card's number. */
@@ -167,6 +168,15 @@ const aSuggestedBranch = async (board: TestBoard) => {
   return { path: { itemId: items[0]?.id ?? "" }, query: { card: number } };
 };
 
+/** An open pull request that no card has, in the board's first repository. */
+const aPullRequest = async (board: TestBoard) => {
+  const [[name, repositoryId] = ["", ""]] = Object.entries(board.repositories);
+  return {
+    repositoryId,
+    number: await openPull(board, `work-${randomUUID().slice(0, 8)}`, { repository: name }),
+  };
+};
+
 const aCard: MakeSample = async (board) => ({ path: { number: await card(board) } });
 const inTheProject: MakeSample = ({ projectId }) => ({ query: { projectId } });
 const nothing: MakeSample = () => ({});
@@ -203,6 +213,7 @@ export const samples: Readonly<Record<string, MakeSample>> = {
       title: "A card",
       projectId: board.projectId,
       statusId: board.stages["To do"],
+      pullRequest: await aPullRequest(board),
       ...(await relations(board)),
     },
   }),
@@ -212,6 +223,13 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     body: { title: "Changed", ...(await relations(board)) },
   }),
   "DELETE /v1/cards/{number}": aCard,
+  "PUT /v1/cards/{number}/repositories/{repositoryId}": async (board) => {
+    const { repositoryId, number: prNumber } = await aPullRequest(board);
+    return { path: { number: await card(board), repositoryId }, body: { prNumber } };
+  },
+  "DELETE /v1/cards/{number}/repositories/{repositoryId}": async (board) => ({
+    path: { number: await card(board), repositoryId: Object.values(board.repositories)[0] ?? "" },
+  }),
   "POST /v1/cards/{number}/move": async (board) => ({
     path: { number: await card(board) },
     body: { statusId: board.stages["To do"], index: 0 },
@@ -301,6 +319,9 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     body: { repositories: Object.values(repositories).map((id) => ({ id, linkByDefault: true })) },
   }),
   "GET /v1/repositories": nothing,
+  "GET /v1/repositories/{repositoryId}/pull-requests": ({ repositories }) => ({
+    path: { repositoryId: Object.values(repositories)[0] ?? "" },
+  }),
   "GET /v1/members": nothing,
 
   "GET /v1/inbox": inTheProject,

@@ -26,7 +26,7 @@ import {
 } from "./card-relations.ts";
 import { requireProjectRepositories } from "./relink-card.ts";
 
-interface CreateCardInput extends CardInput {
+export interface CreateCardInput extends CardInput {
   readonly title: string;
   readonly hotfix?: boolean | undefined;
   /** The stage to move it to; without one it stays a draft in the backlog. */
@@ -66,6 +66,8 @@ export async function createCard(
   return runToEnd(deps, begun, async (end) => write.respondIn(end, await readCreated(end), 201));
 }
 
+type Creator = Pick<Write, "trx" | "workspaceId" | "userId" | "requestId">;
+
 interface Draft extends NewCard {
   readonly repositoryIds: readonly string[];
   readonly input: CreateCardInput;
@@ -76,9 +78,9 @@ interface Draft extends NewCard {
  * transactions: the project, so that it keeps its repositories; labels, feature and pages; the
  * column; the board.
  */
-async function prepareDraft(
+export async function prepareDraft(
   deps: Deps,
-  { trx, workspaceId, userId, requestId }: Write,
+  { trx, workspaceId, userId, requestId }: Creator,
   project: Project,
   input: CreateCardInput,
 ): Promise<Draft> {
@@ -114,7 +116,7 @@ async function prepareDraft(
   };
 }
 
-async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
+export async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
   const { repositoryIds, input, ...card } = draft;
   const { id: cardId, workspaceId, projectId, stageId, number, createdBy } = card;
   await allInOrder([
@@ -135,7 +137,12 @@ async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
   return draft;
 }
 
-function targetStage(project: Project, caller: Caller, statusId: string | undefined): Stage | undefined {
+/** The stage that a request names. Throws `not_found` for another flow's, and `forbidden` without its role. */
+export function targetStage(
+  project: Project,
+  caller: Caller,
+  statusId: string | undefined,
+): Stage | undefined {
   if (statusId === undefined) return undefined;
   const stage = stageOf(project.flow, statusId);
   if (!stage) throw noSuchStage("project");

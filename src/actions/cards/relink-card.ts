@@ -1,14 +1,16 @@
-import { busy, conflict, invalid } from "../../errors.ts";
+import { busy, conflict, invalid, notFound } from "../../errors.ts";
 import { REPOSITORIES_CHANGED } from "../../flow/readiness.ts";
-import type { CardHead } from "../../store/cards/cards.ts";
+import { lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { insertLinks, listLinks, removeLinks, type Link } from "../../store/cards/links.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { recordEvents, type NewEvent } from "../../store/events/timeline.ts";
+import { lockProject } from "../../store/cards/projects.ts";
+import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import { findOpenMove } from "../../store/cards/moves.ts";
 import { disarmCard } from "../moves/armed-move.ts";
 import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
-import type { Caller } from "../write.ts";
+import type { Caller, Write } from "../write.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
 
 /**
@@ -50,6 +52,30 @@ export async function relinkCard(
   // The card may be blocked by a repository that was removed.
   if (card.blocked) await schedule(trx, JOBS.recheckBlocked, { cardId: card.id });
   return true;
+}
+
+/** Unlinks a card from a repository, also with an open pull request there. Returns 204. */
+export async function unlinkRepository(
+  write: Write,
+  card: CardHead,
+  repositoryId: string,
+): Promise<StoredResponse> {
+  const { trx, userId } = write;
+  await lockProject(trx, card.projectId, "share");
+  const current = await lockCard(trx, card.id);
+  if (!current) throw notFound(`There is no card ${card.number} on this board.`);
+  const link = (await listLinks(trx, card.id)).find(({ repository }) => repository.id === repositoryId);
+  if (link) {
+    if (await findOpenMove(trx, card.id)) {
+      throw busy(`Card ${card.number} is being moved. Change its repositories after that.`, 2);
+    }
+    await removeLinks(trx, card.id, [repositoryId]);
+    const of = { cardId: card.id, actor: { userId, login: null } };
+    await recordEvents(trx, [unlinked(of, repositoryId, link.branchName)]);
+    await disarmCard(trx, card.id, REPOSITORIES_CHANGED, userId);
+    if (current.blocked) await schedule(trx, JOBS.recheckBlocked, { cardId: card.id });
+  }
+  return write.respond(null, 204);
 }
 
 const unlinked = (

@@ -1,10 +1,12 @@
-import { busy, conflict, invalid, notFound, type Problem } from "../../errors.ts";
+import { busy, conflict, invalid, notFound, requireFound, type Problem } from "../../errors.ts";
 import { targetOf } from "../../flow/flow.ts";
 import { inaccessibleMessage } from "../../flow/refusal.ts";
+import { REPOSITORIES_CHANGED } from "../../flow/readiness.ts";
+import type { ListedPullRequest } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
-import { findCard, findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
+import { findCard, findCardById, lockCard, readChangedCard, type CardHead } from "../../store/cards/cards.ts";
 import { insertLinks, listLinks } from "../../store/cards/links.ts";
-import { findProject } from "../../store/cards/projects.ts";
+import { findProject, lockProject, type Project } from "../../store/cards/projects.ts";
 import type { Db, Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
@@ -23,10 +25,12 @@ import { findOpenMove } from "../../store/cards/moves.ts";
 import { noInboxItem } from "../inbox/dismiss-inbox-item.ts";
 import type { Deps } from "../deps.ts";
 import type { Caller, Write } from "../write.ts";
+import { disarmCard } from "./armed-move.ts";
 import { assignBranch, type InspectedBranch } from "./card-branch.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
 
-type SuggestedBranch = InspectedBranch & { readonly repository: Repository };
+/** A branch that exists on GitHub. */
+export type FoundBranch = InspectedBranch & { readonly repository: Repository };
 
 /**
  * Gives a suggested branch to the card it is named for, or to the card `number`, in one transaction
@@ -48,19 +52,102 @@ export async function adoptBranch(
   const repository = await findRepository(trx, suggestion.repositoryId);
   if (!repository || repository.projectId !== suggestion.projectId) throw noInboxItem();
   await write.commit();
-  const branch = await inspectBranch(deps, card, repository, suggestion.branchName);
+  const project = await findProject(deps.db, card.workspaceId, card.projectId);
+  if (!project) throw conflict("The project of the card was deleted.");
+  const target = targetOf(project.flow, card.hotfix);
+  const branch = await inspectBranch(deps, repository, suggestion.branchName, target);
   return transaction(deps.db, async (end) => {
-    const current = await lockCard(end, card.id);
-    if (!current) throw noCard(card.number);
+    const current = await lockIdleCard(end, card);
     if (!(await lockInboxItem(end, item.id))) throw noInboxItem();
-    if (await findOpenMove(end, card.id)) {
-      throw busy(`Card ${card.number} is being moved. Adopt the branch after that.`, 2);
-    }
     await adopt(end, write, current, branch);
-    await schedule(end, JOBS.catchUpCard, { cardId: card.id });
-    if (current.blocked) await schedule(end, JOBS.recheckBlocked, { cardId: card.id });
     return write.respondIn(end, null, 204);
   });
+}
+
+/** A branch of a repository, by its name or by the number of its pull request. */
+export type BranchSource = { readonly repositoryId: string } & (
+  | { readonly branchName: string; readonly prNumber?: undefined }
+  | { readonly prNumber: number; readonly branchName?: undefined }
+);
+
+/**
+ * Gives a card any branch of its project, with its open pull request, in one transaction and without
+ * writing on GitHub. Returns 200 with the card. Throws `conflict` if the branch is gone or belongs to
+ * another card, or the card has another one in the repository.
+ */
+export async function linkBranch(
+  deps: Deps,
+  write: Write,
+  card: CardHead,
+  source: BranchSource,
+): Promise<StoredResponse> {
+  const { trx, workspaceId } = write;
+  const project = requireFound(await findProject(trx, workspaceId, card.projectId), "project");
+  const repository = await repositoryOf(trx, project, source.repositoryId);
+  await write.commit();
+  const { branchName } = await resolveSource(deps, repository, source);
+  const branch = await inspectBranch(deps, repository, branchName, targetOf(project.flow, card.hotfix));
+  return transaction(deps.db, async (end) => {
+    await lockProject(end, project.id, "share");
+    const current = await lockIdleCard(end, card);
+    await repositoryOf(end, project, source.repositoryId);
+    const links = await listLinks(end, card.id);
+    const isLinked = links.some(
+      (each) => each.repository.id === repository.id && each.branchName === branchName,
+    );
+    if (!isLinked) {
+      await adopt(end, write, current, branch);
+      await disarmCard(end, card.id, REPOSITORIES_CHANGED, write.userId);
+    }
+    return write.respondIn(end, await readChangedCard(end, workspaceId, card.number));
+  });
+}
+
+/** The repository of a project. Throws `not_found` if the project does not have it. */
+export async function repositoryOf(
+  db: Db,
+  project: Pick<Project, "id">,
+  repositoryId: string,
+): Promise<Repository> {
+  const repository = await findRepository(db, repositoryId);
+  if (repository?.projectId === project.id) return repository;
+  throw notFound("The card's project has no repository with this id.");
+}
+
+/** What a card gets from the branch or pull request it is made of. */
+interface FoundSource {
+  readonly branchName: string;
+  /** Null for a branch that was named. */
+  readonly pull: ListedPullRequest | null;
+}
+
+/** Finds the branch. Throws `conflict` for a pull request that is not open or comes from a fork. */
+export async function resolveSource(
+  deps: Deps,
+  repository: Repository,
+  { branchName, prNumber }: BranchSource,
+): Promise<FoundSource> {
+  if (branchName !== undefined) return { branchName, pull: null };
+  const { forgeRef, fullName } = repository;
+  if (!forgeRef) throw conflict(inaccessibleMessage(repository));
+  const pull = await deps.forge.pullRequest(forgeRef, prNumber);
+  if (!pull) throw notFound(`${fullName} has no pull request #${prNumber}.`);
+  if (pull.state !== "open") throw conflict(`Pull request #${prNumber} of ${fullName} is ${pull.state}.`);
+  if (pull.isFromFork) {
+    throw conflict(
+      `Pull request #${prNumber} of ${fullName} comes from a fork. Push its commits to a branch of ${fullName}, and link that branch.`,
+    );
+  }
+  return { branchName: pull.headBranch, pull };
+}
+
+/** Locks a card that no move runs for. */
+async function lockIdleCard(trx: Trx, { id, number }: CardHead): Promise<CardHead> {
+  const current = await lockCard(trx, id);
+  if (!current) throw noCard(number);
+  if (await findOpenMove(trx, id))
+    throw busy(`Card ${number} is being moved. Adopt the branch after that.`, 2);
+  return current;
 }
 
 const noSuggestion = ({ kind }: InboxItem): Problem =>
@@ -84,34 +171,35 @@ async function cardOf(
   ]);
 }
 
-async function inspectBranch(
+/** Reads a branch from GitHub. Throws `conflict` if it does not exist. */
+export async function inspectBranch(
   deps: Deps,
-  card: CardHead,
   repository: Repository,
   name: string,
-): Promise<SuggestedBranch> {
-  const project = await findProject(deps.db, card.workspaceId, card.projectId);
+  targetBranch: string | null,
+): Promise<FoundBranch> {
   const { forgeRef, fullName } = repository;
-  if (!project) throw conflict("The project of the card was deleted.");
   if (!forgeRef) throw conflict(inaccessibleMessage(repository));
-  const targetBranch = targetOf(project.flow, card.hotfix);
   const askedAt = await readClock(deps.db);
   const [inspection] = await deps.forge.inspect([{ repository: forgeRef, branchName: name, targetBranch }]);
   if (!inspection) throw new ForgeUnavailable("GitHub did not return the branch");
   if (inspection.refusal) throw conflict(inspection.refusal.message);
   if (inspection.headSha === null) {
-    throw conflict(`The branch ${name} is gone from ${fullName}. Push it again, or dismiss the item.`);
+    throw conflict(`${fullName} has no branch ${name}. Push it, and make the call again.`);
   }
   const openPullRequests = inspection.pullRequests.filter(({ state }) => state === "open");
   return { repository, name, headSha: inspection.headSha, openPullRequests, askedAt };
 }
 
-/** The caller has locked the card. */
-async function adopt(
+/**
+ * Gives a card a branch, and schedules what its stage requires of that. The caller has locked the card.
+ * Throws `conflict` if another card has the branch, or this one has another branch in the repository.
+ */
+export async function adopt(
   trx: Trx,
-  caller: Caller,
-  card: CardHead,
-  { repository, ...branch }: SuggestedBranch,
+  caller: Pick<Caller, "userId">,
+  card: Pick<CardHead, "id" | "number" | "blocked">,
+  { repository, ...branch }: FoundBranch,
 ): Promise<void> {
   const { id: repositoryId, fullName } = repository;
   const link = (await listLinks(trx, card.id)).find((each) => each.repository.id === repositoryId);
@@ -128,4 +216,6 @@ async function adopt(
   }
   if (link?.branchName)
     await deleteInboxItems(trx, "branch_deleted", branchKey(repositoryId, link.branchName));
+  await schedule(trx, JOBS.catchUpCard, { cardId: card.id });
+  if (card.blocked) await schedule(trx, JOBS.recheckBlocked, { cardId: card.id });
 }

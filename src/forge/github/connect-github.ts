@@ -28,6 +28,7 @@ import { approve } from "./people/approve.ts";
 import { Person } from "./calls/send-call.ts";
 import { openRepository, type RepositoryDeps } from "./github-repository.ts";
 import { listGraphqlGaps } from "./graphql-documents.ts";
+import { readOpenPullRequests, readPullRequest } from "./pull-requests/listed-pull-requests.ts";
 import { inspect } from "./pull-requests/inspect.ts";
 import { type BypassReader, createBypassReader } from "./pull-requests/ruleset-bypass.ts";
 import { readLandedCommits } from "./branches/landed-history.ts";
@@ -153,6 +154,8 @@ function forgeOf(deps: ForgeDeps): Forge {
     inspect: (questions, asked) => inspect(client, readBypass, questions, asked),
     checks: (questions) => readLists(client, CHECKS, questions),
     reviews: (questions) => readLists(client, REVIEWS, questions),
+    openPullRequests: (ref) => asUnavailable(readOpenPullRequests(on(ref))),
+    pullRequest: (ref, number) => asUnavailable(readPullRequest(on(ref), number)),
     changedOnBothSides: (ref, branchName, sha) => {
       const branch = branchRevision(branchName);
       const sides = [`${branch}...${sha}`, `${sha}...${branch}`] as const;

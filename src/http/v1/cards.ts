@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { createCard } from "../../actions/cards/create-card.ts";
+import { createCardFromBranch, MAX_DESCRIPTION } from "../../actions/cards/create-card-from-branch.ts";
 import { deleteCard, updateCard } from "../../actions/cards/update-card.ts";
+import { linkBranch, type BranchSource } from "../../actions/moves/adopt-branch.ts";
+import { unlinkRepository } from "../../actions/cards/relink-card.ts";
 import { cancelArmed } from "../../actions/moves/cancel-armed.ts";
 import { DEFAULT_EXPIRY_HOURS, moveCard } from "../../actions/moves/move-card.ts";
 import { withdrawRefusal } from "../../actions/moves/withdraw-refusal.ts";
@@ -98,7 +101,7 @@ export const card = z
   .meta({ id: "Card" });
 
 const title = text({ min: 1, max: 500, isTrimmed: true });
-const description = text({ max: 20_000 }).meta({
+const description = text({ max: MAX_DESCRIPTION }).meta({
   description: "Markdown. `[[Wiki links]]` attach pages to the card",
 });
 
@@ -140,6 +143,41 @@ function withAssigneeId<
   return { ...named, assigneeId: assignee };
 }
 
+/** The branch that a new card is made of, or null. Throws `invalid` for two. */
+function createdFrom(
+  pullRequest: { readonly repositoryId: string; readonly number: number } | undefined,
+  branch: { readonly repositoryId: string; readonly name: string } | undefined,
+): BranchSource | null {
+  if (pullRequest && branch) {
+    const message = "send pullRequest or branch, not both";
+    throw invalid(`body.branch: ${message}`, [{ path: "body.branch", message }]);
+  }
+  if (pullRequest) return { repositoryId: pullRequest.repositoryId, prNumber: pullRequest.number };
+  return branch ? { repositoryId: branch.repositoryId, branchName: branch.name } : null;
+}
+
+/** The branch that a body names. Throws `invalid` unless it names one. */
+function sourceOf(
+  repositoryId: string,
+  named: { readonly branchName?: string | undefined; readonly prNumber?: number | undefined },
+): BranchSource {
+  const { branchName, prNumber } = named;
+  if (branchName !== undefined && prNumber === undefined) return { repositoryId, branchName };
+  if (prNumber !== undefined && branchName === undefined) return { repositoryId, prNumber };
+  const message = "must have either branchName or prNumber";
+  throw invalid(`body: ${message}`, [{ path: "body", message }]);
+}
+
+function requiredTitle({ title: given }: { readonly title?: string | undefined }): string {
+  if (given !== undefined) return given;
+  const message = "is required (text)";
+  throw invalid(`body.title: ${message}`, [{ path: "body.title", message }]);
+}
+
+const branchName = text({ min: 1, max: 255 }).meta({ description: "An existing branch" });
+const prNumber = z.int().min(1).meta({ description: "An open pull request, whose branch it is" });
+const linkParams = cardParams.extend({ repositoryId: id().meta({ description: "Of the card's project" }) });
+
 const alreadyMerged = z.array(landed).optional().meta({
   description:
     "Merges that an earlier call or a person made into the target of the stage. Absent if there are none. With `promoted`, these are all merges into the target",
@@ -175,12 +213,25 @@ export const cardRoutes: readonly Route[] = [
     path: "/v1/cards",
     summary: "Create a card",
     description:
-      "Without `statusId` the card is a draft in the backlog, without Git activity. With one, the card is created and then moved to that stage. If GitHub or a gate refuses the move, the response is still 201, and the card is in the backlog with `blocked` set.",
+      "Without `statusId` the card is a draft in the backlog, without Git activity. With one, the card is created and then moved to that stage. If GitHub or a gate refuses the move, the response is still 201, and the card is in the backlog with `blocked` set.\n\nWith `pullRequest` or `branch`, the card owns that branch. Without `statusId` it enters the stage that fits: the one for review if the pull request is ready for it, else the first one with a branch.",
     tag: "Cards",
     role: "member",
     body: z.strictObject({
-      title,
-      description: description.optional(),
+      title: title.optional().meta({
+        description: "Required without `pullRequest` and `branch`; by default the title or name of these",
+      }),
+      description: description.optional().meta({
+        description:
+          "Markdown. By default that of the pull request. `[[Wiki links]]` attach pages to the card",
+      }),
+      pullRequest: z
+        .strictObject({ repositoryId: id(), number: z.int().min(1) })
+        .optional()
+        .meta({ description: "An open pull request that no card has" }),
+      branch: z
+        .strictObject({ repositoryId: id(), name: branchName })
+        .optional()
+        .meta({ description: "An existing branch that no card has" }),
       projectId: id().optional().meta({ description: "Required if the board has several projects" }),
       statusId: id().optional(),
       hotfix: z
@@ -192,14 +243,22 @@ export const cardRoutes: readonly Route[] = [
         .meta({ description: "Replaces the whole set; by default the project's default repositories" }),
       ...related,
     }),
-    responses: { 201: { description: "The created card", schema: card } },
-    handle: async (deps, { write, body: { projectId, ...input } }) =>
-      createCard(
-        deps,
-        write,
-        await projectOf(write.trx, write.workspaceId, projectId),
-        withAssigneeId(input),
-      ),
+    responses: {
+      201: { description: "The created card", schema: card },
+      409: {
+        description:
+          "The branch does not exist or belongs to another card, or the pull request is not open or comes from a fork",
+        schema: problem,
+      },
+      503: { description: "GitHub could not be reached; make the same call again", schema: problem },
+    },
+    handle: async (deps, { write, body: { projectId, pullRequest, branch, ...input } }) => {
+      const project = await projectOf(write.trx, write.workspaceId, projectId);
+      const source = createdFrom(pullRequest, branch);
+      const fields = withAssigneeId(input);
+      if (source) return createCardFromBranch(deps, write, project, source, fields);
+      return createCard(deps, write, project, { ...fields, title: requiredTitle(fields) });
+    },
   }),
   readRoute({
     path: "/v1/cards/{number}",
@@ -260,6 +319,44 @@ export const cardRoutes: readonly Route[] = [
     responses: { 204: { description: "Deleted", schema: null } },
     find: cardOf,
     handle: (_, { write, subject, query }) => deleteCard(write, subject, query.closePullRequests === "true"),
+  }),
+  writeRoute({
+    method: "put",
+    path: "/v1/cards/{number}/repositories/{repositoryId}",
+    summary: "Give a card an existing branch",
+    description:
+      "Links the card to the repository if it is not linked yet, and makes the branch and its open pull request the card's. Then applies the rule of the card's stage, for example opens the draft pull request. Changes nothing else on GitHub.",
+    tag: "Cards",
+    role: "member",
+    params: linkParams,
+    body: z.strictObject({ branchName: branchName.optional(), prNumber: prNumber.optional() }),
+    responses: {
+      200: { description: "The card", schema: card },
+      409: {
+        description:
+          "The branch does not exist or belongs to another card, the pull request is not open or comes from a fork, the card has another branch there, or the card is being moved (with Retry-After)",
+        schema: problem,
+      },
+      503: { description: "GitHub could not be reached; make the same call again", schema: problem },
+    },
+    find: cardOf,
+    handle: (deps, { write, subject, params, body }) =>
+      linkBranch(deps, write, subject, sourceOf(params.repositoryId, body)),
+  }),
+  writeRoute({
+    method: "delete",
+    path: "/v1/cards/{number}/repositories/{repositoryId}",
+    summary: "Unlink a card from a repository",
+    description: "The card gives up its branch there. On GitHub, nothing happens: pull requests stay open.",
+    tag: "Cards",
+    role: "member",
+    params: linkParams,
+    responses: {
+      204: { description: "Unlinked, also if it was not linked", schema: null },
+      409: { description: "The card is being moved (with Retry-After)", schema: problem },
+    },
+    find: cardOf,
+    handle: (_, { write, subject, params }) => unlinkRepository(write, subject, params.repositoryId),
   }),
   writeRoute({
     method: "post",

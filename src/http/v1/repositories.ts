@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { repositoryEntry, setProjectRepositories } from "../../actions/boards/repositories.ts";
-import { CONNECTION_FAULTS } from "../../flow/refusal.ts";
+import { conflict, requireFound } from "../../errors.ts";
+import { CONNECTION_FAULTS, inaccessibleMessage } from "../../flow/refusal.ts";
+import { mapBranchOwners } from "../../store/forge/branches.ts";
 import { listBoardRepositories, listProjectRepositories } from "../../store/forge/repositories.ts";
-import { listRoute } from "../list-route.ts";
+import { keyedListRoute, listRoute } from "../list-route.ts";
 import type { Route } from "../route.ts";
 import { writeRoute } from "../write-route.ts";
 import { id } from "../validate.ts";
@@ -40,6 +42,21 @@ const repository = z
   })
   .meta({ id: "Repository" });
 
+const listedPullRequest = z
+  .object({
+    number: z.int(),
+    title: z.string(),
+    author: z.string().nullable().meta({ description: "The GitHub login; null for a deleted account" }),
+    isDraft: z.boolean(),
+    headBranch: z.string(),
+    isFromFork: z.boolean().meta({ description: "Its branch is in another repository: no card can own it" }),
+    targetBranch: z.string(),
+    url: z.string(),
+    updatedAt: timestamp.nullable(),
+    cardNumber: z.int().nullable().meta({ description: "The card that owns the branch" }),
+  })
+  .meta({ id: "ListedPullRequest", description: "An open pull request on GitHub" });
+
 export const repositoryRoutes: readonly Route[] = [
   listRoute({
     path: "/v1/repositories",
@@ -59,6 +76,47 @@ export const repositoryRoutes: readonly Route[] = [
     handle: async (deps, { board, params }) => {
       const project = await projectInPathOf(deps.db, board, params);
       return (await listProjectRepositories(deps.db, project.id)).map(repositoryEntry);
+    },
+  }),
+  keyedListRoute({
+    path: "/v1/repositories/{repositoryId}/pull-requests",
+    summary: "List the open pull requests of a repository",
+    description:
+      "Reads them from GitHub, or repeats what it said in the last 3 seconds. To make a card of one, see POST /v1/cards.",
+    tag: "Repositories",
+    params: z.object({ repositoryId: id().meta({ description: "From GET /v1/repositories" }) }),
+    query: z.object({
+      state: z.literal("open", "must be open").optional(),
+      linked: z.enum(["true", "false"], "must be true or false").optional().meta({
+        description: "Whether a card owns its branch; by default both",
+      }),
+    }),
+    list: { description: "Highest number first", schema: z.array(listedPullRequest) },
+    key: z.int().min(1),
+    handle: async (deps, { board, params, query }, { after, limit }) => {
+      const { repositoryId } = params;
+      const known = await listBoardRepositories(deps.db, board.workspaceId);
+      const repository = requireFound(known.find((each) => each.id === repositoryId) ?? null, "repository");
+      const { forgeRef } = repository;
+      if (!forgeRef) throw conflict(inaccessibleMessage(repository));
+      deps.leavePlace();
+      const pulls = await deps.liveReads.ask(`pulls of ${repositoryId}`, "", () =>
+        deps.forge.openPullRequests(forgeRef),
+      );
+      const own = pulls.filter(({ isFromFork }) => !isFromFork).map(({ headBranch }) => headBranch);
+      const owners = await mapBranchOwners(deps.db, repositoryId, own);
+      const listed = pulls
+        .map(({ body: _body, state: _state, ...pull }) => ({
+          ...pull,
+          cardNumber: pull.isFromFork ? null : (owners.get(pull.headBranch) ?? null),
+        }))
+        .filter(
+          ({ cardNumber }) => query.linked === undefined || String(cardNumber !== null) === query.linked,
+        )
+        .filter(({ number }) => after === null || number < after)
+        .toSorted((one, other) => other.number - one.number);
+      const items = listed.slice(0, limit);
+      return { items, next: listed.length > limit ? (items.at(-1)?.number ?? null) : null };
     },
   }),
   writeRoute({

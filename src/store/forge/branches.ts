@@ -66,6 +66,23 @@ export async function findBranchOwner(
   );
 }
 
+/** The numbers of the cards that own these branches of a repository, by branch. */
+export async function mapBranchOwners(
+  db: Db,
+  repositoryId: string,
+  branchNames: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const owned = await rows<{ branchName: string; number: number }>(
+    db,
+    `select cr.branch_name as "branchName", c.number
+       from card_repositories cr join cards c on c.id = cr.card_id
+      where cr.repository_id = :repositoryId and cr.branch_name = any(cast(:branchNames as text[]))
+        and cr.project_id is not null and c.deleted_at is null`,
+    { repositoryId, branchNames: [...branchNames] },
+  );
+  return new Map(owned.map(({ branchName, number }) => [branchName, number]));
+}
+
 /** Whether a card has an existing branch in a repository. */
 export async function ownsBranchIn(db: Db, cardId: string, repositoryId: string): Promise<boolean> {
   const row = await db("card_repositories")

@@ -5,7 +5,7 @@ import { readFlow } from "../flows.ts";
 import { readInbox } from "../inbox.ts";
 import type { TestBoard, TestWorld } from "../world.ts";
 import { startReceiver } from "./outgoing-webhooks.ts";
-import { pushTo, writeFile } from "./work-on-card.ts";
+import { openPull, pushTo, writeFile } from "./work-on-card.ts";
 
 /** A recorded call with its responses by status. */
 export interface Example {
@@ -190,6 +190,15 @@ export async function recordExamples(world: TestWorld): Promise<Record<string, E
     const { id } = await inboxItem("branch_suggestion");
     await record(method, method === "POST" ? `/v1/inbox/${id}/adopt` : `/v1/inbox/${id}`);
   }
+
+  // Work that began on GitHub gets a card.
+  const webId = board.repositories["web"] ?? "";
+  const french = await openPull(board, "french", { title: "Say it in French" });
+  await openPull(board, "german", { title: "Say it in German" });
+  await settled();
+  await get(`/v1/repositories/${webId}/pull-requests?linked=false`);
+  await record("PUT", `/v1/cards/${draft.number}/repositories/${webId}`, { prNumber: french });
+  await record("DELETE", `/v1/cards/${draft.number}/repositories/${webId}`);
 
   await recordWebhook(board, record);
 

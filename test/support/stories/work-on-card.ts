@@ -52,6 +52,24 @@ export async function pushTo(
   }
 }
 
+/** A pull request of ada with one commit on a new branch; returns its number. */
+export async function openPull(
+  board: TestBoard,
+  head: string,
+  { repository = "web", title = "Work", draft = false, body = "" } = {},
+): Promise<number> {
+  await pushTo(board, head, `${head.replaceAll("/", "-")}.txt`, "ada", repository);
+  const opened = await board.person("ada", "POST", `/repos/${board.owner}/${repository}/pulls`, {
+    title,
+    body,
+    head,
+    base: "main",
+    draft,
+  });
+  if (opened.status !== 201) throw new Error(`no pull request was opened: ${JSON.stringify(opened.body)}`);
+  return Number(opened.body["number"]);
+}
+
 /** A commit by ada with the forge's API, which sends a webhook. Does nothing if rules forbid it. */
 export async function writeFile(
   board: TestBoard,
