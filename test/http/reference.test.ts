@@ -140,7 +140,7 @@ describe("GET /docs", () => {
 
   it("gives lengths, ranges, values and whether a field is required", () => {
     const create = articleOf("postCard");
-    expect(create).toMatch(/ title required string 1 to 500 characters /);
+    expect(create).toMatch(/ title string 1 to 500 characters /);
     expect(create).toMatch(/ priority string one of none , low , medium , high , urgent /);
     expect(create).toMatch(/ docIds array of string \(uuid\) at most 100 items /);
     expect(create).toMatch(/ assigneeId string \(uuid\) or null /);

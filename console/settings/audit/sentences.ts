@@ -17,6 +17,8 @@ export const SENTENCES: Readonly<Record<string, Sentence>> = {
   "POST /v1/cards/{number}/move": ["move", "moved", "{card}[ to {to}]"],
   "DELETE /v1/cards/{number}/blocked": ["withdraw", "withdrew", "the refused move of {card}[ to {to}]"],
   "DELETE /v1/cards/{number}/armed": ["cancel", "cancelled", "the waiting move of {card}[ to {to}]"],
+  "PUT /v1/cards/{number}/repositories/{repositoryId}": ["give", "gave", "{card} a branch"],
+  "DELETE /v1/cards/{number}/repositories/{repositoryId}": ["unlink", "unlinked", "{card} from a repository"],
   "POST /v1/cards/{number}/comments": ["comment", "commented", "on {card}"],
   "PATCH /v1/cards/{number}/comments/{commentId}": ["edit", "edited", "a comment on {card}"],
   "POST /v1/cards/{number}/claim": ["claim", "claimed", "{card}"],

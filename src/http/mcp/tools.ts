@@ -86,7 +86,8 @@ const boardTools: readonly Tool[] = [
   tool({
     name: "create_card",
     title: "Create a card",
-    description: "Creates a card, by default a draft in the backlog.",
+    description:
+      "Creates a card, by default a draft in the backlog. With pullRequest or branch, the card owns what exists on GitHub.",
     route: "POST /v1/cards",
     describe: () => "The card is created.",
   }),
@@ -174,6 +175,8 @@ export const tools: readonly Tool[] = [...boardTools, ...releaseTools];
 export const NOT_FOR_AGENTS: readonly string[] = [
   "DELETE /v1/cards/{number}",
   "DELETE /v1/cards/{number}/armed",
+  "PUT /v1/cards/{number}/repositories/{repositoryId}",
+  "DELETE /v1/cards/{number}/repositories/{repositoryId}",
   "PATCH /v1/cards/{number}/comments/{commentId}",
   "POST /v1/labels",
   "PATCH /v1/labels/{labelId}",
