@@ -154,7 +154,7 @@ describe("POST /v1/inbox/{id}/adopt", () => {
     const refused = await adopt(board, item);
     expect([refused.status, refused.body.message]).toEqual([
       409,
-      `The branch ${branchName} is gone from ${board.owner}/web. Push it again, or dismiss the item.`,
+      `${board.owner}/web has no branch ${branchName}. Push it, and make the call again.`,
     ]);
     await world.forge.waitUntilIdle();
     world.forge.control.webhooks.clear();

@@ -148,7 +148,7 @@ describe("DELETE /v1/cards/{number}/repositories/{repositoryId}", () => {
     const { number, branchName } = await cardWithCommit(board);
     const path = `/v1/cards/${number}/repositories/${webOf(board)}`;
     expect((await board.api.delete(path)).status).toBe(204);
-    expect((await board.api.delete(path)).status).toBe(204);
+    expect((await board.api.delete(path)).status).toBe(404);
     expect((await board.api.readCard(number)).repositories).toEqual([]);
     expect((await kindsOf(board, number)).filter((kind) => kind === "repository_unlinked")).toHaveLength(1);
     const other = await board.api.card();

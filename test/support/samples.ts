@@ -227,9 +227,11 @@ export const samples: Readonly<Record<string, MakeSample>> = {
     const { repositoryId, number: prNumber } = await aPullRequest(board);
     return { path: { number: await card(board), repositoryId }, body: { prNumber } };
   },
-  "DELETE /v1/cards/{number}/repositories/{repositoryId}": async (board) => ({
-    path: { number: await card(board), repositoryId: Object.values(board.repositories)[0] ?? "" },
-  }),
+  "DELETE /v1/cards/{number}/repositories/{repositoryId}": async ({ api, projectId, repositories }) => {
+    const [repositoryId = ""] = Object.values(repositories);
+    const { number } = await api.card({ projectId, repositoryIds: [repositoryId] });
+    return { path: { number, repositoryId } };
+  },
   "POST /v1/cards/{number}/move": async (board) => ({
     path: { number: await card(board) },
     body: { statusId: board.stages["To do"], index: 0 },

@@ -54,7 +54,7 @@ export async function relinkCard(
   return true;
 }
 
-/** Unlinks a card from a repository, also with an open pull request there. Returns 204. */
+/** Unlinks a card from a repository, also with an open pull request there. Returns 204. Throws `not_found`. */
 export async function unlinkRepository(
   write: Write,
   card: CardHead,
@@ -65,16 +65,15 @@ export async function unlinkRepository(
   const current = await lockCard(trx, card.id);
   if (!current) throw notFound(`There is no card ${card.number} on this board.`);
   const link = (await listLinks(trx, card.id)).find(({ repository }) => repository.id === repositoryId);
-  if (link) {
-    if (await findOpenMove(trx, card.id)) {
-      throw busy(`Card ${card.number} is being moved. Change its repositories after that.`, 2);
-    }
-    await removeLinks(trx, card.id, [repositoryId]);
-    const of = { cardId: card.id, actor: { userId, login: null } };
-    await recordEvents(trx, [unlinked(of, repositoryId, link.branchName)]);
-    await disarmCard(trx, card.id, REPOSITORIES_CHANGED, userId);
-    if (current.blocked) await schedule(trx, JOBS.recheckBlocked, { cardId: card.id });
+  if (!link) throw notFound(`Card ${card.number} is not linked to a repository with this id.`);
+  if (await findOpenMove(trx, card.id)) {
+    throw busy(`Card ${card.number} is being moved. Change its repositories after that.`, 2);
   }
+  await removeLinks(trx, card.id, [repositoryId]);
+  const of = { cardId: card.id, actor: { userId, login: null } };
+  await recordEvents(trx, [unlinked(of, repositoryId, link.branchName)]);
+  await disarmCard(trx, card.id, REPOSITORIES_CHANGED, userId);
+  if (current.blocked) await schedule(trx, JOBS.recheckBlocked, { cardId: card.id });
   return write.respond(null, 204);
 }
 

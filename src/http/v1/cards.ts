@@ -143,15 +143,11 @@ function withAssigneeId<
   return { ...named, assigneeId: assignee };
 }
 
-/** The branch that a new card is made of, or null. Throws `invalid` for two. */
+/** The branch that a new card is made of, or null. */
 function createdFrom(
   pullRequest: { readonly repositoryId: string; readonly number: number } | undefined,
   branch: { readonly repositoryId: string; readonly name: string } | undefined,
 ): BranchSource | null {
-  if (pullRequest && branch) {
-    const message = "send pullRequest or branch, not both";
-    throw invalid(`body.branch: ${message}`, [{ path: "body.branch", message }]);
-  }
   if (pullRequest) return { repositoryId: pullRequest.repositoryId, prNumber: pullRequest.number };
   return branch ? { repositoryId: branch.repositoryId, branchName: branch.name } : null;
 }
@@ -166,12 +162,6 @@ function sourceOf(
   if (prNumber !== undefined && branchName === undefined) return { repositoryId, prNumber };
   const message = "must have either branchName or prNumber";
   throw invalid(`body: ${message}`, [{ path: "body", message }]);
-}
-
-function requiredTitle({ title: given }: { readonly title?: string | undefined }): string {
-  if (given !== undefined) return given;
-  const message = "is required (text)";
-  throw invalid(`body.title: ${message}`, [{ path: "body.title", message }]);
 }
 
 const branchName = text({ min: 1, max: 255 }).meta({ description: "An existing branch" });
@@ -216,33 +206,40 @@ export const cardRoutes: readonly Route[] = [
       "Without `statusId` the card is a draft in the backlog, without Git activity. With one, the card is created and then moved to that stage. If GitHub or a gate refuses the move, the response is still 201, and the card is in the backlog with `blocked` set.\n\nWith `pullRequest` or `branch`, the card owns that branch. Without `statusId` it enters the stage that fits: the one for review if the pull request is ready for it, else the first one with a branch.",
     tag: "Cards",
     role: "member",
-    body: z.strictObject({
-      title: title.optional().meta({
-        description: "Required without `pullRequest` and `branch`; by default the title or name of these",
+    body: z
+      .strictObject({
+        title: title.optional().meta({
+          description: "Required without `pullRequest` and `branch`; by default the title or name of these",
+        }),
+        description: description.optional().meta({
+          description:
+            "Markdown. By default that of the pull request. `[[Wiki links]]` attach pages to the card",
+        }),
+        pullRequest: z
+          .strictObject({ repositoryId: id(), number: z.int().min(1) })
+          .optional()
+          .meta({ description: "An open pull request that no card has" }),
+        branch: z
+          .strictObject({ repositoryId: id(), name: branchName })
+          .optional()
+          .meta({ description: "An existing branch that no card has" }),
+        projectId: id().optional().meta({ description: "Required if the board has several projects" }),
+        statusId: id().optional(),
+        hotfix: z
+          .boolean()
+          .optional()
+          .meta({ description: "Starts the branch from the last target of the flow" }),
+        repositoryIds: repositoryIds
+          .optional()
+          .meta({ description: "Replaces the whole set; by default the project's default repositories" }),
+        ...related,
+      })
+      .superRefine(({ title: given, pullRequest, branch }, context) => {
+        const report = (field: string, message: string) =>
+          context.addIssue({ code: "custom", path: [field], message });
+        if (pullRequest && branch) report("branch", "send pullRequest or branch, not both");
+        if (given === undefined && !pullRequest && !branch) report("title", "is required (text)");
       }),
-      description: description.optional().meta({
-        description:
-          "Markdown. By default that of the pull request. `[[Wiki links]]` attach pages to the card",
-      }),
-      pullRequest: z
-        .strictObject({ repositoryId: id(), number: z.int().min(1) })
-        .optional()
-        .meta({ description: "An open pull request that no card has" }),
-      branch: z
-        .strictObject({ repositoryId: id(), name: branchName })
-        .optional()
-        .meta({ description: "An existing branch that no card has" }),
-      projectId: id().optional().meta({ description: "Required if the board has several projects" }),
-      statusId: id().optional(),
-      hotfix: z
-        .boolean()
-        .optional()
-        .meta({ description: "Starts the branch from the last target of the flow" }),
-      repositoryIds: repositoryIds
-        .optional()
-        .meta({ description: "Replaces the whole set; by default the project's default repositories" }),
-      ...related,
-    }),
     responses: {
       201: { description: "The created card", schema: card },
       409: {
@@ -257,7 +254,8 @@ export const cardRoutes: readonly Route[] = [
       const source = createdFrom(pullRequest, branch);
       const fields = withAssigneeId(input);
       if (source) return createCardFromBranch(deps, write, project, source, fields);
-      return createCard(deps, write, project, { ...fields, title: requiredTitle(fields) });
+      // The schema requires a title then.
+      return createCard(deps, write, project, { ...fields, title: fields.title ?? "" });
     },
   }),
   readRoute({
@@ -352,7 +350,7 @@ export const cardRoutes: readonly Route[] = [
     role: "member",
     params: linkParams,
     responses: {
-      204: { description: "Unlinked, also if it was not linked", schema: null },
+      204: { description: "Unlinked", schema: null },
       409: { description: "The card is being moved (with Retry-After)", schema: problem },
     },
     find: cardOf,
