@@ -11,7 +11,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY sandbox ./sandbox
 COPY console ./console
-COPY scripts/build-console.mjs ./scripts/
+COPY scripts/build.mjs ./scripts/
 RUN npm run build
 
 # Only what the service needs at run time: no compiler, no embedded PostgreSQL.

@@ -12,7 +12,7 @@ const browser = findBrowser();
 const jest = ["--import", "tsx", "node_modules/jest/bin/jest.js"];
 const isPassed =
   browser !== null &&
-  run(["scripts/build-console.mjs"]) &&
+  run(["scripts/build.mjs", "console"]) &&
   run([...jest, "--config", "jest.browser.config.js", ...process.argv.slice(2)], {
     ...process.env,
     CHROMIUM_PATH: browser,

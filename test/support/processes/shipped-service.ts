@@ -63,7 +63,7 @@ export async function shipService(): Promise<Shipped> {
 
 async function compile(dist: string): Promise<void> {
   const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
-  const project = ["-p", join(ROOT, "tsconfig.build.json"), "--noCheck"];
+  const project = ["-p", join(ROOT, "tsconfig.build.json")];
   const into = ["--outDir", dist, "--tsBuildInfoFile", join(dist, ".tsbuildinfo")];
   await promisify(execFile)(process.execPath, [tsc, ...project, ...into]);
 }
