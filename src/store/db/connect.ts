@@ -2,7 +2,15 @@ import { hash } from "node:crypto";
 import { callbackify } from "node:util";
 
 import knex, { type Knex } from "knex";
-import { type Client, type CustomTypesConfig, type QueryResultRow, types as parsers } from "pg";
+import { LRUCache } from "lru-cache";
+import {
+  type Client,
+  type CustomTypesConfig,
+  type QueryConfig,
+  type QueryResult,
+  type QueryResultRow,
+  types as parsers,
+} from "pg";
 import { clientClass } from "./primary.ts";
 
 /** The pool or an open transaction. Every function of the store takes one as its first argument. */
@@ -84,7 +92,7 @@ export function connect({
 }: ConnectOptions): Knex {
   const report = (message: unknown): void => onError(new Error(String(message)));
   /** By statements, because PgBouncer refuses settings in the startup packet. */
-  const prepare = async (connection: Client): Promise<Client> => {
+  const configure = async (connection: Client): Promise<Client> => {
     try {
       await connection.query(hasTimeouts ? `${PLANNING}; ${settingsOf(timeouts)}` : PLANNING);
       return connection;
@@ -110,7 +118,7 @@ export function connect({
       afterCreate: (connection: Client, done: (error: Error | null, connection: Client) => void): void => {
         connection.on("error", onError);
         connection.connection.on("errorMessage", ({ code }: { code: string }) => onErrorCode(code));
-        callbackify(prepare)(connection, done);
+        callbackify(configure)(connection, done);
       },
     },
     acquireConnectionTimeout: timeouts.acquireMs,
@@ -119,6 +127,7 @@ export function connect({
     // By default knex logs to the console.
     log: { warn: report, error: report, deprecate: report, debug: () => undefined },
   });
+  db.userParams = { statements: new LRUCache<string, Statement>({ max: STATEMENTS }) };
   // knex opens connections with the class in its driver.
   db.client.driver = { ...db.client.driver, Client: clientClass(connectionString) };
   return db;
@@ -152,6 +161,48 @@ async function withConnection<T>(db: Db, work: (connection: Client) => Promise<T
   }
 }
 
+/** A statement as PostgreSQL prepares it. */
+interface Statement {
+  readonly name: string;
+  /** With `$1`, `$2` and so on instead of the bindings, which are in `bound`. */
+  readonly text: string;
+  readonly bound: readonly string[];
+}
+
+/** The statements of a pool by their text with named bindings. */
+type Statements = LRUCache<string, Statement>;
+
+/** More than there are; texts with optional conditions have many variants. */
+const STATEMENTS = 2_000;
+
+/** Numbers the bindings of a statement, which are the same in each of its calls. */
+function prepare(statements: Statements, sql: string, bindings: object): Statement {
+  const bound: string[] = [];
+  // Casts (`::`) and colons in time formats are not bindings.
+  const text = sql.replaceAll(/(?<!:):([A-Za-z]\w*)/g, (found, name: string) =>
+    name in bindings ? `$${bound.push(name)}` : found,
+  );
+  const statement = { name: hash("sha1", sql, "base64url"), text, bound };
+  statements.set(sql, statement);
+  return statement;
+}
+
+/**
+ * Sends a statement. Those that a connection gets in one turn of the event loop share one system call,
+ * which takes as much CPU as preparing a statement.
+ */
+export function send<Row extends QueryResultRow>(
+  connection: Client,
+  statement: string | QueryConfig,
+): Promise<QueryResult<Row>> {
+  const { stream } = connection.connection;
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  }
+  return connection.query<Row>(statement);
+}
+
 /**
  * Runs a statement with named bindings (`:name`) and returns its rows. Each connection prepares a
  * statement once, under a hash of its text, so `sql` must not contain values. Statements of one
@@ -162,15 +213,14 @@ export async function rows<Row>(
   sql: string,
   bindings: Readonly<Record<string, unknown>> = {},
 ): Promise<Row[]> {
-  const values: unknown[] = [];
-  // Casts (`::`) and colons in time formats are not bindings.
-  const text = sql.replaceAll(/(?<!:):([A-Za-z]\w*)/g, (found, name: string) => {
-    if (!(name in bindings)) return found;
-    if (bindings[name] === undefined) throw new Error(`The binding :${name} has no value.`);
-    return `$${values.push(bindings[name])}`;
+  const { statements } = db.userParams as { readonly statements: Statements };
+  const { name, text, bound } = statements.get(sql) ?? prepare(statements, sql, bindings);
+  const values = bound.map((binding) => {
+    if (bindings[binding] === undefined) throw new Error(`The binding :${binding} has no value.`);
+    return bindings[binding];
   });
-  const statement = { name: hash("sha1", sql, "base64url"), text, values };
-  const run = (connection: Client) => connection.query<Row & QueryResultRow>(statement);
+  const statement = { name, text, values };
+  const run = (connection: Client) => send<Row & QueryResultRow>(connection, statement);
   const result = await ("connectionInUse" in db ? run(db.connectionInUse) : withConnection(db, run));
   return result.rows;
 }

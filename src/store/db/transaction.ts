@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { Client, QueryResult } from "pg";
 import { Problem } from "../../errors.ts";
-import type { Db, Trx } from "./connect.ts";
+import { send, type Db, type Trx } from "./connect.ts";
 
 /** A database whose transactions belong to an attempt of the audit log. */
 type AttemptDb = Db & { readonly attemptId?: string };
@@ -32,13 +32,14 @@ export async function beginTransaction(db: Db): Promise<Trx> {
     throw new Error("The transaction has ended.");
   };
   const end = async (sql: "commit" | "rollback"): Promise<QueryResult> => {
-    const ending = inUse().query(sql);
+    const ending = send(inUse(), sql);
     isOpen = false;
     return ending.finally(() => void db.client.releaseConnection(connection));
   };
   const properties = {
     raw: { value: (sql: string, bindings: Knex.RawBinding) => db.raw(sql, bindings).connection(inUse()) },
     fn: { value: db.fn },
+    userParams: { value: db.userParams },
     connectionInUse: { get: inUse },
     commit: {
       value: async () => {
@@ -52,7 +53,7 @@ export async function beginTransaction(db: Db): Promise<Trx> {
     },
   };
   // If `begin` fails, every later statement fails, too.
-  connection.query(beginOf(db, connection)).catch(() => undefined);
+  send(connection, beginOf(db, connection)).catch(() => undefined);
   const builder = (table: string) => db(table).connection(inUse());
   return Object.defineProperties(builder, properties) as unknown as Trx;
 }
