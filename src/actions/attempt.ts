@@ -1,4 +1,4 @@
-import type { ForgeWrite } from "../forge/forge.ts";
+import type { CallContext, ForgeWrite } from "../forge/forge.ts";
 import { addCalls, recordAttempt, type AttemptOutcome, type AttemptRow } from "../store/audit/attempts.ts";
 import type { Db } from "../store/db/connect.ts";
 import { forAttempt } from "../store/db/transaction.ts";
@@ -19,9 +19,14 @@ export class Attempt {
     this.#row = row;
   }
 
-  /** Returns dependencies that add calls to the forge to the row, and the attempt's id to events. */
+  /** Returns dependencies that add the attempt's id to events. */
   instrument(deps: Deps): Deps {
-    return instrumented(deps, this.#row.id, this.#calls);
+    return { ...deps, db: forAttempt(deps.db, this.#row.id) };
+  }
+
+  /** Adds calls to the forge to the row. */
+  get forgeContext(): Pick<CallContext, "onWrite"> {
+    return { onWrite: (write) => this.#calls.push(write) };
   }
 
   /** For a cached credential that has been revoked. */
@@ -41,29 +46,21 @@ export class Attempt {
   /** Inserts its row without an outcome, in the transaction that commits its first effect. */
   begin(db: Db): Promise<void> {
     this.#isBegun = true;
-    return this.#record(db, null);
+    return recordAttempt(db, this.row(), null);
   }
 
-  /**
-   * Ends its row, in the transaction of its last effect or in a separate one. `created` has the id of
-   * what it created.
-   */
-  end(db: Db, outcome: AttemptOutcome, created: AttemptRow["targets"] = {}): Promise<void> {
-    return this.#record(db, outcome, created);
+  /** Ends its row in a separate transaction. `Write` ends that of a success with the response. */
+  end(db: Db, outcome: AttemptOutcome): Promise<void> {
+    return recordAttempt(db, this.row(), outcome);
   }
 
-  #record(db: Db, outcome: AttemptOutcome | null, created: AttemptRow["targets"] = {}): Promise<void> {
+  /** Its row without an outcome. `created` has the id of what it created. */
+  row(created: AttemptRow["targets"] = {}): AttemptRow {
     const { userId, workspaceId } = this;
     const targets = { ...this.#row.targets, ...created };
-    return recordAttempt(db, { ...this.#row, targets, userId, workspaceId, calls: this.#calls }, outcome);
+    return { ...this.#row, targets, userId, workspaceId, calls: this.#calls };
   }
 }
-
-const instrumented = (deps: Deps, attemptId: string, calls: ForgeWrite[]): Deps => ({
-  ...deps,
-  db: forAttempt(deps.db, attemptId),
-  forge: deps.forge.with({ onWrite: (write) => calls.push(write) }),
-});
 
 /**
  * Continues an attempt whose process died or gave up. Events have the id of the attempt. Calls to the
@@ -77,7 +74,8 @@ export async function continueAttempt<T>(
   if (attemptId === null) return run(deps);
   const calls: ForgeWrite[] = [];
   try {
-    return await run(instrumented(deps, attemptId, calls));
+    const forge = deps.forge.with({ onWrite: (write) => calls.push(write) });
+    return await run({ ...deps, db: forAttempt(deps.db, attemptId), forge });
   } finally {
     if (calls.length > 0) await addCalls(deps.db, attemptId, calls);
   }

@@ -133,11 +133,8 @@ export class Write implements Caller {
   async respondIn(trx: Trx, body: unknown, status = 200): Promise<StoredResponse> {
     const response = { status, body: status === 204 ? null : JSON.stringify(body) };
     const stored = this.#seal ? this.#seal.close(response) : response;
-    const [isStored] = await allInOrder([
-      storeResponse(trx, this.#reserved, stored),
-      this.#attempt.end(trx, { status, problem: null }, status === 201 ? idsOf(body) : {}),
-    ]);
-    if (isStored) return response;
+    const row = this.#attempt.row(status === 201 ? idsOf(body) : {});
+    if (await storeResponse(trx, this.#reserved, stored, row)) return response;
     throw busy("This request was taken over by its own retry. Make the same call again.", 1);
   }
 

@@ -102,7 +102,7 @@ export function writeRoute<
       });
       const requestId = requestIdOf(credentialId, key, fingerprint);
       const caller = { userId, credentialId, workspaceId, role: held, isHuman, requestId };
-      const scheduled = attempt.instrument(await schedule(deps, response, board));
+      const scheduled = await schedule(attempt.instrument(deps), response, board, attempt.forgeContext);
       const seal = hasSecret
         ? new ResponseSeal(authMethod.presented(request)?.secret ?? "", requestId)
         : null;

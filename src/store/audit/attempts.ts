@@ -29,7 +29,8 @@ export interface AttemptRow {
   readonly holder: string | null;
 }
 
-const RECORD = `
+/** SQL that records an attempt, with the bindings of `attemptBindings`. */
+export const RECORD = `
   insert into audit_log (id, workspace_id, actor, client_id, action, targets, ended_at, status, problem, is_replay,
                          address, user_agent, request_id, forge_calls, holder)
   values (:id, :workspaceId,
@@ -47,22 +48,23 @@ const RECORD = `
  * Inserts the row of an attempt, or ends it. `outcome` is null while the attempt runs. A row that has
  * ended does not change.
  */
-export async function recordAttempt(
-  db: Db,
+export async function recordAttempt(db: Db, row: AttemptRow, outcome: AttemptOutcome | null): Promise<void> {
+  await rows(db, RECORD, attemptBindings(row, outcome));
+}
+
+export const attemptBindings = (
   { actor, targets, calls, ...row }: AttemptRow,
   outcome: AttemptOutcome | null,
-): Promise<void> {
-  await rows(db, RECORD, {
-    ...row,
-    actor: actor && JSON.stringify(actor),
-    targets: JSON.stringify(targets),
-    calls: JSON.stringify(calls),
-    isEnded: outcome !== null,
-    status: outcome?.status ?? null,
-    problem: outcome?.problem ?? null,
-    isReplay: outcome?.isReplay ?? false,
-  });
-}
+) => ({
+  ...row,
+  actor: actor && JSON.stringify(actor),
+  targets: JSON.stringify(targets),
+  calls: JSON.stringify(calls),
+  isEnded: outcome !== null,
+  status: outcome?.status ?? null,
+  problem: outcome?.problem ?? null,
+  isReplay: outcome?.isReplay ?? false,
+});
 
 /** Adds the calls of a job that continues an attempt, unless the row has ended. */
 export async function addCalls(db: Db, id: string, calls: readonly ForgeWrite[]): Promise<void> {

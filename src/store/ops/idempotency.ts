@@ -1,4 +1,5 @@
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { attemptBindings, RECORD, type AttemptRow } from "../audit/attempts.ts";
 import { LOCKED_CREDENTIAL_VERSION, type CachedCredential } from "../tenancy/credentials.ts";
 import { isAliveSql } from "./instances.ts";
 
@@ -77,18 +78,24 @@ export async function reserveKey(
   return state === "done" ? { state: "replay", response: { status, body } } : { state };
 }
 
-/** Stores a response. False if another request took over the key; the caller must then roll back. */
+const STORE = `
+  with recorded as (${RECORD})
+  update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
+   where credential_id = :credentialId and key = :key and generation = :generation and state = 'running'
+  returning generation`;
+
+/**
+ * Stores a response and ends the row of its attempt. False if another request took over the key; the
+ * caller must then roll back.
+ */
 export async function storeResponse(
   db: Db,
   reserved: ReservedKey,
   response: StoredResponse,
+  attempt: AttemptRow,
 ): Promise<boolean> {
-  return exists(
-    db,
-    `update idempotency_keys set state = 'done', holder = null, status = :status, body = :body
-      where credential_id = :credentialId and key = :key and generation = :generation and state = 'running' returning generation`,
-    { ...reserved, ...response },
-  );
+  const outcome = { status: response.status, problem: null };
+  return exists(db, STORE, { ...attemptBindings(attempt, outcome), ...reserved, ...response });
 }
 
 /** Releases a key after a failed attempt, so that the request can be repeated with it. */
