@@ -1,13 +1,12 @@
 import { backlogOf, stageOf, type Stage } from "../../flow/flow.ts";
 import { findCardOfRequest, insertCard, readChangedCard, type NewCard } from "../../store/cards/cards.ts";
 import { setRelated } from "../../store/cards/card-relations.ts";
-import { insertLinks } from "../../store/cards/links.ts";
+import { insertDefaultLinks, insertLinks } from "../../store/cards/links.ts";
 import { rankAtEnd } from "../../store/cards/placing.ts";
 import { lockProject, type Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { allInOrder } from "../../store/db/transaction.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
-import { listProjectRepositories } from "../../store/forge/repositories.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import { MAX_INDEX } from "../../store/cards/moves.ts";
 import { takeCardNumber } from "../../store/tenancy/workspaces.ts";
@@ -69,7 +68,8 @@ export async function createCard(
 type Creator = Pick<Write, "trx" | "workspaceId" | "userId" | "requestId">;
 
 interface Draft extends NewCard {
-  readonly repositoryIds: readonly string[];
+  /** Null for those that the project links by default. */
+  readonly repositoryIds: readonly string[] | null;
   readonly input: CreateCardInput;
 }
 
@@ -88,7 +88,7 @@ export async function prepareDraft(
   const [relations, , repositoryIds, , , rank, number] = await allInOrder([
     findRelations(trx, workspaceId, input),
     lockProject(trx, project.id, "share"),
-    repositoriesOf(trx, project, input.repositoryIds),
+    input.repositoryIds ? requireProjectRepositories(trx, project.id, input.repositoryIds) : null,
     lockGrouping(trx, workspaceId, input),
     lockCardPages(trx, workspaceId, input),
     rankAtEnd(trx, stageId),
@@ -121,7 +121,7 @@ export async function insertDraft(trx: Trx, draft: Draft): Promise<Draft> {
   const { id: cardId, workspaceId, projectId, stageId, number, createdBy } = card;
   await allInOrder([
     insertCard(trx, card),
-    insertLinks(trx, cardId, repositoryIds),
+    repositoryIds ? insertLinks(trx, cardId, repositoryIds) : insertDefaultLinks(trx, cardId, projectId),
     input.labelIds && setRelated(trx, "labels", cardId, input.labelIds),
     saveCardPages(trx, workspaceId, cardId, input),
     recordEvents(trx, [
@@ -148,14 +148,4 @@ export function targetStage(
   if (!stage) throw noSuchStage("project");
   requireRoleFor(caller, stage);
   return stage;
-}
-
-async function repositoriesOf(
-  trx: Trx,
-  project: Project,
-  asked: readonly string[] | undefined,
-): Promise<string[]> {
-  if (asked) return requireProjectRepositories(trx, project.id, asked);
-  const ofProject = await listProjectRepositories(trx, project.id);
-  return ofProject.filter(({ linkByDefault }) => linkByDefault).map(({ id }) => id);
 }

@@ -48,6 +48,16 @@ export async function insertLinks(db: Db, cardId: string, repositoryIds: readonl
   );
 }
 
+/** Links a new card to the repositories that its project links by default. */
+export async function insertDefaultLinks(db: Db, cardId: string, projectId: string): Promise<void> {
+  await rows(
+    db,
+    `insert into card_repositories (card_id, repository_id, project_id)
+     select :cardId, r.id, r.project_id from repositories r where r.project_id = :projectId and r.link_by_default`,
+    { cardId, projectId },
+  );
+}
+
 /** Unlinks a card from repositories and records its branches there in `former_branches`. */
 export async function removeLinks(db: Db, cardId: string, repositoryIds: readonly string[]): Promise<void> {
   await rows(
