@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { busy } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
 import type { Trx } from "../store/db/connect.ts";
+import { jsonOf, JsonText } from "../store/db/json-text.ts";
 import { allInOrder, beginTransaction } from "../store/db/transaction.ts";
 import {
   reserveKey,
@@ -131,7 +132,7 @@ export class Write implements Caller {
 
   /** Stores the response at the end of a later transaction. Throws busy if the key was taken over. */
   async respondIn(trx: Trx, body: unknown, status = 200): Promise<StoredResponse> {
-    const response = { status, body: status === 204 ? null : JSON.stringify(body) };
+    const response = { status, body: status === 204 ? null : jsonOf(body) };
     const stored = this.#seal ? this.#seal.close(response) : response;
     const row = this.#attempt.row(status === 201 ? idsOf(body) : {});
     if (await storeResponse(trx, this.#reserved, stored, row)) return response;
@@ -147,7 +148,8 @@ export class Write implements Caller {
 
 /** The id of what was created, and the number of a card. */
 function idsOf(created: unknown): Record<string, string | number> {
-  const { id, number } = created as { readonly id?: unknown; readonly number?: unknown };
+  const fields = created instanceof JsonText ? created.toJSON() : created;
+  const { id, number } = fields as { readonly id?: unknown; readonly number?: unknown };
   return {
     ...(typeof id === "string" && { id }),
     ...(typeof number === "number" && { number }),

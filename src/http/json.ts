@@ -125,15 +125,6 @@ export function requireNoBody(body: unknown): void {
   if (body !== undefined && !isEmpty) throw invalid("This call takes no body.");
 }
 
-/** A response that PostgreSQL has rendered as JSON. */
-export class JsonText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
 /** Sends JSON with an ETag (by default the one Express computes), or 304 if the caller has it. */
 export function sendJson(response: Response, json: string | Buffer, etag?: string): void {
   if (etag !== undefined) response.set("ETag", etag);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Deps } from "../actions/deps.ts";
 import { invalid } from "../errors.ts";
 import type { Role } from "../flow/roles.ts";
-import { JsonText } from "./json.ts";
+import { JsonText } from "../store/db/json-text.ts";
 import {
   PAGE_BYTES,
   PAGE_ITEMS,

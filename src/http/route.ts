@@ -4,12 +4,13 @@ import type { Deps } from "../actions/deps.ts";
 import type { Role } from "../flow/roles.ts";
 import type { CallContext, Forge } from "../forge/forge.ts";
 import type { BoardRole, Credential, CachedCredential } from "../store/tenancy/credentials.ts";
+import { jsonOf } from "../store/db/json-text.ts";
 import { RenderedResponse } from "../store/cards/cached-boards.ts";
 import { boardOf, requireRole, WORKSPACE_HEADER } from "./resolve.ts";
 import { CLAIM_HEADER } from "./claim-header.ts";
 import { etagOf, MATCH_HEADER } from "./etag.ts";
 import { KEY_HEADER } from "./idempotency.ts";
-import { JsonText, requireNoBodySent, sendJson } from "./json.ts";
+import { requireNoBodySent, sendJson } from "./json.ts";
 import { validate, validateQuery } from "./validate.ts";
 
 /** The declaration of a route. The OpenAPI document is generated from these. */
@@ -257,7 +258,7 @@ const exchangeOf = (request: Request, response: Response): Exchange => ({
 
 function resultOf(result: unknown): RouteResult {
   if (result instanceof RenderedResponse) return { status: 200, body: result.body, etag: result.etag };
-  return { status: 200, body: result instanceof JsonText ? result.text : JSON.stringify(result) };
+  return { status: 200, body: jsonOf(result) };
 }
 
 /** The definition of a route of a board. */

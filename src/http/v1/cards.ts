@@ -8,13 +8,12 @@ import { cancelArmed } from "../../actions/moves/cancel-armed.ts";
 import { DEFAULT_EXPIRY_HOURS, moveCard } from "../../actions/moves/move-card.ts";
 import { withdrawRefusal } from "../../actions/moves/withdraw-refusal.ts";
 import { invalid } from "../../errors.ts";
-import { readCardJson } from "../../store/cards/cards.ts";
+import { readCard } from "../../store/cards/cards.ts";
 import { listTimeline } from "../../store/events/timeline.ts";
 import { cardOf, cardParams, cardNotFound, projectOf } from "../resolve.ts";
 import { keyedListRoute } from "../list-route.ts";
 import { readRoute, type Route } from "../route.ts";
 import { writeRoute } from "../write-route.ts";
-import { JsonText } from "../json.ts";
 import { day, id, text } from "../validate.ts";
 import { armedHeads, blocked, blockedReason, timelineItem } from "./details.ts";
 import {
@@ -266,10 +265,10 @@ export const cardRoutes: readonly Route[] = [
     responses: { 200: { description: "The card", schema: card, headers: feedHeaders } },
     confirmsCredential: true,
     handle: async (deps, { cachedCredential, board, params: { number } }, { setHeader }) => {
-      const found = await readCardJson(deps.db, cachedCredential, board.workspaceId, number);
+      const found = await readCard(deps.db, cachedCredential, board.workspaceId, number);
       if (found === null) throw cardNotFound(number);
       setHeader(FEED_SEQ_HEADER, String(found.feedSeq));
-      return new JsonText(found.card);
+      return found.card;
     },
   }),
   writeRoute({

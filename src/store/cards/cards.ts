@@ -1,7 +1,8 @@
 import type { Blocked } from "../../flow/refusal.ts";
-import { columnOf, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
+import { columnOf, exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { lockName } from "../db/lock-name.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
+import { JsonText } from "../db/json-text.ts";
 import { readPage, type ListSlice, type ListWindow } from "../db/list-window.ts";
 import { CREDENTIAL_VERSION, type CachedCredential } from "../tenancy/credentials.ts";
 import {
@@ -22,36 +23,38 @@ const SHOWN_CARD = `
   ${cardFrom("cards")}
    where c.workspace_id = :workspaceId and c.number = :number and c.deleted_at is null`;
 
+/** The JSON of the card in `SHOWN_CARD`. */
+const CARD_JSON = `
+  left((select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text, -1)
+    || coalesce(',"claim":' || ${CARD_CLAIM}::text, '')
+    || coalesce(',"armed":' || ${CARD_ARMED}::text, '') || '}'`;
+
 /** The card that the transaction has changed, as the API shows it. */
-export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<object> {
-  const row = await firstRow<OptionalColumns>(
-    trx,
-    `select ${CARD_COLUMNS}, ${OPTIONAL_COLUMNS} ${SHOWN_CARD}`,
-    { workspaceId, number },
-  );
-  if (!row) throw new Error(`There is no card ${number} on the board ${workspaceId}.`);
-  return shownCard(row);
+export async function readChangedCard(trx: Trx, workspaceId: string, number: number): Promise<JsonText> {
+  const card = await firstValue<string>(trx, `select ${CARD_JSON} as card ${SHOWN_CARD}`, {
+    workspaceId,
+    number,
+  });
+  if (card === null) throw new Error(`There is no card ${number} on the board ${workspaceId}.`);
+  return new JsonText(card);
 }
 
-const CARD_JSON = `
-  select ${CREDENTIAL_VERSION} as version,
-         (select f.head from feeds f where f.workspace_id = c.workspace_id) as "feedSeq",
-         left((select to_json(shown) from (select ${CARD_COLUMNS}) shown)::text, -1)
-           || coalesce(',"claim":' || ${CARD_CLAIM}::text, '')
-           || coalesce(',"armed":' || ${CARD_ARMED}::text, '') || '}' as card ${SHOWN_CARD}`;
+const READ_CARD = `
+  select ${CREDENTIAL_VERSION} as version, ${CARD_JSON} as card,
+         (select f.head from feeds f where f.workspace_id = c.workspace_id) as "feedSeq" ${SHOWN_CARD}`;
 
 /**
- * The card as JSON text and the newest event of the feed at that time, or null. The same statement
+ * The card and the newest event of the feed at that time, or null. The same statement
  * confirms the credential.
  */
-export async function readCardJson(
+export async function readCard(
   db: Db,
   cached: CachedCredential,
   workspaceId: string,
   number: number,
-): Promise<{ readonly card: string; readonly feedSeq: number } | null> {
+): Promise<{ readonly card: JsonText; readonly feedSeq: number } | null> {
   if (!isCardNumber(number)) return null;
-  const row = await firstRow<{ version: string | null; card: string; feedSeq: number }>(db, CARD_JSON, {
+  const row = await firstRow<{ version: string | null; card: string; feedSeq: number }>(db, READ_CARD, {
     workspaceId,
     number,
     clientId: cached.credential.clientId,
@@ -59,7 +62,7 @@ export async function readCardJson(
   if (!row) return null;
   cached.confirmVersion(row.version);
   const { card, feedSeq } = row;
-  return { card, feedSeq };
+  return { card: new JsonText(card), feedSeq };
 }
 
 const BACKLOG = "(select s.id from stages s where s.project_id = :projectId and s.kind = 'backlog')";
