@@ -1,6 +1,6 @@
 import type { Load, LoadResult } from "./load.ts";
 import { atMost, median, report, short, type Goal, type Measurement } from "./report.ts";
-import type { BenchWorld } from "./world.ts";
+import { cpuSecondsOf, type BenchWorld } from "./world.ts";
 
 /** How long and how often each side is measured. */
 export interface Pace {
@@ -22,6 +22,8 @@ export interface Workload {
   readonly goal: Goal;
   /** The limit for p99 ÷ p50 of the service. */
   readonly spread?: number;
+  /** The limit for the CPU of the service per call, in milliseconds. */
+  readonly cpu?: number;
 }
 
 /** Measures both sides in turn, once per round. */
@@ -35,21 +37,32 @@ export async function measureInTurns<Result>(
   return pairs;
 }
 
-/** Returns the median ratio of service and floor, and the spread if the workload limits it. */
+/** Returns the median ratio of service and floor, and the spread and the CPU if the workload limits them. */
 export async function compare(
-  { loader }: BenchWorld,
+  { loader, pid }: BenchWorld,
   pace: Pace,
-  { name, load, connections, service, floor, goal, spread }: Workload,
+  { name, load, connections, service, floor, goal, spread, cpu }: Workload,
 ): Promise<Measurement[]> {
-  const run = (side: Side) => (): Promise<LoadResult> =>
+  const run = (side: Side): Promise<LoadResult> =>
     loader.run({ ...side, connections, seconds: pace.seconds });
-  const pairs = await measureInTurns(pace, run(service), run(floor));
+  const cpuOfCalls: number[] = [];
+  const serve = async (): Promise<LoadResult> => {
+    const before = await cpuSecondsOf(pid);
+    const result = await run(service);
+    cpuOfCalls.push((1_000 * ((await cpuSecondsOf(pid)) - before)) / result.answered);
+    return result;
+  };
+  const pairs = await measureInTurns(pace, serve, () => run(floor));
   const rates = pairs.map((pair) => pair.map(({ rate }) => rate) as [number, number]);
   const measured = [reportRatio({ name, ...(load && { load }), goal }, rates)];
-  if (spread === undefined) return measured;
-  const value = median(pairs.map(([{ p50, p99 }]) => p99 / p50));
-  const of = `p99 ÷ p50 of ${name.split(" ÷ ")[0]}`;
-  return [...measured, report({ name: of, ...(load && { load }), value, goal: atMost(spread) })];
+  const what = name.split(" ÷ ")[0];
+  const limited = (of: string, value: number, limit: number | undefined): void => {
+    if (limit !== undefined)
+      measured.push(report({ name: of, ...(load && { load }), value, goal: atMost(limit) }));
+  };
+  limited(`p99 ÷ p50 of ${what}`, median(pairs.map(([{ p50, p99 }]) => p99 / p50)), spread);
+  limited(`CPU of ${what}, ms`, median(cpuOfCalls), cpu);
+  return measured;
 }
 
 /** The median ratio of pairs of rates. `≥` compares the rates, `≤` the times of a call. */

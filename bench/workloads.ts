@@ -12,6 +12,10 @@ const CARDS = 400;
 /** The limit for p99 ÷ p50 of a write. */
 const SPREAD = 4;
 
+/** The limits for the service's CPU per call, in milliseconds. */
+const CARD_CPU_MS = 0.5;
+const WRITE_CPU_MS = 2;
+
 /**
  * Calls per second of two other products and of the floor in one earlier run, at 1 and at 16
  * connections. A goal of 5 × Planka is the ratio 5 × Planka ÷ floor of that run, because another
@@ -166,7 +170,7 @@ export function cardWorkloads({ service, floors }: Addresses, board: BenchBoard)
     atLeast(0.45),
     { url: service, calls: calls((number) => `/v1/cards/${number}`) },
     { url: floors, calls: calls((number) => `/card/${board.projectId}/${number}`) },
-  );
+  ).map((workload) => (workload.connections === 1 ? workload : { ...workload, cpu: CARD_CPU_MS }));
 }
 
 /** Writes without Git to `board`, and from 16 connections to one of `boards` each. */
@@ -181,7 +185,7 @@ export function writeWorkloads(
     const many = { ...shared, ...sidesOf(write, addresses, boards) };
     return [
       { ...one, load: "1 connection", connections: 1, goal: writeGoal(write, 0, 0.3) },
-      { ...one, load: "16 connections", connections: 16, goal: writeGoal(write, 1, 0.25) },
+      { ...one, load: "16 connections", connections: 16, goal: writeGoal(write, 1, 0.25), cpu: WRITE_CPU_MS },
       { ...many, load: "16 boards", connections: 16, goal: atLeast(0.3) },
     ] as const;
   });
