@@ -1,5 +1,5 @@
 import { newId } from "../../new-id.ts";
-import { columnsOf, exists, firstRow, type Db, type Trx } from "../db/connect.ts";
+import { columnsOf, exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import type { StoredInboxKind } from "./list-inbox.ts";
 
 export interface NewInboxItem {
@@ -76,8 +76,12 @@ export async function deleteInboxItems(
   naturalKey: string,
   until?: string,
 ): Promise<void> {
-  const items = db("inbox_items").where({ kind, natural_key: naturalKey });
-  await (until === undefined ? items : items.where("at", "<=", until)).delete();
+  await rows(
+    db,
+    `delete from inbox_items where kind = :kind and natural_key = :naturalKey
+        and at <= coalesce(cast(:until as timestamptz), 'infinity')`,
+    { kind, naturalKey, until: until ?? null },
+  );
 }
 
 /** False if the item is dismissed already. */
