@@ -13,7 +13,7 @@ const SMALL = 500;
 const TINY = 45;
 
 /** Goals for the time of a call on a large board ÷ on a small one. */
-const SAME_TIME = atMost(1.5);
+export const SAME_TIME = atMost(1.5);
 const LONG_COLUMN = atMost(5);
 
 const DELIVERIES = 200;
@@ -82,7 +82,7 @@ function spread(board: BenchBoard): number[] {
 }
 
 /** Moves within the first column. `seedBoard` puts the fourth of every twenty cards there. */
-const movesTo = (board: BenchBoard, index: number): Call[] =>
+export const movesTo = (board: BenchBoard, index: number): Call[] =>
   spread(board).map((number) => ({
     method: "POST",
     path: `/v1/cards/${number - (number % 20) + 4}/move`,

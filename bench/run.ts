@@ -15,6 +15,7 @@ import { measureGitMoves } from "./git-moves.ts";
 import { measureGrowth } from "./growth.ts";
 import { runAndCleanUp, type Cleanups } from "./processes.ts";
 import { atMost, isMissed, report, writeReport, type Measurement } from "./report.ts";
+import { measureManyBoards } from "./many-boards.ts";
 import { measureRoundTrips } from "./round-trips.ts";
 import { seedDetails } from "./seed-details.ts";
 import { seedHistory } from "./seed-history.ts";
@@ -138,6 +139,7 @@ async function main(cleanups: Cleanups): Promise<readonly Measurement[]> {
   const history = await seedHistory(seeding, isShort ? 50 : 5_000);
   measurements.push(...(await compareAll(world, [history], (at) => historyWorkloads(at, history))));
   await measureIf("growth", () => measureGrowth(world, pace));
+  await measureIf("many boards", () => measureManyBoards(world, pace));
   measurements.push(
     report({ name: "memory idle, MB", value: idle, goal: atMost(150) }),
     report({ name: "memory under load, MB", value: await memoryOf(world.pid, "VmHWM"), goal: atMost(400) }),
