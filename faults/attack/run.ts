@@ -20,6 +20,7 @@ import { eventStreams } from "./attacks/event-streams.ts";
 import { floods } from "./attacks/floods.ts";
 import { foreignIds } from "./attacks/foreign-ids.ts";
 import { DISK_FULL_LOGGED, fullDisk } from "./attacks/full-disk.ts";
+import { heavyBodies } from "./attacks/heavy-bodies.ts";
 import { hostileTexts } from "./attacks/hostile-texts.ts";
 import { hostileTools } from "./attacks/hostile-tools.ts";
 import { readingViewer } from "./attacks/reading-viewer.ts";
@@ -38,6 +39,7 @@ const ALONE: Readonly<Record<string, Attack>> = {
   "slow receivers": slowReceivers,
   "a reading viewer": readingViewer,
   "hostile texts": hostileTexts,
+  "heavy bodies": heavyBodies,
   "costly searches": costlySearches,
   "unknown senders": unknownSenders,
   "busy keys": busyKeys,

@@ -11,7 +11,7 @@ import type { Intake } from "./intake.ts";
 
 /** GitHub sends no larger payloads (https://docs.github.com/en/webhooks/webhook-events-and-payloads). */
 const MAX_PAYLOAD_BYTES = 25 * 1024 * 1024;
-const readPayload = bytesReader({ limit: MAX_PAYLOAD_BYTES, inflate: false });
+const readPayload = bytesReader({ limit: MAX_PAYLOAD_BYTES });
 
 interface DeliveryHeaders {
   readonly signature: string;

@@ -277,6 +277,8 @@ describe("a report is refused", () => {
     expect(tooMuch.status).toBe(413);
     const packed = new Uint8Array(gzipSync(JSON.stringify(plain())));
     expect((await send(packed, { "content-encoding": "gzip" })).status).toBe(415);
+    const many = await send(plain({ padding: Array.from({ length: 50_000 }, () => 0) }));
+    expect(many.body["message"]).toBe("The body has more than 50,000 values.");
   });
 
   it("and changes nothing", async () => {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { HOSTILE_MARKDOWN } from "../../../test/support/hostile-markdown.ts";
+import { longestResponse } from "../response-times.ts";
 import type { Scene } from "../scene.ts";
 
 /** The longest page, and the longest comment. */
@@ -37,19 +37,4 @@ export async function hostileTexts(scene: Scene): Promise<void> {
     if (slow === SLOW_TWICE)
       scene.found(`a text of ${what} delays other responses by more than ${Math.round(limit)} ms`);
   }
-}
-
-/** The longest response time of `/healthz`, which needs the event loop only, until `work` ends. */
-async function longestResponse(baseUrl: string, work: Promise<unknown>): Promise<number> {
-  const state = { isDone: false };
-  const done = work.finally(() => (state.isDone = true));
-  let longest = 0;
-  while (!state.isDone) {
-    const began = performance.now();
-    await (await fetch(`${baseUrl}/healthz`)).text();
-    longest = Math.max(longest, performance.now() - began);
-    await sleep(5);
-  }
-  await done;
-  return longest;
 }
