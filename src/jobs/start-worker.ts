@@ -132,10 +132,13 @@ interface WorkerOptions {
   readonly pollMs: number;
 }
 
-/** How many tasks of each kind a process runs at a time. */
-const WORKERS = { lanes: 3, repairs: 2, moves: 8 } as const;
-/** How many of them are of one board. Deliveries and the timetable do not count. */
-const PER_BOARD = 4;
+/** How many jobs of each kind a process runs at a time, and how many of them of one board. */
+export const WORKERS = {
+  lanes: { running: 4, boardRunning: 3 },
+  // No job of the timetable is about a board.
+  repairs: { running: 2, boardRunning: 2 },
+  moves: { running: 8, boardRunning: 4 },
+} as const;
 /** Each kind listens on one connection. The others find jobs and record their ends. */
 const CONNECTIONS = Object.keys(WORKERS).length + 5;
 /**
@@ -163,8 +166,12 @@ export async function startWorker(
     Client: clientClassOf(deps.db),
     onError: (error) => log.warn({ err: error }, "a database connection broke"),
   });
-  const start = async (tasks: TaskList, concurrency: number, crontab: string): Promise<RunningPool> => {
-    const shares = new BoardShares(PER_BOARD);
+  const start = async (
+    tasks: TaskList,
+    { running, boardRunning }: (typeof WORKERS)[keyof typeof WORKERS],
+    crontab: string,
+  ): Promise<RunningPool> => {
+    const shares = new BoardShares(boardRunning);
     const events: WorkerEvents = new EventEmitter();
     const ownIds = new Set<string>();
     events.on("pool:create", ({ workerPool }) => {
@@ -178,7 +185,7 @@ export async function startWorker(
     nudgeAfterQueued(events);
     const runner = await run({
       pgPool: pool,
-      concurrency,
+      concurrency: running,
       pollInterval: pollMs,
       noHandleSignals: true,
       taskList: shares.limit(deps.db, tasks),

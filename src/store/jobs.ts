@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Db } from "./db/connect.ts";
-import { addJob, addJobs, type JobSubject } from "./db/jobs.ts";
+import { addJob, addJobsAboutLanes, type JobSubject } from "./db/jobs.ts";
 
 /** A kind of job. The code that runs it is in `jobs/tasks.ts`. */
 export interface Job<Payload extends object = object> {
@@ -64,6 +64,7 @@ export const JOBS = {
     payload: z.object({ lane: z.string() }),
     keyOf: ({ lane }) => lane,
     queueOf: ({ lane }) => lane,
+    aboutOf: ({ lane }) => ({ lane }),
   }),
   /** Puts the deferred events of a pull request back into their lane. */
   replayDeferred: job({
@@ -71,6 +72,7 @@ export const JOBS = {
     workers: "lanes",
     payload: z.object({ repositoryId: z.uuid(), number: z.int() }),
     keyOf: ({ repositoryId, number }) => `${repositoryId}:${number}`,
+    aboutOf: ({ repositoryId }) => ({ repositoryId }),
   }),
 
   // After an event, a call or a crash.
@@ -229,16 +231,12 @@ export function schedule<Payload extends object>(
   return addJob(db, job.name, { ...payload }, options);
 }
 
-/** Adds jobs of a kind without a pause and a board. Those that wait already keep their start time. */
-export const scheduleAll = <Payload extends object>(
-  db: Db,
-  job: Job<Payload>,
-  payloads: readonly Payload[],
-): Promise<void> =>
-  addJobs(
+/** Adds the jobs of lanes, without a pause. Those that wait already keep their start time. */
+export const scheduleLanes = (db: Db, lanes: readonly string[]): Promise<void> =>
+  addJobsAboutLanes(
     db,
-    job.name,
-    payloads.map((payload) => ({ payload: { ...payload }, ...placeOf(job, payload) })),
+    JOBS.processLane.name,
+    lanes.map((lane) => ({ lane, payload: { lane }, ...placeOf(JOBS.processLane, { lane }) })),
   );
 
 const placeOf = <Payload extends object>(

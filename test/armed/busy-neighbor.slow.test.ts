@@ -1,4 +1,5 @@
 import { expect, it } from "@jest/globals";
+import { WORKERS } from "../../src/jobs/start-worker.ts";
 import { eventually } from "../support/api.ts";
 import { onForge } from "../support/forge/installations.ts";
 import { leaveConsistent } from "../support/invariants.ts";
@@ -8,8 +9,7 @@ import { armedCard, expectLanded, passCi } from "./support/armed-cards.ts";
 
 const world = useWorld();
 
-/** How many jobs of one board a process runs at a time. */
-const PER_BOARD = 4;
+const { boardRunning: PER_BOARD } = WORKERS.moves;
 /** More than a process has workers for jobs of cards. */
 const PUSHED = 20;
 

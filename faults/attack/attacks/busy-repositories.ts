@@ -8,11 +8,11 @@ import { eventually } from "../../../test/support/api.ts";
 import type { Scene } from "../scene.ts";
 import { JOBS } from "../../../src/store/jobs.ts";
 
-const BUSY = 4;
+const BUSY = 60;
 /** Deliveries of each busy repository: together, some seconds of work. */
-const BACKLOG = 6_000;
-const PER_STATEMENT = 250;
-/** A delivery beside the busy repositories may take this long, or ten times as long as without them. */
+const BACKLOG = 400;
+const PER_STATEMENT = 200;
+/** A delivery beside the busy repositories may take this long. */
 const MAX_MS = 1_500;
 const DRAINED_MS = 120_000;
 
@@ -28,23 +28,50 @@ export async function busyRepositories(scene: Scene): Promise<void> {
     await addLaneJobs(db, [laneOfRepository(other)]);
     return millisecondsUntil(() => isDrained(db, [other]));
   };
-  const limit = Math.max(MAX_MS, 10 * (await deliver()));
   while (!scene.isOver()) {
-    const busy = Array.from({ length: BUSY }, () => random.between(1_000_000_000, 2_000_000_000));
+    const busy = await addRepositories(
+      scene,
+      Array.from({ length: BUSY }, () => random.between(1_000_000_000, 2_000_000_000)),
+    );
     for (const id of busy)
       for (let stored = 0; stored < BACKLOG; stored += PER_STATEMENT)
         await storeStatuses(db, id, PER_STATEMENT);
     await addLaneJobs(db, busy.map(laneOfRepository));
     await sleep(300);
     const processed = await deliver();
-    if (processed > limit) scene.found(`a delivery of another board took ${Math.round(processed)} ms`);
+
+    if (processed > MAX_MS) scene.found(`a delivery of another board took ${Math.round(processed)} ms`);
     const key = `attack-${randomUUID()}`;
     await addJob(db, JOBS.inspectArmed.name, { cardId: randomUUID() }, { key });
     const inspected = await millisecondsUntil(async () => (await jobsWith(db, key)).length === 0);
-    if (inspected > limit) scene.found(`an armed move was inspected after ${Math.round(inspected)} ms`);
+    if (inspected > MAX_MS) scene.found(`an armed move was inspected after ${Math.round(inspected)} ms`);
     scene.tried();
     await eventually(() => isDrained(db, busy), Boolean, DRAINED_MS);
   }
+}
+
+/** Connects repositories with these ids to a board. */
+async function addRepositories(
+  { world: { deps, boards } }: Scene,
+  ids: readonly number[],
+): Promise<readonly number[]> {
+  const [board] = boards;
+  const [known] = await deps
+    .db("repositories as r")
+    .join("projects as p", "p.id", "r.project_id")
+    .where("p.workspace_id", board?.workspaceId ?? "")
+    .select("r.*")
+    .limit(1);
+  await deps.db("repositories").insert(
+    ids.map((id) => ({
+      ...known,
+      id: randomUUID(),
+      forge_id: id,
+      node_id: null,
+      full_name: `acme/busy-${id}`,
+    })),
+  );
+  return ids;
 }
 
 const laneOfRepository = (repositoryId: number): string => laneOf({ repositoryId, installationId: null });

@@ -41,7 +41,9 @@ export type JobSubject =
   | { readonly boardId: string }
   | { readonly cardId: string }
   | { readonly commentId: string }
-  | { readonly repositoryId: string };
+  | { readonly repositoryId: string }
+  /** Of deliveries. */
+  | { readonly lane: string };
 
 interface JobOptions {
   /** The job counts against the share of its board, if it has one. */
@@ -55,8 +57,18 @@ interface JobOptions {
   readonly maxAttempts?: number;
 }
 
+/** SQL for the board of a lane: that of its repository, or else the oldest board of the account. */
+const boardOfLane = (lane: string): string => `
+  select board.id
+    from repositories r left join projects p on p.id = r.project_id
+    join lateral (select w.id from workspaces w
+                   where w.id = p.workspace_id or p.id is null and w.organization_id = r.organization_id
+                   order by w.created_at, w.id limit 1) board on true
+   where r.forge_id = cast(substring(${lane} from '^repository:([0-9]{1,18})$') as bigint)`;
+
 /** SQL for the board of what a job is about. */
 const boardOf = (about: JobSubject): string => {
+  if ("lane" in about) return boardOfLane(":lane");
   if ("boardId" in about) return "select cast(:boardId as uuid)";
   if ("cardId" in about) return "select workspace_id from cards where id = :cardId";
   if ("commentId" in about)
@@ -66,9 +78,9 @@ const boardOf = (about: JobSubject): string => {
 
 const BOARD_FLAG = "board:";
 
-/** SQL for the flags of a job, by which workers give each board its share. */
-const flagsOf = (about: JobSubject): string =>
-  `(select array['${BOARD_FLAG}' || board.id] from (${boardOf(about)}) as board(id))`;
+/** SQL for the flags of a job of a board, by which workers give each board its share. */
+const flagsOf = (board: string): string =>
+  `(select array['${BOARD_FLAG}' || board.id] from (${board}) as board(id))`;
 
 /** The flag and id of the board that a job counts against, or null. */
 export function boardOfJob({
@@ -88,7 +100,7 @@ export async function addJob(
   await db.raw(
     `select graphile_worker.add_job(:task, payload := cast(:payload as json), queue_name := :queue, job_key := :key,
               run_at := now() + :delayMs * interval '1 millisecond', max_attempts := :maxAttempts
-              ${about ? `, flags := ${flagsOf(about)}` : ""})`,
+              ${about ? `, flags := ${flagsOf(boardOf(about))}` : ""})`,
     { task, payload: JSON.stringify(payload), queue, key, delayMs, maxAttempts, ...about },
   );
 }
@@ -117,11 +129,12 @@ export async function retryFailedJobs(db: Db, exceptTasks: readonly string[]): P
   return retried.length;
 }
 
-/** Adds jobs in one statement. A waiting job with the same key keeps its start time. */
-export async function addJobs(
+/** Adds jobs about lanes in one statement. A waiting job with the same key keeps its start time. */
+export async function addJobsAboutLanes(
   db: Db,
   task: string,
   jobs: readonly {
+    readonly lane: string;
     readonly payload: object;
     readonly key: string;
     readonly queue: string | null;
@@ -132,9 +145,12 @@ export async function addJobs(
   await rows(
     db,
     `select graphile_worker.add_job(:task, payload := cast(each.payload as json), queue_name := each.queue,
-              job_key := each.key, max_attempts := 25, job_key_mode := 'preserve_run_at')
-       from unnest(cast(:payloads as text[]), cast(:queues as text[]), cast(:keys as text[])) each(payload, queue, key)`,
+              job_key := each.key, max_attempts := 25, job_key_mode := 'preserve_run_at',
+              flags := ${flagsOf(boardOfLane("each.lane"))})
+       from unnest(cast(:lanes as text[]), cast(:payloads as text[]), cast(:queues as text[]), cast(:keys as text[]))
+            each(lane, payload, queue, key)`,
     {
+      lanes: sorted.map(({ lane }) => lane),
       task,
       payloads: sorted.map(({ payload }) => JSON.stringify(payload)),
       queues: sorted.map(({ queue }) => queue),

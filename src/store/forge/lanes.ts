@@ -1,6 +1,6 @@
 import type { Db } from "../db/connect.ts";
 import { requeueDeferred, unparkDeliveries } from "./deliveries.ts";
-import { JOBS, scheduleAll } from "../jobs.ts";
+import { scheduleLanes } from "../jobs.ts";
 import { findForgeId } from "./repositories.ts";
 
 /**
@@ -20,11 +20,7 @@ export function laneOf(from: {
  * failure keeps its time; otherwise each new delivery would retry the failing one.
  */
 export const addLaneJobs = (db: Db, lanes: readonly string[]): Promise<void> =>
-  scheduleAll(
-    db,
-    JOBS.processLane,
-    [...new Set(lanes)].map((lane) => ({ lane })),
-  );
+  scheduleLanes(db, [...new Set(lanes)]);
 
 /** Retries a parked delivery, or all of them (null). Returns their number. */
 export async function retryParked(db: Db, guid: string | null): Promise<number> {
