@@ -46,11 +46,13 @@ export function isPublicAddress(address: string): boolean {
   return GLOBAL_IPV6.check(address, "ipv6") && !SPECIAL.check(address, "ipv6");
 }
 
-/** Names that public DNS never resolves, and names without a dot. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|test|invalid|home\.arpa)$/;
+
+/** Whether public DNS never resolves the name, or it has no dot. */
+export const isLocalName = (host: string): boolean => LOCAL_NAME.test(host);
 
 /** Whether the host of a URL, by its name or address, is this machine or in a private network. */
 export function isPrivateUrl(url: string): boolean {
   const host = hostOf(new URL(url));
-  return isIP(host) === 0 ? LOCAL_NAME.test(host) : !isPublicAddress(host);
+  return isIP(host) === 0 ? isLocalName(host) : !isPublicAddress(host);
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { lookup as resolve, type LookupAddress } from "node:dns";
+import type { LookupAddress } from "node:dns";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
 import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
@@ -7,6 +7,7 @@ import { RequestFilteringHttpsAgent } from "request-filtering-agent";
 import { storableText } from "../../flow/text.ts";
 import { hostOf } from "../../flow/names.ts";
 import { isPrivateUrl, isPublicAddress } from "./private-address.ts";
+import { createHostResolver, type ResolveHost } from "./resolve-host.ts";
 
 /** A finished request. */
 export interface WebhookResponse {
@@ -36,8 +37,8 @@ export interface WebhookClient {
 export interface WebhookClientOptions {
   /** Ranges of addresses (CIDR) that may be private and may use HTTP; by default none. */
   readonly allowedAddresses?: readonly string[];
-  /** Resolves host names; by default the system does. */
-  readonly resolveHost?: (host: string) => Promise<readonly LookupAddress[]>;
+  /** Resolves host names, by default with the DNS servers of the system. */
+  readonly resolveHost?: ResolveHost;
   /** The duration of a request, in milliseconds. */
   readonly timeoutMs?: number;
 }
@@ -46,11 +47,6 @@ const NOT_PUBLIC = "The host does not lead to a public address.";
 const TIMEOUT_MS = 15_000;
 const MAX_READ = 64 * 1_024;
 const MAX_KEPT = 1_024;
-
-const systemResolver = (host: string): Promise<LookupAddress[]> =>
-  new Promise((done, fail) =>
-    resolve(host, { all: true }, (error, found) => (error ? fail(error) : done(found))),
-  );
 
 /** A refused request, with a message for the delivery log. */
 class Refusal extends Error {}
@@ -62,7 +58,7 @@ class Refusal extends Error {}
  */
 export function createWebhookClient({
   allowedAddresses = [],
-  resolveHost = systemResolver,
+  resolveHost = createHostResolver({ hasLocalNames: allowedAddresses.length > 0 }),
   timeoutMs = TIMEOUT_MS,
 }: WebhookClientOptions = {}): WebhookClient {
   const allowed = blockListOf(allowedAddresses);
@@ -82,7 +78,7 @@ export function createWebhookClient({
   async function optionsFor(url: URL, signal: AbortSignal): Promise<RequestOptions> {
     const refusal = refusalOf(url.href);
     if (refusal !== null) throw new Refusal(`The URL ${refusal}.`);
-    const addresses = await unlessAborted(() => resolveHost(hostOf(url)), signal);
+    const addresses = await unlessAborted(() => resolveHost(hostOf(url), signal), signal);
     const lookup = lookupOf(addresses);
     const isHttp = url.protocol === "http:";
     if (addresses.length > 0 && addresses.every(({ address }) => isAllowed(address)))
@@ -135,7 +131,7 @@ const lookupOf =
     else callback(null, first.address, first.family);
   };
 
-/** A lookup cannot be aborted. Node keeps a combined signal until its last listener is removed. */
+/** Does not wait for a lookup that ignores `signal`. Node keeps a combined signal until its last listener is removed. */
 async function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const settled = new AbortController();
