@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Db } from "../store/db/connect.ts";
 import { createReadSharing } from "../store/db/share-reads.ts";
-import { readEvents, readHeads, type FeedPage, type FeedQuery } from "../store/events/feed.ts";
+import { filterPage, readEvents, readHeads, type FeedPage, type FeedQuery } from "../store/events/feed.ts";
 import { hasPendingEvents, numberEvents } from "../store/events/number-events.ts";
 import { createLoop, type BackgroundLoop } from "./background-loop.ts";
 
 /** Numbers events after their commit and wakes those who wait for them. */
 export interface Feed extends BackgroundLoop {
-  /** Reads events. Readers that wake up together for the same events share one read. */
+  /** Reads events. Readers that wake up together for the same events share one read, whatever their filters. */
   read(workspaceId: string, question: FeedQuery): Promise<FeedPage>;
   /**
    * Resolves when the board has an event after `seq`, after `ms` milliseconds, or when `signal`
@@ -31,6 +31,9 @@ const IDLE_PAUSE_MS = 250;
 const FAILED_PAUSE_MS = 1_000;
 /** How long the short pause outlasts the last wait, in milliseconds: most readers wait again. */
 const READERS_RETURN_MS = 30_000;
+
+/** Events that readers with different filters read together. One that is further behind reads alone. */
+const SHARED = 200;
 
 /** Proxies close connections that are silent for a minute. */
 const KEEP_ALIVE_MS = 15_000;
@@ -78,9 +81,17 @@ export function createFeed(
 
   const shareRead = createReadSharing();
 
+  const readShared = (workspaceId: string, question: FeedQuery): Promise<FeedPage> =>
+    shareRead(`${workspaceId} ${JSON.stringify(question)}`, () => readEvents(db, workspaceId, question));
+
   return {
-    read: (workspaceId, question) =>
-      shareRead(`${workspaceId} ${JSON.stringify(question)}`, () => readEvents(db, workspaceId, question)),
+    read: async (workspaceId, question) => {
+      const { after, kinds, cardNumber } = question;
+      if (kinds === null && cardNumber === null) return readShared(workspaceId, question);
+      const all = { after, kinds: null, cardNumber: null, limit: SHARED };
+      const page = await readShared(workspaceId, all);
+      return page.events.length < SHARED ? filterPage(page, question) : readShared(workspaceId, question);
+    },
     keepAliveMs,
     start: () => loop.start(),
     waitForEvent: async (workspaceId, seq, ms, signal) => {

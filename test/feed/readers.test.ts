@@ -2,7 +2,8 @@ import { expect, it, jest } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { eventually, type Api } from "../support/api.ts";
-import { headOf, openStream } from "../support/stories/event-stream.ts";
+import { statementsOf } from "../support/database/statements.ts";
+import { headOf, openStream, type ApiEvent, type EventPage } from "../support/stories/event-stream.ts";
 import { useWorld } from "../support/use-world.ts";
 import { METRICS_TOKEN, type TestBoard } from "../support/world.ts";
 
@@ -107,4 +108,39 @@ it("a stream whose client disconnects before it starts sends nothing", async () 
   await sleep(300);
   expect(waits).not.toHaveBeenCalled();
   waits.mockRestore();
+});
+
+it("readers with different filters share the read of an event, and get only what matches", async () => {
+  const board = await world.board();
+  const { number } = await board.api.card();
+  const { body: label } = await board.api.post<{ id: string }>("/v1/labels", { name: "Unrelated" });
+  const head = await headOf(board);
+  const filters = Array.from({ length: 20 }, (_, nth) => `card=${number + nth}`);
+  const polls = filters.map((each) => board.api.get<EventPage>(`/v1/events?after=${head}&wait=20&${each}`));
+  const waits = jest.spyOn(world.service.deps.feed, "waitForEvent");
+  await eventually(
+    () => Promise.resolve(waits.mock.calls.length),
+    (count) => count >= filters.length,
+  );
+  waits.mockRestore();
+  const statements = await statementsOf(async () => {
+    await board.api.patch(`/v1/labels/${label.id}`, { name: "Renamed" });
+    await board.api.patch(`/v1/cards/${number}`, { title: "Renamed" });
+    await polls[0];
+  });
+  const reads = statements.filter((text) => text.includes("with scanned as"));
+  expect(reads.length).toBeLessThan(filters.length);
+  const streams = await Promise.all(filters.map((each) => openStream(board.api, `?after=${head}&${each}`)));
+  const later = `Card ${number + 1}`;
+  for (let nth = 1; nth < filters.length; nth++) await board.api.card({ title: later });
+  const found = await Promise.all(polls);
+  const numbers = filters.map((_, nth) => number + nth);
+  expect(found.map(({ body }) => body.events[0]?.card?.number)).toEqual(numbers);
+  expect(found.map(({ body }) => body.events.length)).toEqual(numbers.map(() => 1));
+  for (const [nth, stream] of streams.entries()) {
+    const frames = await stream.framesWhen((all) => all.some(({ data }) => data !== null));
+    const events = frames.flatMap(({ data }) => (data === null ? [] : [JSON.parse(data) as ApiEvent]));
+    expect(new Set(events.map(({ card }) => card?.number))).toEqual(new Set([number + nth]));
+    stream.close();
+  }
 });

@@ -143,15 +143,21 @@ export const eventRoutes: readonly Route[] = [
     },
     handle: async (deps, { cachedCredential, board: { workspaceId }, query }, { response }) => {
       const ending = closedSignal(response, deps.feed.closing);
+      let hasWaited = false;
       const wait = async (from: number, ms: number): Promise<void> => {
         // A waiting call must not keep other calls of the board or of the credential from running.
         const { limiter } = response.locals;
         limiter.schedule.leave(response);
         limiter.becomeStream(response, workspaceId);
+        hasWaited = true;
         await deps.feed.waitForEvent(workspaceId, from, ms, ending);
-        await cachedCredential.readAndConfirmAgain(deps.db);
       };
-      return poll(deps, workspaceId, query, { wait, ending });
+      try {
+        return await poll(deps, workspaceId, query, { wait, ending });
+      } finally {
+        // Once, not for each event that does not match the filter.
+        if (hasWaited) await cachedCredential.readAndConfirmAgain(deps.db);
+      }
     },
   }),
   streamRoute({

@@ -213,6 +213,16 @@ export async function readEvents(
   return { events: scanned.flatMap(toEvents), next: last.seq ?? after, head, oldest };
 }
 
+/** The part of a page of all events that a reader with a filter gets. */
+export function filterPage(page: FeedPage, { kinds, cardNumber, limit }: FeedQuery): FeedPage {
+  const isMatch = ({ kind, card }: FeedEvent): boolean =>
+    (kinds === null || kinds.includes(kind)) && (cardNumber === null || card?.number === cardNumber);
+  const events = page.events.filter(isMatch);
+  if (events.length < limit) return { ...page, events };
+  const part = events.slice(0, limit);
+  return { ...page, events: part, next: part.at(-1)?.seq ?? page.next };
+}
+
 function toEvents(row: FeedRow): FeedEvent[] {
   const { isMatch, seq, id, kind, at, cardNumber: number, cardTitle: title, actor, data } = row;
   if (!isMatch || seq === null) return [];
