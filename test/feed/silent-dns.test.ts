@@ -2,7 +2,6 @@
 import { lookup } from "node:dns/promises";
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { createHostResolver } from "../../src/actions/webhooks/resolve-host.ts";
 import { eventually } from "../support/api.ts";
@@ -25,7 +24,7 @@ beforeAll(async () => {
   });
   server.bind(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { port } = server.address();
   const resolveHost = createHostResolver({ hasLocalNames: true, servers: [`127.0.0.1:${port}`] });
   world = await startWorld({ webhooks: { resolveHost, timeoutMs: TIMEOUT_MS } });
   board = await world.board();
