@@ -13,6 +13,10 @@ create table projects (
   checks text not null default 'required' check (checks in ('required', 'ignored')),
   stale_after_days integer not null default 14,
   agent_silence_hours integer not null default 24,
+  -- What a merge has to prove besides what GitHub demands.
+  independent_approval boolean not null default true,
+  bypass_rules boolean not null default false,
+  checks_start_seconds integer not null default 60,
   created_at timestamptz not null default now(),
   unique (workspace_id, slug)
 );

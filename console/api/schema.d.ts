@@ -862,6 +862,11 @@ export type Flow = {
   readonly checks: ("required" | "ignored");
   readonly staleAfterDays: number;
   readonly agentSilenceHours: number;
+  readonly verification: {
+    readonly independentApproval: boolean;
+    readonly bypassRules: boolean;
+    readonly checksStartSeconds: number;
+  };
   readonly stages: readonly {
     readonly id: string;
     readonly name: string;
@@ -2037,6 +2042,11 @@ export interface Operations {
       readonly checks: ("required" | "ignored");
       readonly staleAfterDays: number;
       readonly agentSilenceHours: number;
+      readonly verification?: {
+        readonly independentApproval?: boolean;
+        readonly bypassRules?: boolean;
+        readonly checksStartSeconds?: number;
+      };
       readonly stages: readonly {
         readonly id?: string;
         readonly name: string;

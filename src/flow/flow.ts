@@ -31,6 +31,22 @@ export interface Stage {
   readonly gates?: Gates | undefined;
 }
 
+/** What a merge has to prove besides what GitHub demands. */
+export interface Verification {
+  /** Required approvals count only if their author did not work on the head. */
+  readonly independentApproval: boolean;
+  /** GitHub alone decides about rules that the App may bypass. */
+  readonly bypassRules: boolean;
+  /** How long checks may take to start after a push, if earlier commits had checks. */
+  readonly checksStartSeconds: number;
+}
+
+export const DEFAULT_VERIFICATION: Verification = {
+  independentApproval: true,
+  bypassRules: false,
+  checksStartSeconds: 60,
+};
+
 export interface Flow {
   readonly releases: boolean;
   readonly branchPattern: string;
@@ -38,6 +54,7 @@ export interface Flow {
   readonly checks: "required" | "ignored";
   readonly staleAfterDays: number;
   readonly agentSilenceHours: number;
+  readonly verification: Verification;
   readonly stages: readonly Stage[];
 }
 
@@ -49,6 +66,7 @@ export const DEFAULT_FLOW: Omit<Flow, "stages"> & { readonly stages: readonly Om
   checks: "required",
   staleAfterDays: 14,
   agentSilenceHours: 24,
+  verification: DEFAULT_VERIFICATION,
   stages: [
     { name: "Backlog", kind: "backlog", minRole: "member", rule: { type: "none", into: null } },
     { name: "To do", kind: "stage", minRole: "member", rule: { type: "none", into: null } },

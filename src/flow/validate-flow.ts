@@ -11,7 +11,9 @@ export interface StageDraft extends Omit<Stage, "id"> {
   readonly id?: string | undefined;
 }
 
-export interface FlowDraft extends Omit<Flow, "stages"> {
+export interface FlowDraft extends Omit<Flow, "stages" | "verification"> {
+  /** Absent to keep that of the flow. */
+  readonly verification?: Flow["verification"] | undefined;
   readonly stages: readonly StageDraft[];
 }
 

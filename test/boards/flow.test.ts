@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { DEFAULT_FLOW } from "../../src/flow/flow.ts";
+import { DEFAULT_FLOW, DEFAULT_VERIFICATION } from "../../src/flow/flow.ts";
 import {
   flowPath,
   newStage,
@@ -56,9 +56,24 @@ describe("the flow of a project", () => {
       checks: "ignored",
       staleAfterDays: 3,
       agentSilenceHours: 48,
+      verification: { independentApproval: false, bypassRules: true, checksStartSeconds: 0 },
     };
     expect((await putFlow(board, { ...(await readFlow(board)), ...settings })).status).toBe(200);
     expect(await readFlow(board)).toMatchObject(settings);
+  });
+
+  it("keeps what merges have to prove if it does not name it, and resets what it leaves out in it", async () => {
+    const board = await world.board();
+    const flow = await readFlow(board);
+    const verification = { independentApproval: false, bypassRules: true, checksStartSeconds: 5 };
+    await putFlow(board, { ...flow, verification });
+    const { verification: _, ...older } = flow;
+    expect((await putFlow(board, older)).body).toMatchObject({ verification });
+    const copy = await board.api.post<{ id: string }>("/v1/projects", { name: "Copy" });
+    const copied = await board.api.get(`/v1/projects/${copy.body.id}/flow`);
+    expect(copied.body).toMatchObject({ verification });
+    const changed = await putFlow(board, { ...older, verification: { checksStartSeconds: 5 } });
+    expect(changed.body).toMatchObject({ verification: { ...DEFAULT_VERIFICATION, checksStartSeconds: 5 } });
   });
 
   it("names the branches of cards that start later", async () => {
@@ -292,6 +307,12 @@ describe("an invalid flow", () => {
       (flow) => ({ ...flow, staleAfterDays: 0 }),
       "staleAfterDays",
       /1 to 365/,
+    ],
+    [
+      "with 601 seconds until checks start",
+      (flow) => ({ ...flow, verification: { checksStartSeconds: 601 } }),
+      "verification.checksStartSeconds",
+      /0 to 600/,
     ],
     ["stale after 366 days", (flow) => ({ ...flow, staleAfterDays: 366 }), "staleAfterDays", /1 to 365/],
     [

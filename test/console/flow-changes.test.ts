@@ -37,6 +37,7 @@ const flow: Flow = {
   checks: "required",
   staleAfterDays: 14,
   agentSilenceHours: 24,
+  verification: { independentApproval: true, bypassRules: false, checksStartSeconds: 60 },
   stages: [
     stage("Backlog", "none"),
     stage("Doing", "branch"),

@@ -191,6 +191,18 @@ const SETTINGS: { readonly [Name in keyof FlowSettings]: (value: FlowSettings[Na
     checks === "required"
       ? "Failing or pending checks refuse a merge."
       : "Checks do not refuse a merge any more.",
+  independentApproval: (isOn) =>
+    isOn
+      ? "A required approval does not count if its author worked on the pull request."
+      : "A required approval counts whoever worked on the pull request.",
+  bypassRules: (isOn) =>
+    isOn
+      ? "Rules that the App may bypass on GitHub do not refuse a merge any more."
+      : "Required checks and reviews refuse a merge, even if the App may bypass them.",
+  checksStartSeconds: (seconds) =>
+    seconds === 0
+      ? "A merge does not wait for checks to start."
+      : `A merge waits up to ${counted(seconds, "second")} after a push for checks to start.`,
   releases: (isOn) => (isOn ? "The project has releases." : "The project has no releases any more."),
   staleAfterDays: (days) => `A card that waits longer than ${counted(days, "day")} appears in the inbox.`,
   agentSilenceHours: (hours) => `An agent that is silent for ${counted(hours, "hour")} appears in the inbox.`,

@@ -15,7 +15,7 @@ export interface DraftStage {
   readonly gates: Gates;
 }
 
-export type FlowSettings = Omit<Flow, "stages">;
+export type FlowSettings = Omit<Flow, "stages" | "verification"> & Flow["verification"];
 
 /** A flow while it is edited. The first stage is the backlog, the last one is done. */
 export interface FlowDraft {
@@ -26,10 +26,21 @@ export interface FlowDraft {
 const NO_GATES: Gates = { wipLimit: null, humanOnly: false, secondPerson: false };
 
 /** The same flow gives the same text as JSON, whatever response it comes from. */
-export function draftOf({ stages, ...flow }: Flow): FlowDraft {
+export function draftOf({ stages, verification, ...flow }: Flow): FlowDraft {
   const { releases, branchPattern, mergeMethod, checks, staleAfterDays, agentSilenceHours } = flow;
+  const { independentApproval, bypassRules, checksStartSeconds } = verification;
   return {
-    settings: { releases, branchPattern, mergeMethod, checks, staleAfterDays, agentSilenceHours },
+    settings: {
+      releases,
+      branchPattern,
+      mergeMethod,
+      checks,
+      independentApproval,
+      bypassRules,
+      checksStartSeconds,
+      staleAfterDays,
+      agentSilenceHours,
+    },
     stages: stages.map(({ id, name, minRole, rule: { type, into }, gates = NO_GATES }) => {
       const { wipLimit, humanOnly, secondPerson } = gates;
       const rule = { type, into };
@@ -40,11 +51,12 @@ export function draftOf({ stages, ...flow }: Flow): FlowDraft {
 
 /** The body of `PUT /v1/projects/{projectId}/flow`. */
 export function bodyOf({
-  settings,
+  settings: { independentApproval, bypassRules, checksStartSeconds, ...settings },
   stages,
 }: FlowDraft): NonNullable<Input<"PUT /v1/projects/{projectId}/flow">["body"]> {
   return {
     ...settings,
+    verification: { independentApproval, bypassRules, checksStartSeconds },
     stages: stages.map(({ id, name, minRole, rule, gates }, at) => ({
       ...(id !== null && { id }),
       name,

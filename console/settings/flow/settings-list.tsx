@@ -12,6 +12,14 @@ const CHECKS = [
   ["required", "Required for a merge"],
   ["ignored", "Ignored"],
 ] as const;
+const APPROVALS = [
+  ["independent", "Of somebody who did not work on it"],
+  ["any", "Of anybody who may approve"],
+] as const;
+const BYPASS = [
+  ["off", "Have to be met"],
+  ["on", "GitHub decides"],
+] as const;
 const RELEASES = [
   ["on", "Used"],
   ["off", "Not used"],
@@ -31,6 +39,12 @@ export const SettingsList = ({ settings }: { readonly settings: FlowSettings }) 
       <dd>{textOf(METHODS, settings.mergeMethod)}</dd>
       <dt>Checks</dt>
       <dd>{textOf(CHECKS, settings.checks)}</dd>
+      <dt>Required approvals</dt>
+      <dd>{textOf(APPROVALS, settings.independentApproval ? "independent" : "any")}</dd>
+      <dt>Rules that the App may bypass</dt>
+      <dd>{textOf(BYPASS, settings.bypassRules ? "on" : "off")}</dd>
+      <dt>Checks start within</dt>
+      <dd>{counted(settings.checksStartSeconds, "second")}</dd>
       <dt>Releases</dt>
       <dd>{settings.releases ? "Used" : "Not used"}</dd>
       <dt>A card counts as waiting too long after</dt>
@@ -70,6 +84,26 @@ export function SettingsFields({ settings, onChange }: Props) {
         value={settings.checks}
         choices={CHECKS}
         onChoose={(checks) => set({ checks })}
+      />
+      <Select
+        label="Required approvals"
+        value={settings.independentApproval ? "independent" : "any"}
+        choices={APPROVALS}
+        onChoose={(value) => set({ independentApproval: value === "independent" })}
+      />
+      <Select
+        label="Rules that the App may bypass"
+        value={settings.bypassRules ? "on" : "off"}
+        choices={BYPASS}
+        onChoose={(value) => set({ bypassRules: value === "on" })}
+      />
+      <Field
+        label="Seconds until checks have started after a push"
+        type="number"
+        min={0}
+        max={600}
+        value={settings.checksStartSeconds}
+        onChange={(event) => set({ checksStartSeconds: event.target.valueAsNumber || 0 })}
       />
       <Select
         label="Releases"

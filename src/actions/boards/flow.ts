@@ -30,7 +30,7 @@ import { JOBS, schedule } from "../../store/jobs.ts";
 
 /**
  * Replaces a project's flow: keeps the stages with a known id and their cards (and their gates,
- * unless the draft names gates), adds stages without an id, and removes the others. Returns the
+ * unless the draft names gates), keeps `verification` unless the draft has it, adds stages without an id, and removes the others. Returns the
  * flow. Throws what `requireMatch` throws for the current flow, `invalid` for a flow that breaks a rule, `conflict`
  * for a removed stage that has cards, and busy while a card of the project is being moved: that
  * move was planned from the current flow.
@@ -52,6 +52,7 @@ export async function replaceFlow(
   await requireNoMoves(trx, project.id);
   const flow: Flow = {
     ...draft,
+    verification: draft.verification ?? current.flow.verification,
     stages: withGates(draft.stages, current.flow).map(({ id = deps.newId(), ...stage }) => ({
       id,
       ...stage,

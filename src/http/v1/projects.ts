@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { replaceFlow } from "../../actions/boards/flow.ts";
 import { changeProject, createProject, deleteProject } from "../../actions/boards/projects.ts";
+import { DEFAULT_VERIFICATION } from "../../flow/flow.ts";
 import { MAX_BRANCH_PATTERN, MAX_STAGE_NAME, MAX_STAGES, MAX_WIP_LIMIT } from "../../flow/validate-flow.ts";
 import type { Db } from "../../store/db/connect.ts";
 import type { BoardRole } from "../../store/tenancy/credentials.ts";
@@ -68,6 +69,19 @@ const settings = {
   agentSilenceHours: z.int().min(1, "must be 1 to 720").max(720, "must be 1 to 720"),
 };
 
+const independentApproval = z.boolean().meta({
+  description:
+    "Whether required approvals count only if their author neither pushed nor wrote a commit of the pull request",
+});
+const bypassRules = z.boolean().meta({
+  description:
+    "Whether GitHub alone decides about required checks and reviews that the App may bypass. If not, a merge has to meet them",
+});
+const checksStartSeconds = z.int().min(0, "must be 0 to 600").max(600, "must be 0 to 600").meta({
+  description:
+    "How long after a push a move waits for the first check, if earlier commits of the card or the newest of the target had checks",
+});
+
 const wipLimit = z
   .int()
   .nullable()
@@ -85,6 +99,9 @@ const secondPerson = z.boolean().meta({
 const flow = z
   .object({
     ...settings,
+    verification: z
+      .object({ independentApproval, bypassRules, checksStartSeconds })
+      .meta({ description: "What a merge has to prove besides what GitHub demands" }),
     stages: z.array(
       z.object({
         id: z.uuid(),
@@ -124,6 +141,19 @@ const stageInput = z.strictObject({
         "Conditions for moves into the stage. Omit it to keep those of the stage; a field that is absent in it is off",
     }),
 });
+
+const verificationInput = z
+  .strictObject({
+    independentApproval: independentApproval
+      .optional()
+      .transform((value) => value ?? DEFAULT_VERIFICATION.independentApproval),
+    bypassRules: bypassRules.optional().transform((value) => value ?? DEFAULT_VERIFICATION.bypassRules),
+    checksStartSeconds: checksStartSeconds
+      .optional()
+      .transform((value) => value ?? DEFAULT_VERIFICATION.checksStartSeconds),
+  })
+  .optional()
+  .meta({ description: "Omit it to keep that of the flow; a field that is absent in it gets its default" });
 
 export const projectRoutes: readonly Route[] = [
   keyedListRoute({
@@ -214,6 +244,7 @@ export const projectRoutes: readonly Route[] = [
     ...projectInPath,
     body: z.strictObject({
       ...settings,
+      verification: verificationInput,
       stages: z.array(stageInput).max(MAX_STAGES, `must have at most ${MAX_STAGES} stages`),
     }),
     responses: {

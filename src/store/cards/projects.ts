@@ -60,7 +60,8 @@ export async function listBlockedCardsOfProject(db: Db, projectId: string): Prom
   );
 }
 
-const settingsRow = ({ stages: _stages, ...settings }: Flow) => columnsOf(settings);
+const settingsRow = ({ stages: _stages, verification, ...settings }: Flow) =>
+  columnsOf({ ...settings, ...verification });
 
 const NO_GATES: Gates = { wipLimit: null, humanOnly: false, secondPerson: false };
 
@@ -98,6 +99,9 @@ const PROJECT = `
          json_build_object(
            'releases', p.releases, 'branchPattern', p.branch_pattern, 'mergeMethod', p.merge_method,
            'checks', p.checks, 'staleAfterDays', p.stale_after_days, 'agentSilenceHours', p.agent_silence_hours,
+           'verification', json_build_object(
+             'independentApproval', p.independent_approval, 'bypassRules', p.bypass_rules,
+             'checksStartSeconds', p.checks_start_seconds),
            'stages', (select json_agg(case when s.wip_limit is null and not s.human_only and not s.second_person
                                          then json_build_object(${STAGE_FIELDS})
                                          else json_build_object(${STAGE_FIELDS}, 'gates', ${GATES}) end
