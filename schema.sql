@@ -403,6 +403,7 @@ CREATE TABLE forge_intents (
   handle text,
   accepted boolean DEFAULT false NOT NULL,
   queued boolean DEFAULT false NOT NULL,
+  bypassed text[] DEFAULT '{}'::text[] NOT NULL,
   queue_removal_reason text,
   queue_event_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,

@@ -96,6 +96,8 @@ create table forge_intents (
   accepted boolean not null default false,
   -- For a merge: it is or was in GitHub's merge queue, and the reason if the queue removed it.
   queued boolean not null default false,
+  -- For a merge: the names of the rules that it bypasses, as the flow allows.
+  bypassed text[] not null default '{}',
   queue_removal_reason text,
   -- GitHub's time of the newest merge queue event. Older events do not overwrite it.
   queue_event_at timestamptz,

@@ -7,12 +7,19 @@ import type { CardBranch } from "./branch-refusals.ts";
 import {
   planMove,
   type MergedWork,
+  type MergeWarning,
   type MovePlan,
   type MoveQuestion,
   type MoveStep,
   type RepositoryState,
 } from "./move.ts";
-import { judgeReadiness, type Disarming, type WorkByRepository } from "./readiness.ts";
+import {
+  endOf,
+  judgeReadiness,
+  type Disarming,
+  type OnFailingChecks,
+  type WorkByRepository,
+} from "./readiness.ts";
 import { isRefusal, type BlockedReason } from "./refusal.ts";
 
 export interface DecisionQuestion extends MoveQuestion {
@@ -25,8 +32,7 @@ export interface DecisionQuestion extends MoveQuestion {
 export interface WaitingFacts {
   /** Null while the move is being armed. */
   readonly armedWith: WorkByRepository | null;
-  /** How long ago each head was pushed, or the move was armed, in milliseconds by repository id. */
-  readonly headAges: ReadonlyMap<string, number>;
+  readonly onFailingChecks: OnFailingChecks;
 }
 
 /** What GitHub does not show yet. */
@@ -46,6 +52,8 @@ interface Decided {
   readonly doubts: readonly BlockedReason[];
   /** For a merge stage: the card's work that its target contains already. */
   readonly mergedWork: readonly MergedWork[];
+  /** What is not known about the merges. */
+  readonly warnings: readonly MergeWarning[];
   /** The full names of the repositories that need a step or refuse one. */
   readonly unfinishedIn: readonly string[];
   /** GitHub still computes whether a pull request can be merged. */
@@ -66,11 +74,15 @@ export interface Refuse extends Decided {
   readonly reasons: readonly BlockedReason[];
   /** Run before the card is refused. Never a merge. */
   readonly steps: readonly MoveStep[];
+  /** When this may end without an event, in milliseconds from now; null if it does not. */
+  readonly endsInMs: number | null;
 }
 
 export interface Wait extends Decided {
   readonly state: "wait";
   readonly waitingFor: readonly BlockedReason[];
+  /** Run before the move waits; it is decided again then. */
+  readonly steps: readonly MoveStep[];
   /** When this may end without an event, in milliseconds from now; null if it does not. */
   readonly endsInMs: number | null;
 }
@@ -129,25 +141,26 @@ function decideFinally(
   plan: MovePlan,
   reasons: readonly BlockedReason[],
 ): FinalDecision {
-  const { steps, doubts, mergedWork, isUndecided } = plan;
+  const { steps, doubts, mergedWork, isUndecided, starting, warnings } = plan;
   const unfinishedIn = [
     ...steps.map(({ fullName }) => fullName),
     ...reasons.map(({ repository }) => repository),
   ];
-  const decided: Decided = { doubts, mergedWork, isUndecided, unfinishedIn };
+  const decided: Decided = { doubts, mergedWork, isUndecided, unfinishedIn, warnings };
   const refuse = (why: readonly BlockedReason[], before: readonly MoveStep[]): Refuse => ({
     ...decided,
     state: "refuse",
     reasons: why,
     steps: before,
+    endsInMs: endOf(starting, why),
   });
   let why = reasons;
   if (question.waiting) {
-    const { stage, repositories, waiting } = question;
-    const readiness = judgeReadiness({ ...waiting, stage, repositories, reasons, doubts });
+    const { flow, stage, repositories, waiting } = question;
+    const readiness = judgeReadiness({ ...waiting, flow, stage, repositories, reasons, doubts, starting });
     switch (readiness.state) {
       case "waiting":
-        return { ...decided, ...readiness, state: "wait" };
+        return { ...decided, ...readiness, state: "wait", steps: plan.markReady };
       case "changed":
         return { ...decided, ...readiness, state: "disarm" };
       case "refused":
@@ -188,6 +201,7 @@ function stepsThatFollow({ stage }: MoveQuestion, { steps }: MovePlan): Followin
         action: next,
       }));
   return [
+    ...following("mark_ready", "merge"),
     ...following("restore_branch", "open_pull_request"),
     ...following("restore_branch", "merge"),
     ...following("open_pull_request", "merge"),

@@ -20,8 +20,24 @@ export interface BranchFacts {
    * then `requiredChecks` and `unmetChecks` are absent, and a merge is refused with it.
    */
   readonly rules?: TargetRules | Refusal | undefined;
+  /** Whether the newest commits of the target have checks, if that was asked for. */
+  readonly isLandedWithChecks?: boolean | undefined;
   /** From the card's branch in this repository, not from a fork. Newest first. */
   readonly pullRequests: readonly PullRequestFacts[];
+}
+
+/** What is recorded about the head of a card's branch. */
+export interface HeadFacts {
+  /** Since its push, in milliseconds; null if no event has reported it. */
+  readonly ageMs: number | null;
+  /** Since the pull request was marked ready, in milliseconds; null if it was not. */
+  readonly readyAgeMs: number | null;
+  /** Whether the card's earlier heads, or others merged into the target, had checks. */
+  readonly hadChecks: boolean;
+  /** Everybody who is known to have pushed to the branch. */
+  readonly pushers: readonly AccountFacts[];
+  /** Who pushed the head; null if unknown. */
+  readonly lastPusher: AccountFacts | null;
 }
 
 /** What a ruleset or classic protection requires of a merge, whether or not the App may bypass it. */
@@ -120,6 +136,8 @@ export interface ChecksSummary {
   readonly state: ChecksState;
   readonly failing: readonly string[];
   readonly pending: readonly string[];
+  /** There are some, and all were skipped. */
+  readonly isOnlySkipped?: boolean | undefined;
   /** Those of `failing` and `pending` that are workflows without runs: they could not start, or wait for approval. */
   readonly unstarted?: readonly string[] | undefined;
   /** Set if GitHub hides some of them from the App: they are not in `state` and the lists. */

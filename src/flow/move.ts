@@ -1,10 +1,9 @@
 import { type BlockedReason, type Refusal, blockedReason, isRefusal } from "./refusal.ts";
 import { branchNameFor } from "./names.ts";
-import type { BranchFacts, PullRequestFacts } from "./facts.ts";
+import type { BranchFacts, HeadFacts, PullRequestFacts } from "./facts.ts";
 import { ruleRequires, type Flow, type Rule, type Stage } from "./flow.ts";
 import {
   branchMissing,
-  checkBlockers,
   conflicting,
   noBranch,
   noCommits,
@@ -12,10 +11,10 @@ import {
   targetMissing,
   headMoved,
   pullRequestClosed,
-  reviewBlockers,
   type CardBranch,
 } from "./branch-refusals.ts";
 import type { Role } from "./roles.ts";
+import { startingChecks, verifyMerge, type StartingChecks } from "./verification.ts";
 
 /** One write in one repository. */
 export type MoveStep =
@@ -24,7 +23,7 @@ export type MoveStep =
   | (CardBranch & { readonly action: "restore_branch"; readonly fromSha: string })
   | (CardBranch & { readonly action: "open_pull_request"; readonly isDraft: boolean })
   | (CardBranch & OfPullRequest & { readonly action: "mark_ready" })
-  | (CardBranch & OfPullRequest & { readonly action: "merge" });
+  | (CardBranch & OfPullRequest & { readonly action: "merge"; readonly bypassed?: readonly string[] });
 
 export interface OfPullRequest {
   readonly prNumber: number;
@@ -41,6 +40,8 @@ export interface RepositoryState {
   readonly facts: BranchFacts | Refusal;
   /** `facts` lack a pull request that a webhook has reported. */
   readonly isForgeLagging?: boolean;
+  /** Absent if it was not read. */
+  readonly head?: HeadFacts | undefined;
   /**
    * The facts compared with the target that branches start from, if the stage merges into another one.
    * `facts.aheadBy` also counts commits of that target which the stage's target lacks.
@@ -66,6 +67,12 @@ export interface MovePlan {
   readonly reasons: readonly BlockedReason[];
   /** What GitHub will probably refuse. GitHub decides. */
   readonly doubts: readonly BlockedReason[];
+  /** Those of `reasons` that end without an event. */
+  readonly starting: readonly StartingReason[];
+  /** The drafts that have to be marked ready, also if there are reasons. */
+  readonly markReady: readonly MoveStep[];
+  /** About the merges. */
+  readonly warnings: readonly MergeWarning[];
   /** GitHub still computes whether a pull request can be merged. */
   readonly isUndecided: boolean;
   /** The target has all commits of an open pull request: GitHub may soon report it as merged. */
@@ -78,6 +85,19 @@ export interface MovePlan {
   readonly mergedWork: readonly MergedWork[];
 }
 
+/** A reason to wait until checks had time to start. */
+export interface StartingReason {
+  readonly reason: BlockedReason;
+  /** From now, in milliseconds. */
+  readonly leftMs: number;
+}
+
+/** What is not known about a merge. */
+export interface MergeWarning {
+  readonly repository: string;
+  readonly message: string;
+}
+
 /** A card's work in one repository that is in a merge stage's target. */
 export interface MergedWork {
   readonly fullName: string;
@@ -86,10 +106,15 @@ export interface MergedWork {
   readonly prNumber: number | null;
 }
 
-interface RepositoryPlan extends Partial<Omit<MovePlan, "reasons" | "doubts" | "mergedWork">> {
+interface RepositoryPlan extends Partial<
+  Omit<MovePlan, "reasons" | "doubts" | "starting" | "warnings" | "mergedWork">
+> {
   readonly steps: readonly MoveStep[];
   readonly reasons?: readonly Refusal[];
   readonly doubts?: readonly Refusal[];
+  /** Not among `reasons`. */
+  readonly starting?: StartingChecks | null;
+  readonly warnings?: readonly string[];
   readonly mergedWork?: MergedWork;
 }
 
@@ -100,6 +125,11 @@ export function planMove(question: MoveQuestion): MovePlan {
     plan: planRepository(question, repository),
   }));
   const steps = plans.flatMap(({ plan }) => plan.steps);
+  const starting = plans.flatMap(({ repository: { fullName }, plan }) =>
+    plan.starting
+      ? [{ reason: blockedReason(fullName, plan.starting.refusal), leftMs: plan.starting.leftMs }]
+      : [],
+  );
   const blocked = (kind: "reasons" | "doubts"): BlockedReason[] =>
     plans.flatMap(({ repository, plan }) =>
       (plan[kind] ?? []).map((refusal) => blockedReason(repository.fullName, refusal)),
@@ -109,8 +139,13 @@ export function planMove(question: MoveQuestion): MovePlan {
       ...steps.filter((step) => step.action !== "merge"),
       ...steps.filter((step) => step.action === "merge"),
     ],
-    reasons: blocked("reasons"),
+    reasons: [...blocked("reasons"), ...starting.map(({ reason }) => reason)],
     doubts: blocked("doubts"),
+    starting,
+    markReady: plans.flatMap(({ plan }) => plan.markReady ?? []),
+    warnings: plans.flatMap(({ repository: { fullName }, plan }) =>
+      (plan.warnings ?? []).map((message) => ({ repository: fullName, message })),
+    ),
     isUndecided: plans.some(({ plan }) => plan.isUndecided ?? false),
     mayBeMerged: plans.some(({ plan }) => plan.mayBeMerged ?? false),
     isForgeLagging: plans.some(({ plan }) => plan.isForgeLagging ?? false),
@@ -168,7 +203,7 @@ function planRepository(question: MoveQuestion, repository: RepositoryState): Re
   if (!pull) return planFirstPullRequest(question, where, facts, hasNoOwnCommits(repository));
   if (rule.type === "draft_pull_request") return NOTHING;
   if (rule.type === "pull_request") return { steps: readySteps(where, pull) };
-  return planMerge(question, where, facts, pull);
+  return planMerge(question, where, repository, facts, pull);
 }
 
 /**
@@ -266,6 +301,7 @@ const readySteps = (where: CardBranch, pull: PullRequestFacts): MoveStep[] =>
 function planMerge(
   { flow, headShas }: MoveQuestion,
   where: CardBranch,
+  { head }: RepositoryState,
   facts: BranchFacts,
   pull: PullRequestFacts,
 ): RepositoryPlan {
@@ -273,18 +309,20 @@ function planMerge(
   const merge = { ...where, ...ofPullRequest(pull), headSha, action: "merge" } as const;
   // The queue runs the checks again and decides; the step only follows it.
   if (pull.isInMergeQueue) return { steps: [merge] };
-  const reasons: Refusal[] = [];
+  const mergeFacts = { flow, where, facts, pull, head };
+  const verified = verifyMerge(mergeFacts);
   const mayBeMerged = facts.aheadBy === 0;
-  if (mayBeMerged) reasons.push(noCommits(where));
-  if (pull.mergeable === "conflicting") reasons.push(conflicting(where, pull));
-  if (flow.checks === "required") reasons.push(...checkBlockers(where, pull));
-  if (facts.rules && isRefusal(facts.rules)) reasons.push(facts.rules);
-  const doubts = reviewBlockers(pull);
-  const isUndecided = pull.mergeable === "unknown";
-  if (reasons.length > 0) return { steps: [], reasons, doubts, isUndecided, mayBeMerged };
-  return {
-    steps: [...readySteps(where, pull), merge],
-    doubts,
-    isUndecided,
-  };
+  const reasons: readonly Refusal[] = [
+    ...(mayBeMerged ? [noCommits(where)] : []),
+    ...(pull.mergeable === "conflicting" ? [conflicting(where, pull)] : []),
+    ...verified.reasons,
+  ];
+  const { doubts, warnings, bypassed } = verified;
+  const starting = startingChecks(mergeFacts, { isArmed: false });
+  const markReady = readySteps(where, pull);
+  const plan = { doubts, warnings, markReady, isUndecided: pull.mergeable === "unknown" };
+  if (reasons.length > 0 || starting) return { ...plan, steps: [], reasons, starting, mayBeMerged };
+  // Marking it ready may start checks, and required ones may only run then.
+  if (pull.isDraft) return { ...plan, steps: markReady, needsReplan: true };
+  return { ...plan, steps: [bypassed.length > 0 ? { ...merge, bypassed } : merge] };
 }

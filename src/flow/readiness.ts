@@ -4,9 +4,16 @@
  */
 import type { BranchFacts, PullRequestFacts } from "./facts.ts";
 import { isGateReason } from "./gates.ts";
-import type { Stage } from "./flow.ts";
-import { currentPullRequest, headOf, type HeadShas, type RepositoryState } from "./move.ts";
+import type { Flow, Stage } from "./flow.ts";
+import {
+  currentPullRequest,
+  headOf,
+  type HeadShas,
+  type RepositoryState,
+  type StartingReason,
+} from "./move.ts";
 import { blockedReason, isRefusal, type BlockedReason, type Refusal, type RefusalReason } from "./refusal.ts";
+import { startingChecks } from "./verification.ts";
 
 /** What a move is armed with in one repository. */
 export interface ArmedWork {
@@ -14,8 +21,11 @@ export interface ArmedWork {
   readonly targetBranch: string;
   /** Null if the pull request has to be opened first. */
   readonly prNumber: number | null;
-  readonly isDraft: boolean;
 }
+
+/** What an armed move does if a check fails: `wait` for its repetition, or end. */
+export const ON_FAILING_CHECKS = ["disarm", "wait"] as const;
+export type OnFailingChecks = (typeof ON_FAILING_CHECKS)[number];
 
 /** By repository id. */
 export type WorkByRepository = Readonly<Record<string, ArmedWork>>;
@@ -38,23 +48,19 @@ export interface Disarming {
   readonly message: string;
 }
 
-/**
- * If a target requires no checks, optional checks are expected to start within this time after a
- * push.
- */
-export const CHECKS_START_MS = 60_000;
-
 interface ReadinessQuestion {
+  readonly flow: Flow;
   readonly stage: Stage;
   /** Why the card may not enter the stage now. */
   readonly reasons: readonly BlockedReason[];
   /** What GitHub will probably refuse. */
   readonly doubts: readonly BlockedReason[];
+  /** Those of `reasons` that end without an event. */
+  readonly starting: readonly StartingReason[];
   readonly repositories: readonly RepositoryState[];
   /** Null while the move is being armed. */
   readonly armedWith: WorkByRepository | null;
-  /** How long ago each head was pushed, or the move was armed, in milliseconds by repository id. */
-  readonly headAges: ReadonlyMap<string, number>;
+  readonly onFailingChecks: OnFailingChecks;
 }
 
 export type Readiness =
@@ -69,12 +75,8 @@ export type Readiness =
   /** Something other than the heads differs from when the move was armed. */
   | { readonly state: "changed"; readonly disarming: Disarming };
 
-/** Refusals that may clear without a new commit. */
-const MAY_CLEAR: ReadonlySet<RefusalReason> = new Set([
-  "checks_failing",
-  "checks_pending",
-  "review_required",
-]);
+/** Refusals that may clear without a new commit. Failing checks may be run again. */
+const MAY_CLEAR: ReadonlySet<RefusalReason> = new Set(["checks_pending", "review_required"]);
 
 /** Whether an inspected card may enter a stage now, has to wait, or cannot enter with these commits. */
 export function judgeReadiness(question: ReadinessQuestion): Readiness {
@@ -83,20 +85,26 @@ export function judgeReadiness(question: ReadinessQuestion): Readiness {
   if (disarming) return { state: "changed", disarming };
   const known = [...reasons, ...doubts];
   const isFull = ({ reason }: BlockedReason): boolean => armedWith !== null && reason === "wip_limit";
-  const final = known.filter((each) => !MAY_CLEAR.has(each.reason) && !isFull(each));
+  const mayClear = ({ reason }: BlockedReason): boolean =>
+    MAY_CLEAR.has(reason) || (reason === "checks_failing" && question.onFailingChecks === "wait");
+  const final = known.filter((each) => !mayClear(each) && !isFull(each));
   if (final.length > 0) return { state: "refused", reasons: final };
-  const startingChecks = repositories.flatMap((repository) => mayStillStart(question, repository));
+  const maybeStarting = repositories.flatMap((repository) => mayStillStart(question, repository));
   const waitingFor = [
     ...known.filter((each) => !isGateReason(each)),
-    ...repositories.flatMap((repository) => unmetOf(question, repository)),
-    ...startingChecks.map(({ reason }) => reason),
+    ...maybeStarting.map(({ reason }) => reason),
   ];
   // A full stage keeps the move waiting only if nothing else does.
   if (waitingFor.length === 0) waitingFor.push(...known);
   if (waitingFor.length === 0) return { state: "ready" };
-  const onlyWaitsForStart = waitingFor.length === startingChecks.length;
-  const endsInMs = onlyWaitsForStart ? Math.max(...startingChecks.map(({ leftMs }) => leftMs)) : null;
+  const endsInMs = endOf([...question.starting, ...maybeStarting], waitingFor);
   return { state: "waiting", waitingFor, endsInMs };
+}
+
+/** When all of these reasons have ended without an event, in milliseconds from now; null if one does not. */
+export function endOf(starting: readonly StartingReason[], reasons: readonly BlockedReason[]): number | null {
+  const left = reasons.map((each) => starting.find(({ reason }) => reason === each)?.leftMs ?? null);
+  return left.length === 0 || left.includes(null) ? null : Math.max(...left.map(Number));
 }
 
 /** What the move of an inspected card is armed with. */
@@ -107,8 +115,7 @@ export const workByRepository = (repositories: readonly RepositoryState[]): Work
       if (isRefusal(facts) || sha === null) return [];
       const pull = currentPullRequest(facts);
       const { name: targetBranch } = facts.target;
-      const work = { sha, targetBranch, prNumber: pull?.number ?? null, isDraft: pull?.isDraft ?? false };
-      return [[repositoryId, work]];
+      return [[repositoryId, { sha, targetBranch, prNumber: pull?.number ?? null }]];
     }),
   );
 
@@ -144,14 +151,13 @@ function changeOf(armedWith: WorkByRepository, repositories: readonly Repository
 }
 
 function pullRequestChange(
-  { prNumber, isDraft, targetBranch }: ArmedWork,
+  { prNumber, targetBranch }: ArmedWork,
   pull: PullRequestFacts | undefined,
 ): string | null {
   if (prNumber === null) return null;
   if (pull?.number !== prNumber)
     return `Pull request #${prNumber} does not merge into ${targetBranch} any more.`;
-  if (pull.state === "open" && pull.isDraft && !isDraft)
-    return `Pull request #${prNumber} was converted to a draft.`;
+  if (pull.state === "open" && pull.isDraft) return `Pull request #${prNumber} was converted to a draft.`;
   return null;
 }
 
@@ -165,30 +171,15 @@ function pullToMerge(
   return pull?.state === "open" && !pull.isInMergeQueue ? { facts, pull } : null;
 }
 
-/**
- * The reason for required checks that have not passed and that `reasons` do not name: they
- * have not reported yet, or the flow ignores checks.
- */
-function unmetOf(question: ReadinessQuestion, { fullName, facts }: RepositoryState): BlockedReason[] {
-  const unmet = pullToMerge(question, facts)?.pull.unmetChecks ?? [];
-  const named = question.reasons
-    .filter(({ repository }) => repository === fullName)
-    .flatMap(({ details }) => [details["failing"], details["pending"]].flat());
-  const others = unmet.filter((name) => !named.includes(name));
-  if (others.length === 0) return [];
-  const message = `Required checks have not passed: ${others.join(", ")}.`;
-  return [blockedReason(fullName, { reason: "checks_pending", message, details: { pending: others } })];
-}
-
-/** The reason to wait if the target requires no checks but optional ones may still start. */
+/** The reason to wait if checks may still start, unless the move is refused for that anyway. */
 function mayStillStart(
   question: ReadinessQuestion,
-  { repositoryId, fullName, facts }: RepositoryState,
-): { readonly reason: BlockedReason; readonly leftMs: number }[] {
+  { repositoryId, fullName, branchName, facts, head }: RepositoryState,
+): StartingReason[] {
   const found = pullToMerge(question, facts);
-  if (!found || (found.facts.requiredChecks ?? []).length > 0) return [];
-  const leftMs = CHECKS_START_MS - (question.headAges.get(repositoryId) ?? 0);
-  if (leftMs <= 0) return [];
-  const message = `${found.facts.target.name} requires no checks. The move waits until ${CHECKS_START_MS / 1_000} s after the push, because checks that are not required may still start.`;
-  return [{ reason: blockedReason(fullName, { reason: "checks_pending", message }), leftMs }];
+  if (!found || branchName === null) return [];
+  if (question.starting.some(({ reason }) => reason.repository === fullName)) return [];
+  const where = { repositoryId, fullName, branchName, targetBranch: found.facts.target.name };
+  const starting = startingChecks({ flow: question.flow, where, ...found, head }, { isArmed: true });
+  return starting ? [{ reason: blockedReason(fullName, starting.refusal), leftMs: starting.leftMs }] : [];
 }

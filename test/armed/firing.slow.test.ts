@@ -54,7 +54,7 @@ async function inspectLate(): Promise<void> {
 describe("an armed move lands exactly the armed head", () => {
   it("after a failing check has been repeated", async () => {
     board = await world.board();
-    const { number, sha } = await armedCard(board);
+    const { number, sha } = await armedCard(board, { whenReady: { onFailingChecks: "wait" } });
     await reportStatus(board, sha, "failure");
     await waitsFor(board.api, number, "checks_failing");
     await reportStatus(board, sha, "pending");

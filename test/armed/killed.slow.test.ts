@@ -33,11 +33,10 @@ const POINTS: Readonly<Record<string, Point>> = {
   "before the inspection of the job": { match: INSPECTION, effect: "before", isFiring: true },
   "after the inspection of the job": { match: INSPECTION, effect: "after", isFiring: true },
   "after the inspection of the begun move": { match: INSPECTION, effect: "after", skip: 1, isFiring: true },
-  "before marking ready": { match: READY, effect: "before", isFiring: true },
-  "after marking ready": { match: READY, effect: "after", isFiring: true },
+  "before marking ready": { match: READY, effect: "before", isFiring: false },
+  "after marking ready": { match: READY, effect: "after", isFiring: false },
   "before merging": { match: MERGE, effect: "before", isFiring: true },
   "after merging": { match: MERGE, effect: "after", isFiring: true },
-  "before marking ready, and a push": { match: READY, effect: "before", isFiring: true, isPushed: true },
   "before merging, and a push": { match: MERGE, effect: "before", isFiring: true, isPushed: true },
 };
 
@@ -107,7 +106,7 @@ async function expectLandedOnce(story: Story): Promise<void> {
   expect(await armedOf(board.api, number)).toBeUndefined();
   await allProcessedIn(world);
   const kinds = ["armed", "disarmed", "pull_request_ready", "pull_request_merged"];
-  expect(await eventsOf(story, ...kinds)).toEqual(["armed", "pull_request_ready", "pull_request_merged"]);
+  expect(await eventsOf(story, ...kinds)).toEqual(["pull_request_ready", "armed", "pull_request_merged"]);
   await expectConsistent(world, board);
 }
 

@@ -43,11 +43,12 @@ const RUNS: Run = {
   mergedWork: [],
   unfinishedIn: ["acme/web"],
   isUndecided: false,
+  warnings: [],
 };
 const rechecked = (decision: Decision, shown: Partial<RecheckedCard> = {}): RecheckedCard => ({
   decision,
   headSha: "head",
-  queuedIn: [],
+  shown: new Map(),
   mergeMethod: "merge",
   hasNewPermissions: false,
   ...shown,
@@ -61,6 +62,7 @@ const refuses = (...reasons: readonly BlockedReason[]): RecheckedCard =>
     state: "refuse",
     reasons,
     steps: [],
+    endsInMs: null,
     unfinishedIn: reasons.map(({ repository }) => repository),
   });
 
@@ -70,7 +72,14 @@ const method = blocker("protected", "acme/web", { mergeMethod: "merge" });
 const abandoned = blocker("unknown", "acme/web", { attempts: 5 });
 const namesTaken = blocker("branch_missing", "acme/web", { taken: ["card/7"] });
 const protectedBy = blocker("protected");
-const failing = blocker("checks_failing");
+const failing = blocker("checks_failing", "acme/web", { failing: ["build"], pending: [] });
+const facts = { target: { name: "main", sha: "trunk" }, headSha: "head", aheadBy: 1, pullRequests: [] };
+const scan = blocker("checks_pending", "acme/web", { rule: "code_scanning" });
+const conversations = blocker("review_required", "acme/web", { rule: "conversations" });
+const rebase = blocker("conflicts", "acme/web", { mergeMethod: "rebase" });
+const onGitHub = (change: Partial<PullRequestFacts>, name = "acme/web") => ({
+  shown: new Map([[name, { ...facts, pullRequests: [pull(change)] }]]),
+});
 const review = blocker("review_required");
 
 describe("the remaining blockers of a card", () => {
@@ -107,7 +116,7 @@ describe("the remaining blockers of a card", () => {
     [
       "that of the repository whose pull request is not in a queue again",
       blockedBy(blocker("queue_rejected"), blocker("queue_rejected", "acme/api")),
-      shows({ unfinishedIn: ["acme/web", "acme/api"] }, { queuedIn: ["acme/web"] }),
+      shows({ unfinishedIn: ["acme/web", "acme/api"] }, onGitHub({ isInMergeQueue: true })),
       [blocker("queue_rejected", "acme/api")],
     ],
     ["that it was abandoned, without steps", blockedBy(abandoned), shows({ unfinishedIn: [] }), [abandoned]],
@@ -132,6 +141,42 @@ describe("the remaining blockers of a card", () => {
       shows({ doubts: [review] }, { headSha: "later" }),
       [review],
     ],
+    [
+      "what GitHub has said about checks, while it shows the pull request as blocked",
+      blockedBy(scan),
+      shows({}, onGitHub({ mergeState: "blocked" })),
+      [scan],
+    ],
+    [
+      "none of what GitHub has said about checks, when it does not show the pull request as blocked",
+      blockedBy(scan),
+      shows({}, onGitHub({ mergeState: "clean" })),
+      [],
+    ],
+    [
+      "what GitHub has said about conversations, while there are some",
+      blockedBy(conversations),
+      shows({}, onGitHub({ unresolvedThreads: 1 })),
+      [conversations],
+    ],
+    [
+      "none of what GitHub has said about conversations, when all are resolved",
+      blockedBy(conversations),
+      shows({}, onGitHub({ unresolvedThreads: 0 })),
+      [],
+    ],
+    [
+      "what GitHub has said about a rebase, while the pull request can be merged otherwise",
+      blockedBy(rebase),
+      shows({}, { mergeMethod: "rebase", ...onGitHub({ isRebaseable: false }) }),
+      [rebase],
+    ],
+    [
+      "none of what GitHub has said about a rebase, for another head",
+      blockedBy(rebase),
+      shows({}, { headSha: "later" }),
+      [],
+    ],
     ["none of a doubt that is gone", blockedBy(review), shows({}), []],
     ["no doubt that was not a blocker before", blockedBy(failing), shows({ doubts: [review] }), []],
     [
@@ -154,7 +199,6 @@ it("two lists of reasons are equal if their subjects are, whatever the messages"
   expect(areSameReasons([failing], [failing, review])).toBe(false);
 });
 
-const facts = { target: { name: "main", sha: "trunk" }, headSha: "head", aheadBy: 1, pullRequests: [] };
 const repository = (name: string, pullRequests: readonly PullRequestFacts[], isForgeLagging = false) => ({
   repositoryId: name,
   fullName: name,
@@ -185,7 +229,7 @@ it("the first reason of a move that can no longer wait is one that it does not w
     repository("acme/web", [pull({ checks })]),
     repository("acme/api", [pull({ mergeable: "conflicting" })]),
   ];
-  const waiting = { armedWith: workByRepository(repositories), headAges: new Map() };
+  const waiting = { armedWith: workByRepository(repositories), onFailingChecks: "disarm" } as const;
   const gateReasons = [blocker("wip_limit", "")];
   const decision = finalOf(decide({ ...merge, repositories, gateReasons, waiting }));
   const reasons = decision.state === "refuse" ? decision.reasons.map(({ reason }) => reason) : [];
@@ -212,8 +256,7 @@ describe("with the same facts", () => {
         waiting: null,
       };
       const armedWith = isArmed ? workByRepository(repositories) : null;
-      const headAges = new Map(repositories.map(({ repositoryId }) => [repositoryId, 90_000]));
-      return { move, waits: { ...move, waiting: { armedWith, headAges } } };
+      return { move, waits: { ...move, waiting: { armedWith, onFailingChecks: "wait" as const } } };
     });
   const isMerge = ({ action }: { readonly action: string }): boolean => action === "merge";
 

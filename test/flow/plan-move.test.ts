@@ -63,7 +63,7 @@ describe("planMove", () => {
     ["merge, no branch yet", "merge", fresh, null, [], ["nothing_to_merge"]],
     ["merge, nothing pushed", "merge", created, "b", [], ["nothing_to_merge"]],
     ["merge, no pull request yet", "merge", pushed, "b", ["open_pull_request"], []],
-    ["merge, a draft", "merge", drafted, "b", ["mark_ready", "merge"], []],
+    ["merge, a draft", "merge", drafted, "b", ["mark_ready"], []],
     ["merge, ready", "merge", open, "b", ["merge"], []],
     ["merge, merged already", "merge", merged, "b", [], []],
     ["merge, squashed already", "merge", squashed, "b", [], []],

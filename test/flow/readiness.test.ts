@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@jest/globals";
 import { DEFAULT_FLOW, type Flow, type Stage } from "../../src/flow/flow.ts";
-import type { BranchFacts, PullRequestFacts } from "../../src/flow/facts.ts";
+import type { BranchFacts, HeadFacts, PullRequestFacts } from "../../src/flow/facts.ts";
 import { planMove, type RepositoryState } from "../../src/flow/move.ts";
 import {
   workByRepository,
   headsOf,
   judgeReadiness,
-  CHECKS_START_MS,
+  type OnFailingChecks,
   type Readiness,
 } from "../../src/flow/readiness.ts";
 
@@ -34,6 +34,23 @@ const pull = (changes: Partial<PullRequestFacts> = {}): PullRequestFacts => ({
   ...changes,
 });
 
+const START_MS = FLOW.verification.checksStartSeconds * 1_000;
+const NO_RULES = {
+  requiredChecks: [],
+  requiredApprovals: 0,
+  requiresLastPushApproval: false,
+  requiresCodeOwnerReview: false,
+  requiresResolvedThreads: false,
+  sources: [],
+};
+const OLD: HeadFacts = {
+  ageMs: START_MS,
+  readyAgeMs: null,
+  hadChecks: false,
+  pushers: [],
+  lastPusher: null,
+};
+
 const repository = (facts: Partial<BranchFacts> = {}, id = "web"): RepositoryState => ({
   repositoryId: id,
   fullName: `acme/${id}`,
@@ -43,9 +60,11 @@ const repository = (facts: Partial<BranchFacts> = {}, id = "web"): RepositorySta
     headSha: HEAD,
     aheadBy: 1,
     requiredChecks: [],
+    rules: { ...NO_RULES, requiredChecks: facts.requiredChecks ?? [] },
     pullRequests: [pull()],
     ...facts,
   },
+  head: OLD,
 });
 
 interface Case {
@@ -54,21 +73,17 @@ interface Case {
   readonly armed?: readonly RepositoryState[];
   readonly ageMs?: number;
   readonly flow?: Flow;
+  readonly onFailingChecks?: OnFailingChecks;
 }
 
-function judge({ now, armed, ageMs = CHECKS_START_MS, flow = FLOW }: Case): Readiness {
+function judge({ now, armed, ageMs = START_MS, flow = FLOW, onFailingChecks = "disarm" }: Case): Readiness {
   const armedWith = armed ? workByRepository(armed) : null;
   const card = { number: 1, title: "Say hello" };
   const headShas = armedWith && headsOf(armedWith);
-  const { reasons, doubts } = planMove({
-    flow,
-    stage: DONE,
-    card,
-    repositories: now,
-    headShas,
-  });
-  const headAges = new Map(now.map(({ repositoryId }) => [repositoryId, ageMs]));
-  return judgeReadiness({ stage: DONE, reasons, doubts, repositories: now, armedWith, headAges });
+  const repositories = now.map((each) => ({ ...each, head: { ...OLD, ...each.head, ageMs } }));
+  const { reasons, doubts, starting } = planMove({ flow, stage: DONE, card, repositories, headShas });
+  const found = { reasons, doubts, starting, repositories };
+  return judgeReadiness({ flow, stage: DONE, ...found, armedWith, onFailingChecks });
 }
 
 const said = (readiness: Readiness): string[] => {
@@ -114,8 +129,13 @@ describe("a card in a stage that merges", () => {
       ["waiting", "checks_pending"],
     ],
     [
-      "waits for a failing check, which may be repeated",
+      "is refused for a failing check",
       { now: [requiring(["ci"], { checks: FAILING })] },
+      ["refused", "checks_failing"],
+    ],
+    [
+      "waits for a failing check that may be repeated, if it was asked to",
+      { now: [requiring(["ci"], { checks: FAILING })], onFailingChecks: "wait" },
       ["waiting", "checks_failing"],
     ],
     [
@@ -152,7 +172,7 @@ describe("a card in a stage that merges", () => {
     [
       "follows GitHub's rules where the flow ignores checks",
       { now: [requiring(["ci"], { checks: FAILING })], flow: { ...FLOW, checks: "ignored" } },
-      ["waiting", "checks_pending"],
+      ["refused", "checks_failing"],
     ],
     [
       "is refused if the head has moved",
@@ -188,11 +208,6 @@ describe("a card in a stage that merges", () => {
       ["changed", "pull_request_changed"],
     ],
     [
-      "is ready as a draft if it was armed as one",
-      { now: [of({ isDraft: true })], armed: [of({ isDraft: true })] },
-      ["ready"],
-    ],
-    [
       "is ready without a pull request, which the move opens",
       { now: [repository({ pullRequests: [] })] },
       ["ready"],
@@ -203,7 +218,7 @@ describe("a card in a stage that merges", () => {
 
   it("says when the first minute ends, unless it waits for something else too", () => {
     expect(judge({ now: [repository()], ageMs: 20_000 })).toMatchObject({
-      endsInMs: CHECKS_START_MS - 20_000,
+      endsInMs: START_MS - 20_000,
     });
     expect(judge({ now: [of({ checks: PENDING })], ageMs: 20_000 })).toMatchObject({ endsInMs: null });
   });
@@ -215,12 +230,14 @@ describe("a card in a stage that merges", () => {
     const judged = (now: RepositoryState, isArmed: boolean) =>
       said(
         judgeReadiness({
+          flow: FLOW,
           stage: DONE,
+          onFailingChecks: "disarm",
+          starting: plan(now).starting,
           reasons: [full, ...plan(now).reasons],
           doubts: plan(now).doubts,
           repositories: [now],
           armedWith: isArmed ? workByRepository([now]) : null,
-          headAges: new Map([["web", CHECKS_START_MS]]),
         }),
       );
     expect(judged(repository(), false)).toEqual(["refused", "wip_limit"]);

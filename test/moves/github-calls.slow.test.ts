@@ -214,8 +214,8 @@ const actions: readonly Action[] = [
     },
   },
   {
-    action: "check, mark ready, merge and read who merged",
-    atMost: (repositories) => 1 + 3 * repositories,
+    action: "check, mark ready, check again, merge and read who merged",
+    atMost: (repositories) => 2 + 3 * repositories,
     prepare: async (board) => {
       const { number } = await cardIn(board, "Draft");
       return () => moveTo(board, number, "Done");

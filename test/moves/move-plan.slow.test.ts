@@ -120,7 +120,7 @@ describe("GET /v1/cards/{number}/move-plan", () => {
     expect(body).toMatchObject({ wouldMove: true, certainty: "unknown", reasons: [] });
   });
 
-  it("is certain of a missing review in several repositories only", async () => {
+  it("is certain of a missing review", async () => {
     const board = await world.board({ repositories: ["web", "api"] });
     const one = await openCard(world, board, ["web"]);
     const several = await openCard(world, board, ["web", "api"]);
@@ -130,8 +130,8 @@ describe("GET /v1/cards/{number}/move-plan", () => {
     const single = await planOf(board, one.number, board.stages.Done);
     expect(single.body).toMatchObject({
       wouldMove: false,
-      certainty: "likely",
-      steps: [{ action: "merge" }],
+      certainty: "certain",
+      steps: [],
       reasons: [{ reason: "review_required" }],
     });
     const both = await planOf(board, several.number, board.stages.Done);

@@ -112,7 +112,7 @@ const armedCardOf = async (board: TestBoard): Promise<number> => {
     kind: "move",
     card_id: id,
     stage_id: board.stages.Done,
-    input: { index: 0, headShas: null, whenReady: { expiresInHours: 24 } },
+    input: { index: 0, headShas: null, whenReady: { expiresInHours: 24, onFailingChecks: "disarm" } },
     progress: { promoted: [] },
     actor_id: await member(board),
     state: "waiting",

@@ -85,6 +85,13 @@ export function EventWords({ event, names }: Props): ReactNode {
           {through}
         </>
       );
+    case "rules_bypassed":
+      return (
+        <>
+          bypassed the rules {data.rules.join(", ")} of <Branch name={data.targetBranch} /> to merge{" "}
+          {pull(data.prNumber)}
+        </>
+      );
     case "promotion_refused":
       return (
         <>

@@ -22,7 +22,6 @@ import type { Deps } from "../deps.ts";
 import { forgeActor } from "../members/forge-accounts.ts";
 import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
 import { transaction } from "../../store/db/transaction.ts";
-import { mayBeArmed } from "../../store/cards/armed-moves.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
 
 /**
@@ -54,8 +53,7 @@ export async function handleChecks(
       if (from === undefined) continue;
       const outcomes = await outcomesOf(cardId);
       // The last required check may end without a change of the overall state.
-      if (!outcomes.includes("pending") && (await mayBeArmed(trx, cardId)))
-        await schedule(trx, JOBS.inspectArmed, { cardId });
+      if (!outcomes.includes("pending")) await recheckRefusedAndArmedMoves(trx, cardId);
       const to = checksState(outcomes);
       if (to === from) continue;
       // Late, because it locks the account's row, which events of all repositories share.

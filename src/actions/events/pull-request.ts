@@ -24,7 +24,7 @@ import { recordEvents, hasEventSince } from "../../store/events/timeline.ts";
 import type { Deps } from "../deps.ts";
 import { forgeActor, isOurBot } from "../members/forge-accounts.ts";
 import { recheckRefusedAndArmedMoves } from "../../store/cards/schedule-rechecks.ts";
-import { effectKey, intentKey, isMergeOfPerson } from "../moves/record-effects.ts";
+import { effectKey, intentKey, isMergeOfPerson, recordBypass } from "../moves/record-effects.ts";
 import { recordPullRequestActivity } from "./conversation.ts";
 import { closesOwnPullRequest, recordClosedByAgent } from "../cards/give-up.ts";
 import type { EventContext } from "./event-context.ts";
@@ -116,6 +116,10 @@ async function recordOnTimeline(
 ): Promise<void> {
   const kind = KIND[event.action];
   if (!kind || (await isFoundAlready(trx, card.id, kind, repository, event))) return;
+  if (event.action === "merged" && intent) {
+    const pull = { repositoryId: repository.id, prNumber: event.number, targetBranch: event.targetBranch };
+    await recordBypass(trx, card.id, pull);
+  }
   const theirs = event.action === "merged" ? await forgeActor(deps, trx, event.mergedBy) : actor;
   await recordEvents(trx, [
     {

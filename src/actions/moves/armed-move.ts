@@ -1,4 +1,5 @@
 import { hasSameHeads, type Disarming } from "../../flow/readiness.ts";
+import type { BlockedReason } from "../../flow/refusal.ts";
 import {
   deleteArmed,
   findArmed,
@@ -9,6 +10,7 @@ import {
   type ShownArmed,
 } from "../../store/cards/armed-moves.ts";
 import type { Trx } from "../../store/db/connect.ts";
+import { recordChange } from "../../store/events/feed.ts";
 import { recordEvents } from "../../store/events/timeline.ts";
 import { deleteInboxItems, upsertInboxItem } from "../../store/inbox/stored-items.ts";
 import { JOBS, schedule } from "../../store/jobs.ts";
@@ -62,6 +64,17 @@ export async function disarm(
   await recordEvents(trx, [{ cardId, kind: "disarmed", actor, data }]);
 }
 
+/** Stores what an armed move waits for, with an event if that has changed. */
+export async function changeWaitingFor(
+  trx: Trx,
+  { id, cardId, workspaceId, stageId, actorId }: ArmedMove,
+  waitingFor: readonly BlockedReason[],
+): Promise<void> {
+  if (!(await saveWaitingFor(trx, id, waitingFor))) return;
+  const data = { armedId: id, statusId: stageId, waitingFor };
+  await recordChange(trx, { workspaceId, userId: actorId }, { kind: "armed_changed", cardId, data });
+}
+
 /** Disarms a card's move, if one is armed. */
 export async function disarmCard(trx: Trx, cardId: string, why: Disarming, byUserId?: string): Promise<void> {
   const armed = await findArmed(trx, cardId);
@@ -96,10 +109,11 @@ export async function armCard(
     !known.isExpired &&
     known.actorId === actorId &&
     known.stageId === stageId &&
+    known.input.whenReady?.onFailingChecks === whenReady.onFailingChecks &&
     hasSameHeads(known.armedWith, armedWith);
   if (isSame || known?.id === id) {
     await end(known.id === id ? "waiting" : "abandoned");
-    await saveWaitingFor(trx, known.id, waitingFor);
+    await changeWaitingFor(trx, known, waitingFor);
     return readArmed(trx, cardId);
   }
   if (known) await disarm(trx, known, known.isExpired ? EXPIRED : REPLACED, actorId);

@@ -1,7 +1,8 @@
 import { notFound } from "../../errors.ts";
 import type { Stage } from "../../flow/flow.ts";
 import { lockCard } from "../../store/cards/cards.ts";
-import type { Trx } from "../../store/db/connect.ts";
+import type { Db, Trx } from "../../store/db/connect.ts";
+import { JOBS, schedule } from "../../store/jobs.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { finishOperation, type MoveOperation } from "../../store/ops/operations.ts";
 import type { Deps } from "../deps.ts";
@@ -86,6 +87,7 @@ async function writeOutcome(
     await recheckIfLimited(trx, stage);
     await checkForbiddingInstallations(trx, cardId, outcome.reasons);
     const blocked = await refuseCard(trx, { card, stage }, outcome, move.actorId);
+    await recheckWhenEnded(trx, cardId, outcome.endsInMs);
     if (move.isArmed) await disarmCard(trx, cardId, blocked);
     return { state: "refused", blocked, ...merges };
   }
@@ -102,6 +104,12 @@ async function writeOutcome(
   await endArmed(trx, cardId, move);
   await enterStage(trx, { card, stage, project }, move.index, move.actorId);
   return { state: "moved", status: 200, result };
+}
+
+/** Schedules the recheck of a card whose refusal ends without an event. */
+export async function recheckWhenEnded(db: Db, cardId: string, endsInMs: number | null): Promise<void> {
+  if (endsInMs !== null)
+    await schedule(db, JOBS.recheckBlocked, { cardId }, { delayMs: endsInMs, besides: "later" });
 }
 
 /**

@@ -4,13 +4,7 @@ import { finalOf, lacksPullRequest, type FinalDecision, type Run } from "../../f
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { headsOf, REPOSITORIES_CHANGED, type Disarming } from "../../flow/readiness.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
-import {
-  findArmed,
-  listArmed,
-  listDueArmed,
-  saveWaitingFor,
-  type ArmedMove,
-} from "../../store/cards/armed-moves.ts";
+import { findArmed, listArmed, listDueArmed, type ArmedMove } from "../../store/cards/armed-moves.ts";
 import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import { findOpenMove } from "../../store/cards/moves.ts";
@@ -20,7 +14,7 @@ import { transaction } from "../../store/db/transaction.ts";
 import { takeOverOperation } from "../../store/ops/operations.ts";
 import { continueAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
-import { disarm, EXPIRED, STAGE_CHANGED } from "./armed-move.ts";
+import { changeWaitingFor, disarm, EXPIRED, STAGE_CHANGED } from "./armed-move.ts";
 import { checkGates, lockAndCheckGates } from "./check-gates.ts";
 import { inspectCards, inspectUntilDecided, LAG_PAUSE_MS } from "./inspect-card.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
@@ -94,7 +88,8 @@ async function inspectTogether(deps: Deps, due: readonly ArmedTransition[]): Pro
     const { armed } = due[at]!;
     const final = finalOf(decision);
     const isWaiting = final.state === "wait";
-    await saveWaitingFor(deps.db, armed.id, isWaiting ? final.waitingFor : armed.waitingFor);
+    const waitingFor = isWaiting ? final.waitingFor : armed.waitingFor;
+    await transaction(deps.db, (trx) => changeWaitingFor(trx, armed, waitingFor));
     // The job of the card runs or disarms the move, after another inspection.
     if (!isWaiting) await schedule(deps.db, JOBS.inspectArmed, { cardId: armed.cardId }, { delayMs: 0 });
   }
@@ -108,7 +103,7 @@ async function saveOrDisarm(
 ): Promise<void> {
   switch (decision.state) {
     case "wait":
-      await saveWaitingFor(deps.db, armed.id, decision.waitingFor);
+      await transaction(deps.db, (trx) => changeWaitingFor(trx, armed, decision.waitingFor));
       if (decision.endsInMs !== null)
         await schedule(
           deps.db,
@@ -148,7 +143,8 @@ async function permittedTransition(deps: Deps, armed: ArmedMove): Promise<Transi
   if (!card || !project) return null;
   const stage = stageOf(project.flow, armed.stageId);
   const transition = stage && { card, project, stage };
-  const { actorId, isHuman, armedWith } = armed;
+  const { actorId, isHuman, armedWith, input } = armed;
+  const onFailingChecks = input.whenReady?.onFailingChecks ?? "disarm";
   const mover = { actorId, isHuman };
   const entryReasons = transition ? await checkGates(deps.db, transition, mover) : [];
   const why = (await disarmingOf(deps, armed, transition)) ?? entryReasons.find(endsWaiting);
@@ -157,7 +153,13 @@ async function permittedTransition(deps: Deps, armed: ArmedMove): Promise<Transi
     return null;
   }
   return transition
-    ? { ...transition, mover, headShas: headsOf(armedWith), waiting: { armedWith }, entryReasons }
+    ? {
+        ...transition,
+        mover,
+        headShas: headsOf(armedWith),
+        waiting: { armedWith, onFailingChecks },
+        entryReasons,
+      }
     : null;
 }
 
@@ -210,7 +212,7 @@ async function startArmed(
     return null;
   }
   if (refused.length > 0) {
-    await saveWaitingFor(trx, id, refused);
+    await changeWaitingFor(trx, current, refused);
     return null;
   }
   const terms = { ...input, headShas: headsOf(armedWith) };

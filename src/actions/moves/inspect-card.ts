@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectionRefusal, isRefusal } from "../../flow/refusal.ts";
 import { targetOf, ruleRequires } from "../../flow/flow.ts";
-import { decide, type Decision, type DecisionQuestion, type WaitingFacts } from "../../flow/decide.ts";
-import type { RepositoryState } from "../../flow/move.ts";
-import { workByRepository } from "../../flow/readiness.ts";
+import { decide, type Decision, type DecisionQuestion } from "../../flow/decide.ts";
+import { currentPullRequest, type MoveStep, type RepositoryState } from "../../flow/move.ts";
 import type { BranchInspection, InspectOptions } from "../../forge/pull-requests.ts";
 import type { Forge } from "../../forge/forge.ts";
 import type { Db } from "../../store/db/connect.ts";
-import { readHeadAges } from "../../store/cards/armed-moves.ts";
 import { listLinks, type Link } from "../../store/cards/links.ts";
 import { listBranchStarts } from "../../store/events/timeline.ts";
+import { readHeads } from "../../store/forge/heads.ts";
 import { findTip } from "../../store/forge/trunks.ts";
 import { findIntent } from "../../store/ops/intents.ts";
 import { inspectBranches } from "../inspect-branches.ts";
@@ -65,8 +64,8 @@ export async function inspectCards(
     links.flatMap((link) => comparisonsOf(link, transition.card.id, targetsOf(transition))),
   );
   const found = await inspectComparisons(deps, comparisons, {
-    includesCommits: transitions.some(needsCommits),
-    includesRules: transitions.some(({ waiting }) => waiting !== undefined),
+    includesCommits: transitions.some((each) => needsCommits(each) || needsAuthors(each)),
+    includesRules: transitions.some(isMerging),
   });
   return Promise.all(
     cards.map(({ transition, links }) => {
@@ -83,16 +82,23 @@ export async function inspectCards(
 export async function inspectForPreview(deps: InspectDeps, transition: Transition): Promise<Inspection> {
   const { project, mover } = transition;
   const links = await listLinks(deps.db, transition.card.id);
-  const stages = project.flow.stages.map((stage) => ({ ...transition, stage }));
+  const stages = project.flow.stages.map((stage): Transition => ({ ...transition, stage }));
   const targets = distinct(stages.flatMap(targetsOf));
   const comparisons = links.flatMap((link) => comparisonsOf(link, transition.card.id, targets));
   const found = await inspectComparisons(deps, comparisons, {
-    includesCommits: mover !== undefined && stages.some(needsCommits),
-    includesRules: project.flow.stages.some(({ rule }) => rule.type === "merge"),
+    includesCommits: stages.some((each) => (mover !== undefined && needsCommits(each)) || needsAuthors(each)),
+    includesRules: stages.some(isMerging),
   });
   const repositories = links.map((link) => stateOf(link, transition, found));
   return decideInspected(deps, transition, links, repositories);
 }
+
+/** What a target requires has to be known to every merge. */
+const isMerging = ({ stage }: Transition): boolean => stage.rule.type === "merge";
+
+/** Whether approvals count only if their authors wrote no commits. */
+const needsAuthors = (transition: Transition): boolean =>
+  isMerging(transition) && transition.project.flow.verification.independentApproval;
 
 /** A card's branch in one repository, compared with one of its targets. */
 interface Comparison {
@@ -141,8 +147,11 @@ async function decideInspected(
   deps: InspectDeps,
   transition: Transition,
   links: readonly Link[],
-  repositories: readonly RepositoryState[],
+  inspected: readonly RepositoryState[],
 ): Promise<Inspection> {
+  const repositories = isMerging(transition)
+    ? await withHeads(deps.db, transition.card.id, inspected)
+    : inspected;
   const { card, project, stage, headShas = null, entryReasons = [] } = transition;
   const ofCommits = await checkCommitGates(deps, transition, repositories);
   const question: DecisionQuestion = {
@@ -152,19 +161,25 @@ async function decideInspected(
     repositories,
     headShas,
     gateReasons: [...entryReasons, ...ofCommits],
-    waiting: await waitingFacts(deps.db, transition, repositories),
+    waiting: transition.waiting ?? null,
   };
   return { links, question, decision: decide(question) };
 }
 
-async function waitingFacts(
+/** Adds what is recorded about the heads of the branches. */
+async function withHeads(
   db: Db,
-  { card, waiting }: Transition,
+  cardId: string,
   repositories: readonly RepositoryState[],
-): Promise<WaitingFacts | null> {
-  if (!waiting) return null;
-  const work = waiting.armedWith ?? workByRepository(repositories);
-  return { armedWith: waiting.armedWith, headAges: await readHeadAges(db, card.id, work) };
+): Promise<RepositoryState[]> {
+  const heads = repositories.flatMap(({ repositoryId, branchName, facts }) => {
+    if (isRefusal(facts) || branchName === null || facts.headSha === null) return [];
+    const pull = currentPullRequest(facts);
+    const prNumber = pull?.state === "open" ? pull.number : null;
+    return [{ repositoryId, branchName, sha: facts.headSha, prNumber, targetBranch: facts.target.name }];
+  });
+  const found = await readHeads(db, cardId, heads);
+  return repositories.map((state) => ({ ...state, head: found.get(state.repositoryId) }));
 }
 
 /** What GitHub shows, by link and target. */
@@ -318,6 +333,13 @@ export async function listOutOfQueue(deps: InspectDeps, { question }: Inspection
     }
   }
   return left;
+}
+
+/** The link of the repository that a step changes. */
+export function linkOf({ links }: Inspection, step: MoveStep): Link {
+  const link = links.find(({ repository }) => repository.id === step.repositoryId);
+  if (!link) throw new Error("a step in a repository the card is not linked to");
+  return link;
 }
 
 /** Whether an inspection shows a pull request in GitHub's merge queue. */

@@ -1,5 +1,6 @@
 import { invalid, Problem } from "../../errors.ts";
 import type { HeadShas } from "../../flow/move.ts";
+import type { OnFailingChecks } from "../../flow/readiness.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import type { Db } from "../../store/db/connect.ts";
@@ -21,6 +22,7 @@ interface MoveInput {
   readonly whenReady?:
     | {
         readonly expiresInHours?: number | undefined;
+        readonly onFailingChecks?: OnFailingChecks | undefined;
         readonly headShas?: Readonly<Record<string, string>> | undefined;
       }
     | undefined;
@@ -49,7 +51,10 @@ export async function moveCard(
   const { userId: actorId, isHuman, requestId } = write;
   const headShas = headsByName ? await headsByRepositoryId(write.trx, card, headsByName) : null;
   const whenReady = input.whenReady
-    ? { expiresInHours: input.whenReady.expiresInHours ?? DEFAULT_EXPIRY_HOURS }
+    ? {
+        expiresInHours: input.whenReady.expiresInHours ?? DEFAULT_EXPIRY_HOURS,
+        onFailingChecks: input.whenReady.onFailingChecks ?? "disarm",
+      }
     : null;
   const request = { index, actorId, isHuman, requestId, headShas, whenReady };
   const begun = await startMove(deps, write.trx, transition, request);

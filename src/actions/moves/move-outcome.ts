@@ -16,6 +16,8 @@ export type MoveOutcome = MoveMerges &
         readonly state: "refused";
         readonly reasons: readonly BlockedReason[];
         readonly headSha: string | null;
+        /** When the reasons may end without an event, in milliseconds from now; null if they do not. */
+        readonly endsInMs: number | null;
       }
     | { readonly state: "queued"; readonly queued: readonly RecordedMerge[] }
     /** Only with `whenReady`. */

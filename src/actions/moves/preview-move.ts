@@ -1,7 +1,7 @@
 import { decide, finalOf, type Decision, type FollowingStep } from "../../flow/decide.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { stageOf } from "../../flow/flow.ts";
-import { needsGit, roleToEnter, type MoveStep } from "../../flow/move.ts";
+import { needsGit, roleToEnter, type MergeWarning, type MoveStep } from "../../flow/move.ts";
 import { mayAct, type Role } from "../../flow/roles.ts";
 import type { CardHead } from "../../store/cards/cards.ts";
 import { countLinks } from "../../store/cards/links.ts";
@@ -35,6 +35,7 @@ interface Preview {
   readonly certainty: (typeof CERTAINTIES)[number];
   readonly steps: readonly PreviewedStep[];
   readonly reasons: readonly BlockedReason[];
+  readonly warnings: readonly MergeWarning[];
   /** What a move with `whenReady` would do. */
   readonly whenReady: {
     readonly wouldArm: boolean;
@@ -77,11 +78,12 @@ async function previewEntry(
 ): Promise<Preview> {
   const { card, stage, mover } = transition;
   const reasons = await checkGates(deps.db, transition, mover);
-  const withoutGit = { certainty: "certain", steps: [], whenReady: ARMS_NOTHING } as const;
+  const withoutGit = { certainty: "certain", steps: [], warnings: [], whenReady: ARMS_NOTHING } as const;
   if (reasons.length > 0) return { ...withoutGit, wouldMove: false, reasons };
   if (!needsGit(card.stageId, stage, await countLinks(deps.db, card.id)))
     return { ...withoutGit, wouldMove: true, reasons: [] };
-  const waiting = stage.rule.type === "merge" ? { armedWith: null } : undefined;
+  const waiting =
+    stage.rule.type === "merge" ? ({ armedWith: null, onFailingChecks: "disarm" } as const) : undefined;
   const { question, decision } = await inspectForPreview(deps, { ...transition, waiting });
   return { ...previewOf(decide({ ...question, waiting: null })), whenReady: previewWaiting(decision) };
 }
@@ -98,12 +100,14 @@ export function previewOf(decision: Decision): Omit<Preview, "whenReady"> {
   const final = finalOf(decision);
   if (final.state === "wait" || final.state === "disarm") throw new Error("a move that does not wait");
   const steps = [...final.steps, ...("following" in final ? final.following : [])].map(toPreviewed);
+  const { warnings } = final;
   if (final.state === "refuse")
-    return { wouldMove: false, certainty: "certain", steps, reasons: final.reasons };
-  if (final.doubts.length > 0) return { wouldMove: false, certainty: "likely", steps, reasons: final.doubts };
+    return { wouldMove: false, certainty: "certain", steps, reasons: final.reasons, warnings };
+  if (final.doubts.length > 0)
+    return { wouldMove: false, certainty: "likely", steps, reasons: final.doubts, warnings };
   const isUnknown = decision.state === "read_again" || final.isDecidedAgain;
   const certainty = isUnknown ? "unknown" : steps.length === 0 ? "certain" : "likely";
-  return { wouldMove: true, certainty, steps, reasons: [] };
+  return { wouldMove: true, certainty, steps, reasons: [], warnings };
 }
 
 const toPreviewed = (step: MoveStep | FollowingStep): PreviewedStep => ({

@@ -128,15 +128,32 @@ export async function recordMerged(
     await recordMerge(trx, context.operation, { fullName, targetBranch, prNumber });
     await invalidateTip(trx, { repositoryId, branchName: targetBranch }, mergeSha);
     if (context.card.hotfix) await schedule(trx, JOBS.backMerge, { cardId: context.card.id });
+    await recordBypass(trx, context.card.id, pull);
     await recordEvent(trx, context, eventOf("pull_request_merged", pull, { sha: mergeSha }));
   });
+}
+
+/** Records the rules that Trunkline's merge of a pull request has bypassed, if there are any. */
+export async function recordBypass(
+  trx: Trx,
+  cardId: string,
+  pull: Pick<CardPullRequest, "repositoryId" | "prNumber" | "targetBranch">,
+): Promise<void> {
+  const intent = await findIntent(trx, intentKey(pull, "merge"));
+  if (!intent || intent.bypassed.length === 0) return;
+  const event = eventOf("rules_bypassed", pull, { rules: intent.bypassed });
+  await recordEvents(trx, [{ cardId, actor: { userId: intent.actorId, login: null }, ...event }]);
 }
 
 type EffectEvent = Omit<NewEvent, "cardId" | "actor">;
 
 const eventOf = (
   kind: EventKind,
-  { repositoryId, prNumber, targetBranch }: CardPullRequest,
+  {
+    repositoryId,
+    prNumber,
+    targetBranch,
+  }: Pick<CardPullRequest, "repositoryId" | "prNumber" | "targetBranch">,
   data: object,
   round?: number,
 ): EffectEvent => ({

@@ -99,6 +99,7 @@ async function abandonAsRefused(
       state: "refused",
       reasons: [blockedReason(link?.repository.fullName ?? "", refusal)],
       headSha: link?.headSha ?? null,
+      endsInMs: null,
       promoted: await listRecordedMerges(deps.db, move.id),
       alreadyMerged: [],
     };

@@ -6,9 +6,9 @@ import { planMove, type MergedWork, type MoveStep } from "../../flow/move.ts";
 import { workByRepository } from "../../flow/readiness.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
 import { findArmed } from "../../store/cards/armed-moves.ts";
-import { listLinks, type Link } from "../../store/cards/links.ts";
-import { findIntent, recordAcceptedMerge, withdrawIntent } from "../../store/ops/intents.ts";
-import { listRecordedMerges, type RecordedMerge } from "../../store/cards/moves.ts";
+import { listLinks } from "../../store/cards/links.ts";
+import { withdrawIntent } from "../../store/ops/intents.ts";
+import { listRecordedMerges } from "../../store/cards/moves.ts";
 import type { Deps } from "../deps.ts";
 import { addConflictingFiles } from "./conflicting-files.ts";
 import { unavailable } from "../unavailable.ts";
@@ -16,27 +16,24 @@ import { checkGates } from "./check-gates.ts";
 import type { RunningMove, Transition } from "./start-move.ts";
 import {
   inspectUntilDecided,
-  planFromStoredTips,
-  isInQueue,
+  linkOf,
   listOutOfQueue,
+  planFromStoredTips,
   type Inspection,
 } from "./inspect-card.ts";
-import { intentKey, recordEarlierEffects, recordMerged } from "./record-effects.ts";
+import { intentKey, recordEarlierEffects } from "./record-effects.ts";
 import { mayEnter, NO_LONGER_PERMITTED } from "./may-enter.ts";
 import type { MoveMerges, MoveOutcome } from "./move-outcome.ts";
-import { recordIntentOrThrow, intentOf, runStep, type StepContext } from "./run-step.ts";
+import { mergeOf, runMerges, type MergesResult, type MoveContext } from "./run-merges.ts";
+import { runStep } from "./run-step.ts";
 
-interface MoveContext extends StepContext {
-  readonly operation: RunningMove;
-}
-type MergeStep = Extract<MoveStep, { action: "merge" }>;
 /** The result of acting on one decision. */
-type RunResult = MoveOutcome | "inspect_again";
+type RunResult = MoveOutcome | "inspect_again" | "wait_for_checks";
 
 /** How long after its start a move waits for merges to finish, in milliseconds. */
 const MERGE_WAIT_MS = 25_000;
-/** The minimum wait for each merge. */
-const LEAST_WAIT_MS = 3_000;
+/** The first pause while checks start that marking a pull request ready has caused; it doubles. */
+const CHECKS_PAUSE_MS = 1_500;
 /** GitHub's reads may lag behind its writes, so a pull request just opened may not be shown yet. */
 const MAX_INSPECTIONS = 5;
 
@@ -68,17 +65,23 @@ async function inspectAndRun(
   const isPermitted = (): Promise<boolean> => mayEnter(unguarded.db, move.actorId, transition);
   const deps: Deps = { ...unguarded, forge: unguarded.forge.with({ mayWrite: isPermitted }) };
   const until = performance.now() + MERGE_WAIT_MS;
-  const context: MoveContext = { ...transition, actorId: move.actorId, operation: move };
+  const context: MoveContext = { ...transition, actorId: move.actorId, operation: move, marked: new Set() };
   let inspection =
     (await planFromStoredTips(deps, transition)) ?? (await inspectUntilDecided(deps, transition));
-  for (let count = 1; ; count++) {
+  let pause = CHECKS_PAUSE_MS;
+  for (let count = 1; ;) {
     const { repositories } = inspection.question;
     if (count === 1 || move.isResumed) await recordEarlierEffects(deps, context, repositories);
     const afterQueue = move.isResumed ? await endIfOutOfQueue(deps, context, inspection, count === 1) : null;
-    const outcome = afterQueue ?? (await act(deps, context, inspection, until));
-    if (outcome !== "inspect_again") return outcome;
-    if (count === MAX_INSPECTIONS) throw new ForgeUnavailable("GitHub does not show what was just changed");
-    if (count > 1) await sleep(200 * 2 ** count);
+    const outcome = afterQueue ?? (await act(deps, context, inspection, { until, pause }));
+    if (outcome === "wait_for_checks") {
+      await sleep(pause);
+      pause *= 2;
+    } else if (outcome === "inspect_again") {
+      if (count === MAX_INSPECTIONS) throw new ForgeUnavailable("GitHub does not show what was just changed");
+      if (count > 1) await sleep(200 * 2 ** count);
+      count++;
+    } else return outcome;
     inspection = await inspectUntilDecided(deps, transition);
   }
 }
@@ -91,7 +94,7 @@ async function waitingOf(
 ): Promise<Transition["waiting"]> {
   if (whenReady === null || stage.rule.type !== "merge") return undefined;
   const armed = isArmed ? await findArmed(db, card.id) : null;
-  return { armedWith: armed?.armedWith ?? null };
+  return { armedWith: armed?.armedWith ?? null, onFailingChecks: whenReady.onFailingChecks };
 }
 
 /**
@@ -124,7 +127,15 @@ async function endIfOutOfQueue(
   const reasons = removed.map(({ fullName, reason }) =>
     blockedReason(fullName, queueRejected(reason ?? "unknown")),
   );
-  return refuse(deps, context, inspection, reasons, removed[0]?.headSha);
+  return refuse(deps, context, inspection, reasons, { headSha: removed[0]?.headSha });
+}
+
+/** By `performance.now`, in milliseconds. */
+interface Times {
+  /** When the call has to end. */
+  readonly until: number;
+  /** The pause before the next inspection if checks have to start or finish. */
+  readonly pause: number;
 }
 
 /** Does what the decision says, as far as it can be done before the next inspection. */
@@ -132,27 +143,57 @@ async function act(
   deps: Deps,
   context: MoveContext,
   inspection: Inspection,
-  until: number,
+  { until, pause }: Times,
 ): Promise<RunResult> {
   const { decision } = inspection;
   const final = finalOf(decision);
   const isRefusedOrWaits = final.state === "refuse" || final.state === "wait";
   if (lacksPullRequest(decision) && !isRefusedOrWaits) return "inspect_again";
   switch (final.state) {
-    case "wait":
-      return wait(deps, context, inspection, final);
+    case "wait": {
+      if (final.steps.length === 0) return wait(deps, context, inspection, final);
+      const blocker = await runSteps(deps, context, inspection, final.steps);
+      return blocker && blocker !== "changed"
+        ? refuse(deps, context, inspection, [blocker])
+        : "inspect_again";
+    }
     case "disarm":
       // The inspection that follows disarms it.
       return wait(deps, context, inspection, { waitingFor: [], endsInMs: 0 });
     case "refuse":
-      return runAndRefuse(deps, context, inspection, final);
+      return hasToAwaitChecks(context, final) && performance.now() + pause < until
+        ? "wait_for_checks"
+        : runAndRefuse(deps, context, inspection, final);
     case "run": {
       const blocker = await runSteps(deps, context, inspection, final.steps);
       if (blocker === "changed" || (!blocker && final.isDecidedAgain)) return "inspect_again";
       if (blocker) return refuse(deps, context, inspection, [blocker]);
-      return mergeAll(deps, context, inspection, final.steps, until);
+      return endMerges(
+        deps,
+        context,
+        inspection,
+        await runMerges(deps, context, inspection, final.steps, until),
+      );
     }
   }
+}
+
+/** Whether only checks are missing, which marking a pull request ready in this call may have started. */
+const hasToAwaitChecks = ({ marked }: MoveContext, { reasons }: Refuse): boolean =>
+  marked.size > 0 && reasons.every(({ reason }) => reason === "checks_pending");
+
+async function endMerges(
+  deps: Deps,
+  context: MoveContext,
+  inspection: Inspection,
+  result: MergesResult,
+): Promise<RunResult> {
+  if (result.state === "inspect_again") return result.state;
+  if (result.state === "refused")
+    return refuse(deps, context, inspection, [result.reason], { headSha: result.headSha ?? undefined });
+  const { queued } = result;
+  const listed = await listMerges(deps, context, inspection);
+  return queued.length > 0 ? { state: "queued", queued, ...listed } : { state: "moved", ...listed };
 }
 
 async function wait(
@@ -171,9 +212,9 @@ async function runAndRefuse(
   deps: Deps,
   context: MoveContext,
   inspection: Inspection,
-  { reasons, steps }: Refuse,
+  { reasons, steps, endsInMs }: Refuse,
 ): Promise<RunResult> {
-  if (steps.length === 0) return refuse(deps, context, inspection, reasons);
+  if (steps.length === 0) return refuse(deps, context, inspection, reasons, { endsInMs });
   const blocker = await runSteps(deps, context, inspection, steps);
   if (blocker === "changed") return "inspect_again";
   if (blocker) {
@@ -193,7 +234,7 @@ async function runAndRefuse(
     return branchName ? blockedReason(each.repository, nothingPushedYet(each.repository, branchName)) : each;
   });
   const first = created.find(({ fullName }) => fullName === reasons[0]?.repository);
-  return refuse(deps, context, inspection, newReasons, first?.fromSha);
+  return refuse(deps, context, inspection, newReasons, { headSha: first?.fromSha });
 }
 
 /** Runs all steps except merges. Null when all are done. */
@@ -204,87 +245,17 @@ async function runSteps(
   steps: readonly MoveStep[],
 ): Promise<BlockedReason | "changed" | null> {
   for (const step of steps) {
-    if (step.action === "merge") continue;
+    const isMarking = step.action === "mark_ready";
+    // GitHub may not show yet that it is marked.
+    if (step.action === "merge" || (isMarking && context.marked.has(step.repositoryId))) continue;
     if (!(await mayEnter(deps.db, context.actorId, context)))
       return blockedReason(step.fullName, NO_LONGER_PERMITTED);
     const outcome = await runStep(deps, context, linkOf(inspection, step), step);
     if (outcome === "changed") return outcome;
     if (outcome) return blockedReason(step.fullName, outcome);
+    if (isMarking) context.marked.add(step.repositoryId);
   }
   return null;
-}
-
-function linkOf({ links }: Inspection, step: MoveStep): Link {
-  const link = links.find(({ repository }) => repository.id === step.repositoryId);
-  if (!link) throw new Error("a step in a repository the card is not linked to");
-  return link;
-}
-
-async function mergeAll(
-  deps: Deps,
-  context: MoveContext,
-  inspection: Inspection,
-  steps: readonly MoveStep[],
-  until: number,
-): Promise<RunResult> {
-  const queued: RecordedMerge[] = [];
-  for (const step of steps) {
-    if (step.action !== "merge") continue;
-    const { forgeRef } = linkOf(inspection, step).repository;
-    if (!forgeRef) throw new Error("a merge in a repository without an installation");
-    const intent = intentOf(context, step.repositoryId, "merge", String(step.prNumber));
-    const known = await findIntent(deps.db, intent);
-    if (known?.wasQueued && isInQueue(inspection, step)) {
-      queued.push(mergeOf(step));
-      continue;
-    }
-    if (!(await mayEnter(deps.db, context.actorId, context)))
-      return refuse(deps, context, inspection, [blockedReason(step.fullName, NO_LONGER_PERMITTED)]);
-    // It left the queue, and the caller asks to queue it again.
-    if (known?.wasQueued) await withdrawIntent(deps.db, intent, context.operation);
-    await recordIntentOrThrow(deps, context, intent);
-    const order = {
-      number: step.prNumber,
-      headSha: step.headSha,
-      method: context.project.flow.mergeMethod,
-      targetBranch: targetToCheck(steps, step),
-      handle: known?.wasQueued ? undefined : (known?.handle ?? undefined),
-    };
-    const merged = await deps.forge.merge(
-      forgeRef,
-      order,
-      Math.max(until - performance.now(), LEAST_WAIT_MS),
-    );
-    if (!merged.ok) {
-      await withdrawIntent(deps.db, intent, context.operation);
-      const reasons = [blockedReason(step.fullName, merged.refusal)];
-      return refuse(deps, context, inspection, reasons, step.headSha);
-    }
-    const { value } = merged;
-    if (value.state === "retargeted" || value.state === "merged_outside") {
-      await withdrawIntent(deps.db, intent, context.operation);
-      return "inspect_again";
-    }
-    if (value.state === "merged") await recordMerged(deps, context, step, value.sha);
-    else {
-      await recordAcceptedMerge(deps.db, intent, {
-        handle: value.handle,
-        inMergeQueue: value.state === "enqueued",
-      });
-      queued.push(mergeOf(step));
-    }
-  }
-  const listed = await listMerges(deps, context, inspection);
-  return queued.length > 0 ? { state: "queued", queued, ...listed } : { state: "moved", ...listed };
-}
-
-/** The target that the merge has to check, unless `mark_ready` has just returned it. */
-function targetToCheck(
-  steps: readonly MoveStep[],
-  { repositoryId, targetBranch }: MergeStep,
-): string | undefined {
-  const isMarked = steps.some((step) => step.action === "mark_ready" && step.repositoryId === repositoryId);
-  return isMarked ? undefined : targetBranch;
 }
 
 async function listMerges(
@@ -301,21 +272,24 @@ async function listMerges(
   return { promoted, alreadyMerged: finalOf(decision).mergedWork.filter((merge) => !isOurs(merge)) };
 }
 
-const mergeOf = ({ fullName, targetBranch, prNumber }: RecordedMerge): RecordedMerge => ({
-  fullName,
-  targetBranch,
-  prNumber,
-});
-
 async function refuse(
   deps: Deps,
   context: MoveContext,
   inspection: Inspection,
   reasons: readonly BlockedReason[],
-  refusedSha?: string,
+  {
+    headSha: refusedSha,
+    endsInMs = null,
+  }: { readonly headSha?: string | undefined; readonly endsInMs?: number | null } = {},
 ): Promise<MoveOutcome> {
   const state = inspection.question.repositories.find(({ fullName }) => fullName === reasons[0]?.repository);
   const headSha = refusedSha ?? (state && !isRefusal(state.facts) ? state.facts.headSha : null);
   const named = await addConflictingFiles(deps, inspection, reasons);
-  return { state: "refused", reasons: named, headSha, ...(await listMerges(deps, context, inspection)) };
+  return {
+    state: "refused",
+    reasons: named,
+    headSha,
+    endsInMs,
+    ...(await listMerges(deps, context, inspection)),
+  };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { busy, notFound, type Problem } from "../../errors.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { needsGit, type HeadShas } from "../../flow/move.ts";
-import type { WorkByRepository } from "../../flow/readiness.ts";
+import type { WaitingFacts } from "../../flow/decide.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { findArmed, type ArmedMove } from "../../store/cards/armed-moves.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
@@ -39,10 +39,9 @@ export interface Transition {
   /** The heads that the card's branches must have, or null. */
   readonly headShas?: HeadShas | null;
   /**
-   * Set if the card may wait until it is ready. Then the checks that its targets require are read
-   * too. `armedWith` is null while the move is being armed.
+   * Set if the card may wait until it is ready.
    */
-  readonly waiting?: { readonly armedWith: WorkByRepository | null } | undefined;
+  readonly waiting?: WaitingFacts | undefined;
   /** What the gates refuse that need no call to GitHub. Absent if the move has passed them. */
   readonly entryReasons?: readonly BlockedReason[];
   /** The mover that the gates judge; absent if nobody moves the card. */

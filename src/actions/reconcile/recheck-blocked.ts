@@ -1,7 +1,7 @@
 import { isRefusal, type Blocked, type BlockedReason } from "../../flow/refusal.ts";
 import { stageOf, type Stage } from "../../flow/flow.ts";
 import { gateStillRefuses, isGateReason } from "../../flow/gates.ts";
-import { lacksPullRequest } from "../../flow/decide.ts";
+import { finalOf, lacksPullRequest } from "../../flow/decide.ts";
 import { areSameReasons, remainingReasons, type RecheckedCard } from "../../flow/remaining-reasons.ts";
 import { setBlocked } from "../../store/cards/blocked-cards.ts";
 import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
@@ -10,6 +10,7 @@ import type { Db } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
 import { findOpenMove } from "../../store/cards/moves.ts";
 import type { Deps } from "../deps.ts";
+import { recheckWhenEnded } from "../moves/finish-move.ts";
 import { readGateFacts } from "../moves/check-gates.ts";
 import { addConflictingFiles } from "../moves/conflicting-files.ts";
 import { inspectUntilDecided, LAG_PAUSE_MS, type Inspection } from "../moves/inspect-card.ts";
@@ -48,6 +49,8 @@ export async function recheckBlocked(
   if (lacksPullRequest(inspection.decision)) return recheckLater(LAG_PAUSE_MS);
   const hasNewPermissions = refusedAt === blocked.at;
   const rechecked = recheckedCard(blocked, project, inspection, hasNewPermissions);
+  const final = finalOf(inspection.decision);
+  await recheckWhenEnded(deps.db, cardId, final.state === "refuse" ? final.endsInMs : null);
   const remaining = [...gateReasons, ...remainingReasons({ ...blocked, reasons: others }, rechecked)];
   if (areSameReasons(remaining, blocked.reasons)) return;
   await changeBlocked(deps, cardId, blocked, await addConflictingFiles(deps, inspection, remaining));
@@ -71,16 +74,13 @@ function recheckedCard(
   { question, decision }: Inspection,
   hasNewPermissions: boolean,
 ): RecheckedCard {
-  const shown = question.repositories.flatMap(({ fullName, facts }) =>
-    !isRefusal(facts) ? [{ fullName, ...facts }] : [],
-  );
-  const queued = shown.filter(({ pullRequests }) =>
-    pullRequests.some(({ isInMergeQueue }) => isInMergeQueue),
+  const shown = new Map(
+    question.repositories.flatMap(({ fullName, facts }) => (isRefusal(facts) ? [] : [[fullName, facts]])),
   );
   return {
     decision,
-    headSha: shown.find(({ fullName }) => fullName === blocked.repository)?.headSha,
-    queuedIn: queued.map(({ fullName }) => fullName),
+    headSha: shown.get(blocked.repository)?.headSha,
+    shown,
     mergeMethod: flow.mergeMethod,
     hasNewPermissions,
   };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ON_FAILING_CHECKS } from "../../flow/readiness.ts";
 import { createCard } from "../../actions/cards/create-card.ts";
 import { createCardFromBranch, MAX_DESCRIPTION } from "../../actions/cards/create-card-from-branch.ts";
 import { deleteCard, updateCard } from "../../actions/cards/update-card.ts";
@@ -382,6 +383,10 @@ export const cardRoutes: readonly Route[] = [
             .optional()
             .meta({ description: `By default ${DEFAULT_EXPIRY_HOURS}` }),
           headShas: headShas.optional(),
+          onFailingChecks: z.enum(ON_FAILING_CHECKS).optional().meta({
+            description:
+              "`disarm` (by default) ends the waiting when a check fails; `wait` waits until it is run again",
+          }),
         })
         .optional()
         .meta({

@@ -48,6 +48,24 @@ const checksDetails = githubDetails.extend({
   pending: names.optional().meta({ description: "The names of the pending checks" }),
 });
 
+const reviewDetails = githubDetails.extend({
+  ownApprovals: names.optional().meta({
+    description: "The logins whose approvals do not count, because they pushed or wrote commits",
+  }),
+  lastPusher: z
+    .string()
+    .optional()
+    .meta({ description: "The login of the last pusher, who must not be the only approver" }),
+  unresolved: z
+    .int()
+    .nullable()
+    .optional()
+    .meta({ description: "The number of conversations to resolve; null if GitHub does not list all" }),
+  cause: z.enum(["pusher_unknown", "too_many_commits"]).optional().meta({
+    description: "Why no approval counts as independent",
+  }),
+});
+
 const refusalDetails: Readonly<Record<RefusalReason, z.ZodObject>> = {
   conflicts: githubDetails.extend({
     prNumber: prNumber.optional(),
@@ -56,7 +74,7 @@ const refusalDetails: Readonly<Record<RefusalReason, z.ZodObject>> = {
   checks_failing: checksDetails,
   checks_pending: checksDetails,
   nothing_to_merge: githubDetails,
-  review_required: githubDetails,
+  review_required: reviewDetails,
   changes_requested: githubDetails,
   behind_base: githubDetails,
   protected: githubDetails,
@@ -163,6 +181,9 @@ const eventData: Readonly<Record<EventKind, z.ZodObject>> = {
     isDraft: z.boolean().optional().meta({ description: "Absent if the event was recorded from a webhook" }),
   }),
   pull_request_ready: pullRequest,
+  rules_bypassed: pullRequest.extend({
+    rules: names.meta({ description: "The rules that the App bypassed, as the flow allows" }),
+  }),
   pull_request_merged: pullRequest.extend({
     sha: sha
       .nullable()

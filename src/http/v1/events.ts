@@ -61,7 +61,7 @@ const event = z
     actor: actor.nullable().meta({ description: "Null for what the service itself or its operator did" }),
     data: z.record(z.string(), z.unknown()).meta({
       description:
-        "As on the timeline. A change that is on no timeline has `from` and `to`, except `inbox_dismissed`, which has the item's `id` and `kind`, and `git_facts_changed`, which has the `fullName` of the repository and no card if it concerns several",
+        "As on the timeline. A change that is on no timeline has `from` and `to`, except `inbox_dismissed`, which has the item's `id` and `kind`, `armed_changed`, which has `armedId`, `statusId` and `waitingFor`, and `git_facts_changed`, which has the `fullName` of the repository and no card if it concerns several",
     }),
   })
   .meta({ id: "Event" });

@@ -32,6 +32,10 @@ const movePlan = z
     reasons: z.array(blockedReason).meta({
       description: "What would refuse the move, as in `blocked.reasons`, without the files of conflicts",
     }),
+    warnings: z.array(z.object({ repository: z.string(), message: z.string() })).meta({
+      description:
+        "Rules of the targets that Trunkline cannot evaluate and the App may be able to bypass, each with its ruleset",
+    }),
     whenReady: z
       .object({
         wouldArm: z.boolean().meta({ description: "Whether it would wait" }),

@@ -1,4 +1,4 @@
-import { headsOf, type WorkByRepository } from "../../flow/readiness.ts";
+import type { WorkByRepository } from "../../flow/readiness.ts";
 import type { BlockedReason } from "../../flow/refusal.ts";
 import type { MoveOperation } from "../ops/operations.ts";
 import { column, exists, firstRow, firstValue, isoTime, rows, type Db, type Trx } from "../db/connect.ts";
@@ -43,18 +43,20 @@ export async function insertArmed(trx: Trx, armed: Arming): Promise<void> {
   );
 }
 
-/** Stores what an armed move waits for, and when it was inspected. */
-export async function saveWaitingFor(
-  db: Db,
+/** Stores what an armed move waits for, and when it was inspected. Whether that has changed. */
+export const saveWaitingFor = (
+  trx: Trx,
   id: string,
   waitingFor: readonly BlockedReason[],
-): Promise<void> {
-  await rows(
-    db,
-    "update armed_moves set waiting_for = cast(:waitingFor as jsonb), inspected_at = now() where operation_id = :id",
+): Promise<boolean> =>
+  exists(
+    trx,
+    `with before as (select waiting_for from armed_moves where operation_id = :id for no key update),
+          saved as (update armed_moves set waiting_for = cast(:waitingFor as jsonb), inspected_at = now()
+                     where operation_id = :id)
+     select 1 from before where waiting_for is distinct from cast(:waitingFor as jsonb)`,
     { id, waitingFor: JSON.stringify(waitingFor) },
   );
-}
 
 /**
  * Disarms a move. False if it is disarmed already. A move that waits is abandoned; one that runs may
@@ -162,28 +164,3 @@ export const listDueArmed = (
       where due.branches <= :maxBranches or due.place = 1 group by due.organization_id order by due.organization_id`,
     { minAgeMs, maxBranches },
   );
-
-/**
- * The age of each head in milliseconds, by repository id: since the push (GitHub's time) or since
- * the move was armed, whichever is earlier.
- */
-export async function readHeadAges(
-  db: Db,
-  cardId: string,
-  work: WorkByRepository,
-): Promise<ReadonlyMap<string, number>> {
-  const heads = headsOf(work);
-  const ages = await rows<{ repositoryId: string; ageMs: number }>(
-    db,
-    `select h.key as "repositoryId",
-            cast(extract(epoch from now() - least(
-              (select max(t.at) from timeline_items t
-                where t.card_id = :cardId and t.kind = 'pushed' and t.repository_id = cast(h.key as uuid)
-                  and t.data->>'after' = h.value),
-              (select a.created_at from armed_moves a where a.card_id = :cardId and a.armed_with->h.key->>'sha' = h.value)
-            )) * 1000 as double precision) as "ageMs"
-       from jsonb_each_text(cast(:heads as jsonb)) h`,
-    { cardId, heads: JSON.stringify(heads) },
-  );
-  return new Map(ages.map(({ repositoryId, ageMs }) => [repositoryId, ageMs ?? 0]));
-}

@@ -12,6 +12,7 @@ export const EVENT_KINDS = [
   "pull_request_opened",
   "pull_request_ready",
   "pull_request_merged",
+  "rules_bypassed",
   "pull_request_closed",
   "pull_request_reopened",
   "promotion_refused",

@@ -11,6 +11,7 @@ export const CHANGE_KINDS = [
   "card_created",
   "card_deleted",
   "card_reordered",
+  "armed_changed",
   "blocked",
   "unblocked",
   "git_facts_changed",

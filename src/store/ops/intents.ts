@@ -11,6 +11,8 @@ export interface Intent {
   readonly subject: string;
   readonly cardId: string;
   readonly actorId: string;
+  /** Of a merge: the rules that it bypasses. */
+  readonly bypassed?: readonly string[] | undefined;
 }
 
 /** SQL for whether this process owns the move `:moveId`, or acts outside of a move. */
@@ -22,6 +24,8 @@ const bindingsOf = (move: OwnedOperation | null) => ({
   moveId: move?.id ?? null,
   generation: move?.generation ?? 0,
 });
+
+const bindingsOfIntent = ({ bypassed = [], ...intent }: Intent) => ({ ...intent, bypassed: [...bypassed] });
 
 export interface RecordedIntent {
   readonly round: number;
@@ -36,13 +40,13 @@ export interface RecordedIntent {
 
 /** SQL that records an intent. In `returning`, the subselect finds the row from before the statement. */
 const insertIf = (mayInsert: string, mayUpdate: string): string => `
-     insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id, known_up_to)
-     select :repositoryId, :kind, :subject, :cardId, :actorId,
+     insert into forge_intents as i (repository_id, kind, subject, card_id, actor_id, bypassed, known_up_to)
+     select :repositoryId, :kind, :subject, :cardId, :actorId, cast(:bypassed as text[]),
             case when :kind = 'open_pull_request'
                  then (select coalesce(max(number), 0) from pull_requests where repository_id = :repositoryId) end
       where ${mayInsert}
      on conflict (repository_id, kind, subject) do update
-       set actor_id = excluded.actor_id, card_id = excluded.card_id, done = false,
+       set actor_id = excluded.actor_id, card_id = excluded.card_id, bypassed = excluded.bypassed, done = false,
            round = i.round + case when i.done then 1 else 0 end,
            known_up_to = case when i.done then excluded.known_up_to else i.known_up_to end
        where ${mayUpdate}
@@ -71,7 +75,7 @@ export async function recordIntent(
   intent: Intent,
   move: OwnedOperation | null = null,
 ): Promise<RecordedIntent | null> {
-  return firstRow<RecordedIntent>(db, RECORD, { ...intent, ...bindingsOf(move) });
+  return firstRow<RecordedIntent>(db, RECORD, { ...bindingsOfIntent(intent), ...bindingsOf(move) });
 }
 
 /**
@@ -84,7 +88,7 @@ export async function recordBranchIntent(
   intent: Intent,
   move: OwnedOperation | null,
 ): Promise<RecordedIntent | "has_branch" | "taken" | "not_owned"> {
-  const bindings = { ...intent, ...bindingsOf(move) };
+  const bindings = { ...bindingsOfIntent(intent), ...bindingsOf(move) };
   const recorded = await firstRow<RecordedIntent>(db, RECORD_BRANCH, bindings);
   if (recorded) return recorded;
   const why = await firstValue<"has_branch" | "taken" | "not_owned">(
@@ -173,6 +177,8 @@ export interface FoundIntent {
   /** GitHub's reason for removing it from the merge queue, or null. */
   readonly queueRemovalReason: string | null;
   readonly done: boolean;
+  /** The rules that a merge bypasses. */
+  readonly bypassed: readonly string[];
   readonly round: number;
   /** The attempt of the audit log that its effect belongs to, unless it is done. */
   readonly attemptId: string | null;
@@ -181,7 +187,7 @@ export interface FoundIntent {
 const FOUND = `
   select (select o.attempt_id from operations o
            where o.card_id = i.card_id and o.state in ('running', 'queued') and not i.done) as "attemptId",
-         i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued as "wasQueued", i.queue_removal_reason as "queueRemovalReason", i.done, i.round
+         i.card_id as "cardId", i.actor_id as "actorId", i.handle, i.accepted, i.queued as "wasQueued", i.queue_removal_reason as "queueRemovalReason", i.done, i.bypassed, i.round
     from forge_intents i`;
 
 /** The newest intent to merge into a branch, or null. */

@@ -1,3 +1,4 @@
+import type { OnFailingChecks } from "../../flow/readiness.ts";
 import type { HeadShas } from "../../flow/move.ts";
 import { exists, firstRow, rows, type Db, type Trx } from "../db/connect.ts";
 import { busyIfStageRemoved } from "../db/transaction.ts";
@@ -37,7 +38,7 @@ export interface MoveTerms {
   /** The heads that the card's branches must have, by repository id, or null. */
   readonly headShas: HeadShas | null;
   /** Set if it may wait until it is ready instead of being refused. */
-  readonly whenReady: { readonly expiresInHours: number } | null;
+  readonly whenReady: { readonly expiresInHours: number; readonly onFailingChecks: OnFailingChecks } | null;
 }
 
 export interface MoveOperation extends AnyOperation {

@@ -7,7 +7,11 @@ import { JOBS } from "../../../src/store/jobs.ts";
 export async function untilRechecked(world: TestWorld): Promise<void> {
   await settled(world);
   await eventually(
-    () => world.service.deps.db("graphile_worker.jobs").where({ task_identifier: JOBS.recheckBlocked.name }),
+    () =>
+      world.service.deps
+        .db("graphile_worker.jobs")
+        .where({ task_identifier: JOBS.recheckBlocked.name })
+        .whereNot("key", "like", "%:later:%"),
     ({ length }) => length === 0,
   );
 }

@@ -174,12 +174,16 @@ function ruleParameters(type: string, parameters: object): object | null {
   return typename === undefined ? null : { __typename: typename, ...camelCased(parameters) };
 }
 
+/** GraphQL has null where REST leaves the App of a check out. */
+const withApp = (value: object): object =>
+  "context" in value && !("integrationId" in value) ? { ...value, integrationId: null } : value;
+
 const camelCased = (value: object): object =>
   Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
       name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
       Array.isArray(each)
-        ? each.map((one: unknown) => (one instanceof Object ? camelCased(one) : one))
+        ? each.map((one: unknown) => (one instanceof Object ? withApp(camelCased(one)) : one))
         : each,
     ]),
   );

@@ -30,7 +30,7 @@ import { askInstallations, failTooLarge } from "../repository-questions.ts";
 import { emptySuites } from "./check-suites.ts";
 import { toConversation } from "./conversation.ts";
 import type { BypassReader } from "./ruleset-bypass.ts";
-import { requiredChecksOf, toTargetRules } from "./target-rules.ts";
+import { isLandedWithChecks, requiredChecksOf, toTargetRules } from "./target-rules.ts";
 
 /** Guards against a list that never ends. */
 const MAX_PAGES = 100;
@@ -96,11 +96,17 @@ async function toBranchInspection(
     behindBy: response.head ? (response.target?.compare?.behindBy ?? null) : null,
     commits: commitsOf(response),
     pullRequests: read.flatMap((pull) => (isRefusal(pull) ? [] : [pull])),
-    ...(shown && { rules: shown.rules }),
+    ...(shown && { rules: shown.rules, isLandedWithChecks: shown.isLandedWithChecks }),
     ...(required && { requiredChecks: [...new Set(required.map(({ name }) => name))] }),
     conversation: lastChanged ? toConversation(lastChanged) : null,
     newest: response.head?.newest ?? null,
   };
+}
+
+interface ShownOfTarget {
+  readonly rules: TargetRules | Refusal;
+  readonly required: RequiredCheck[] | null;
+  readonly isLandedWithChecks: boolean;
 }
 
 /** Null if they were not asked for. */
@@ -108,7 +114,7 @@ async function rulesOf(
   { target, pullRequests }: InspectedRepository,
   { repository }: BranchInspectionRequest,
   { caller, readBypass, includesRules }: Reading,
-): Promise<{ readonly rules: TargetRules | Refusal; readonly required: RequiredCheck[] | null } | null> {
+): Promise<ShownOfTarget | null> {
   if (!includesRules || !target) return null;
   const open = pullRequests?.nodes.filter(({ state }) => state === "open") ?? [];
   const asAdmin = open.map(({ viewerCanMergeAsAdmin }) => viewerCanMergeAsAdmin ?? null);
@@ -116,7 +122,8 @@ async function rulesOf(
     ofRuleset: (rulesetId) => readBypass(caller, repository, rulesetId),
     ofProtection: asAdmin.includes(true) ? true : (asAdmin[0] ?? null),
   });
-  return { rules, required: isRefusal(rules) ? null : requiredChecksOf(target) };
+  const required = isRefusal(rules) ? null : requiredChecksOf(target);
+  return { rules, required, isLandedWithChecks: isLandedWithChecks(target) };
 }
 
 /** Null if GitHub did not list all of the commits or authors. */

@@ -2,13 +2,27 @@
 import { z } from "zod";
 import type { MergeRules, RuleSource, TargetRules } from "../../../flow/facts.ts";
 import type { Refusal } from "../../../flow/refusal.ts";
-import { nodesOf } from "../calls/graphql-response.ts";
+import { forbiddenShape, nodesOf } from "../calls/graphql-response.ts";
 import { name } from "../text-shapes.ts";
 import type { RequiredCheck } from "./checks.ts";
 
-/** Both are shown to those who may not administrate the repository. */
+/**
+ * Also whether the newest commits have checks. The rules are shown to those who may not administrate the
+ * repository.
+ */
 export const RULES = /* GraphQL */ `
   fragment Rules on Ref {
+    landed: target {
+      ... on Commit {
+        history(first: 10) {
+          nodes {
+            statusCheckRollup {
+              state
+            }
+          }
+        }
+      }
+    }
     refUpdateRule {
       requiredStatusCheckContexts
       requiredApprovingReviewCount
@@ -72,6 +86,17 @@ const ruleShape = z.looseObject({
 type Rule = z.infer<typeof ruleShape>;
 
 export const rulesShape = {
+  landed: z
+    .looseObject({
+      history: z
+        .looseObject({
+          nodes: nodesOf(
+            z.looseObject({ statusCheckRollup: z.union([forbiddenShape, z.looseObject({})]).nullish() }),
+          ),
+        })
+        .nullish(),
+    })
+    .nullish(),
   refUpdateRule: z
     .looseObject({
       requiredStatusCheckContexts: z.array(z.string().nullable()).nullish(),
@@ -197,6 +222,12 @@ const together = (sources: readonly MergeRules[]): MergeRules => ({
   requiresCodeOwnerReview: sources.some((source) => source.requiresCodeOwnerReview),
   requiresResolvedThreads: sources.some((source) => source.requiresResolvedThreads),
 });
+
+/** Whether any of the newest commits has checks. */
+export const isLandedWithChecks = ({ landed }: ShownRules): boolean =>
+  (landed?.history?.nodes ?? []).some(
+    ({ statusCheckRollup }) => statusCheckRollup && !("isForbidden" in statusCheckRollup),
+  );
 
 /** With the App of each check. */
 export function requiredChecksOf({ refUpdateRule, rules }: ShownRules): RequiredCheck[] {
