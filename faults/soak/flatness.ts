@@ -1,4 +1,4 @@
-import { median } from "../../src/flow/landings.ts";
+import { median } from "../../src/flow/trunk/landings.ts";
 
 /** One sample of the service, its database and its folder for temporary files. */
 export interface Sample {

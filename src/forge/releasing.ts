@@ -1,5 +1,5 @@
 /** The part of the port (`forge.ts`) for releases and the trunk report. */
-import type { TrunkCommit } from "../flow/landings.ts";
+import type { TrunkCommit } from "../flow/trunk/landings.ts";
 import type { Refusal } from "../flow/refusal.ts";
 import type { CreatedRef, ForgeResult, RepositoryRef } from "./values.ts";
 

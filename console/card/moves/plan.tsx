@@ -18,7 +18,7 @@ interface Props {
 
 /** What a move would do on GitHub, how sure that is, and what blocks it. */
 export function Plan({ plan, stage, hasBranch, notes, verdictId }: Props) {
-  const { steps, reasons, wouldMove } = plan;
+  const { steps, reasons, warnings, wouldMove } = plan;
   return (
     <div className="plan">
       {steps.length > 0 && (
@@ -39,6 +39,11 @@ export function Plan({ plan, stage, hasBranch, notes, verdictId }: Props) {
           {each}
         </p>
       ))}
+      {warnings.map(({ repository, message }) => (
+        <p className="plan-advice" key={`${repository} ${message}`} dir="auto">
+          {repository}: {message}
+        </p>
+      ))}
       <p id={verdictId} className="plan-certainty" data-against={!wouldMove || undefined}>
         {certaintyOf(plan, stage, hasBranch)}
       </p>
@@ -46,7 +51,7 @@ export function Plan({ plan, stage, hasBranch, notes, verdictId }: Props) {
         <>
           <ul className="plan-reasons">
             {reasons.map(({ reason, message, repository }) => (
-              <li key={`${repository} ${reason}`} dir="auto">
+              <li key={`${repository} ${reason} ${message}`} dir="auto">
                 {message}
               </li>
             ))}

@@ -1,4 +1,4 @@
-import { landingsOf, type Landing, type TrunkCommit } from "../../flow/landings.ts";
+import { landingsOf, type Landing, type TrunkCommit } from "../../flow/trunk/landings.ts";
 import type { Pushed } from "../../forge/events.ts";
 import { BRANCHES_PER_CALL, type BranchInspection } from "../../forge/pull-requests.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { invalid } from "../../errors.ts";
-import { median } from "../../flow/landings.ts";
-import { trunkWindow } from "../../flow/trunk-window.ts";
+import { median } from "../../flow/trunk/landings.ts";
+import { trunkWindow } from "../../flow/trunk/trunk-window.ts";
 import type { Db } from "../../store/db/connect.ts";
 import { readClock } from "../../store/forge/installations.ts";
 import { listRefusals, readTrunkReport } from "../../store/forge/trunk-report.ts";

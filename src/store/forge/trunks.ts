@@ -4,7 +4,7 @@ import {
   withReverts,
   type LandedBefore,
   type Landing,
-} from "../../flow/landings.ts";
+} from "../../flow/trunk/landings.ts";
 import type { RepositoryRef } from "../../forge/values.ts";
 import { firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { INACCESSIBLE, REF } from "./repositories.ts";

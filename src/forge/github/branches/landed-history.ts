@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { TrunkCommit } from "../../../flow/landings.ts";
+import type { TrunkCommit } from "../../../flow/trunk/landings.ts";
 import type { HistoryQuestion, LandedHistory } from "../../releasing.ts";
 import type { GitHubRepository } from "../github-repository.ts";
 import { pageInfoShape } from "../calls/graphql-response.ts";
