@@ -82,36 +82,34 @@ export type BoardTask = {
   readonly assignee: (User | null);
   readonly labels: readonly CardLabel[];
   readonly claim?: Claim;
+  readonly repositories?: readonly {
+    readonly fullName: string;
+    readonly branchName: (string | null);
+    readonly prNumber: (number | null);
+    readonly prState: (("draft" | "open" | "merged" | "closed") | null);
+    readonly checksState: (("passing" | "failing" | "pending") | null);
+    readonly reviewState: (("approved" | "changes_requested" | "review_required") | null);
+    readonly isBehind: (boolean | null);
+    readonly hasConflicts: (boolean | null);
+    readonly isInMergeQueue: (boolean | null);
+  }[];
+  readonly blocked?: (Blocked | null);
+  readonly armed?: ({
+    readonly statusId: string;
+    readonly waitingFor: readonly BlockedReason[];
+  } | null);
+  readonly dueDate?: (string | null);
+  readonly parentNumber?: (number | null);
+  readonly featureId?: (string | null);
+  readonly children?: Children;
+  readonly commentCount?: number;
+  readonly updatedAt?: string;
 };
 
 export type CardLabel = {
   readonly id: string;
   readonly name: string;
   readonly color: ("gray" | "red" | "orange" | "yellow" | "green" | "teal" | "blue" | "indigo" | "purple" | "pink");
-};
-
-export type Card = {
-  readonly id: string;
-  readonly projectId: string;
-  readonly number: number;
-  readonly title: string;
-  readonly description: string;
-  readonly statusId: string;
-  readonly position: number;
-  readonly priority: ("none" | "low" | "medium" | "high" | "urgent");
-  readonly assignee: (User | null);
-  readonly labels: readonly CardLabel[];
-  readonly createdBy: User;
-  readonly blocked: (Blocked | null);
-  readonly repositories: readonly CardRepository[];
-  readonly featureId: (string | null);
-  readonly parentNumber: (number | null);
-  readonly dueDate: (string | null);
-  readonly hotfix: boolean;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly claim?: Claim;
-  readonly armed?: ArmedMove;
 };
 
 export type Blocked = {
@@ -270,11 +268,45 @@ export type BlockedReason = ({
   };
 });
 
+export type Children = {
+  readonly total: number;
+  readonly done: number;
+};
+
+export type Card = {
+  readonly id: string;
+  readonly projectId: string;
+  readonly number: number;
+  readonly title: string;
+  readonly description: string;
+  readonly statusId: string;
+  readonly position: number;
+  readonly priority: ("none" | "low" | "medium" | "high" | "urgent");
+  readonly assignee: (User | null);
+  readonly labels: readonly CardLabel[];
+  readonly createdBy: User;
+  readonly blocked: (Blocked | null);
+  readonly repositories: readonly CardRepository[];
+  readonly featureId: (string | null);
+  readonly parentNumber: (number | null);
+  readonly children: Children;
+  readonly commentCount: number;
+  readonly dueDate: (string | null);
+  readonly hotfix: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly claim?: Claim;
+  readonly armed?: ArmedMove;
+};
+
 export type CardRepository = {
   readonly fullName: string;
+  readonly url: string;
+  readonly cloneUrl: string;
   readonly branchName: (string | null);
   readonly headSha: (string | null);
   readonly prNumber: (number | null);
+  readonly prUrl: (string | null);
   readonly prState: (("draft" | "open" | "merged" | "closed") | null);
   readonly targetBranch: (string | null);
   readonly checksState: (("passing" | "failing" | "pending") | null);
@@ -311,6 +343,8 @@ export type ListedCard = {
   readonly repositories: readonly CardRepository[];
   readonly featureId: (string | null);
   readonly parentNumber: (number | null);
+  readonly children: Children;
+  readonly commentCount: number;
   readonly dueDate: (string | null);
   readonly hotfix: boolean;
   readonly createdAt: string;
@@ -498,6 +532,17 @@ export type TimelineEvent = ({
   readonly actor: Actor;
   readonly repositoryFullName: (string | null);
   readonly data: Blocked;
+  readonly at: string;
+} | {
+  readonly type: "event";
+  readonly id: string;
+  readonly kind: ("refusal_withdrawn");
+  readonly actor: Actor;
+  readonly repositoryFullName: (string | null);
+  readonly data: {
+    readonly statusId: string;
+    readonly reason: ("conflicts" | "checks_failing" | "checks_pending" | "nothing_to_merge" | "review_required" | "changes_requested" | "behind_base" | "protected" | "not_permitted" | "pull_request_closed" | "branch_missing" | "head_moved" | "queue_rejected" | "wip_limit" | "human_only" | "needs_second_person" | "unknown");
+  };
   readonly at: string;
 } | {
   readonly type: "event";
@@ -885,6 +930,19 @@ export type Repository = {
     } | null);
   };
   readonly projectId: (string | null);
+};
+
+export type ListedPullRequest = {
+  readonly number: number;
+  readonly title: string;
+  readonly author: (string | null);
+  readonly isDraft: boolean;
+  readonly headBranch: string;
+  readonly isFromFork: boolean;
+  readonly targetBranch: string;
+  readonly url: string;
+  readonly updatedAt: (string | null);
+  readonly cardNumber: (number | null);
 };
 
 export type Member = {
@@ -1353,7 +1411,7 @@ export type EventPage = {
 export type Event = {
   readonly seq: number;
   readonly id: string;
-  readonly kind: ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed");
+  readonly kind: ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "refusal_withdrawn" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "git_facts_changed" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed");
   readonly at: string;
   readonly card: ({
     readonly number: number;
@@ -1366,7 +1424,7 @@ export type Event = {
 export type Webhook = {
   readonly id: string;
   readonly url: string;
-  readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
+  readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "refusal_withdrawn" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "git_facts_changed" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
   readonly paused: boolean;
   readonly pausedReason: (("maintainer" | "failing" | "gone" | "left") | null);
   readonly pausedAt: (string | null);
@@ -1611,6 +1669,7 @@ export interface Operations {
     path: undefined;
     query: {
       projectId?: string;
+      include?: "details";
     };
     body: undefined;
     response: Board;
@@ -1647,8 +1706,16 @@ export interface Operations {
     path: undefined;
     query: undefined;
     body: {
-      readonly title: string;
+      readonly title?: string;
       readonly description?: string;
+      readonly pullRequest?: {
+        readonly repositoryId: string;
+        readonly number: number;
+      };
+      readonly branch?: {
+        readonly repositoryId: string;
+        readonly name: string;
+      };
       readonly projectId?: string;
       readonly statusId?: string;
       readonly hotfix?: boolean;
@@ -1663,6 +1730,17 @@ export interface Operations {
       readonly parentNumber?: (number | null);
     };
     response: Card;
+  };
+  "GET /v1/cards/{number}/children": {
+    path: {
+      number: number;
+    };
+    query: {
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    response: readonly ListedCard[];
   };
   "GET /v1/cards/{number}": {
     path: {
@@ -1702,6 +1780,27 @@ export interface Operations {
     body: undefined;
     response: undefined;
   };
+  "PUT /v1/cards/{number}/repositories/{repositoryId}": {
+    path: {
+      number: number;
+      repositoryId: string;
+    };
+    query: undefined;
+    body: {
+      readonly branchName?: string;
+      readonly prNumber?: number;
+    };
+    response: Card;
+  };
+  "DELETE /v1/cards/{number}/repositories/{repositoryId}": {
+    path: {
+      number: number;
+      repositoryId: string;
+    };
+    query: undefined;
+    body: undefined;
+    response: undefined;
+  };
   "POST /v1/cards/{number}/move": {
     path: {
       number: number;
@@ -1720,6 +1819,14 @@ export interface Operations {
     response: MoveResult;
   };
   "DELETE /v1/cards/{number}/armed": {
+    path: {
+      number: number;
+    };
+    query: undefined;
+    body: undefined;
+    response: undefined;
+  };
+  "DELETE /v1/cards/{number}/blocked": {
     path: {
       number: number;
     };
@@ -2024,6 +2131,19 @@ export interface Operations {
     };
     response: readonly Repository[];
   };
+  "GET /v1/repositories/{repositoryId}/pull-requests": {
+    path: {
+      repositoryId: string;
+    };
+    query: {
+      state?: "open";
+      linked?: ("true" | "false");
+      limit?: number;
+      cursor?: string;
+    };
+    body: undefined;
+    response: readonly ListedPullRequest[];
+  };
   "GET /v1/members": {
     path: undefined;
     query: {
@@ -2289,12 +2409,12 @@ export interface Operations {
     query: undefined;
     body: {
       readonly url: string;
-      readonly kinds?: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
+      readonly kinds?: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "refusal_withdrawn" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "git_facts_changed" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
     };
     response: {
       readonly id: string;
       readonly url: string;
-      readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
+      readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "refusal_withdrawn" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "git_facts_changed" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
       readonly paused: boolean;
       readonly pausedReason: (("maintainer" | "failing" | "gone" | "left") | null);
       readonly pausedAt: (string | null);
@@ -2313,7 +2433,7 @@ export interface Operations {
     query: undefined;
     body: {
       readonly url?: string;
-      readonly kinds?: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
+      readonly kinds?: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "refusal_withdrawn" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "git_facts_changed" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
       readonly paused?: boolean;
     };
     response: Webhook;
@@ -2343,7 +2463,7 @@ export interface Operations {
     response: {
       readonly id: string;
       readonly url: string;
-      readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
+      readonly kinds: (readonly ("updated" | "status_changed" | "branch_created" | "branch_adopted" | "branch_deleted" | "pushed" | "pull_request_opened" | "pull_request_ready" | "pull_request_merged" | "rules_bypassed" | "pull_request_closed" | "pull_request_reopened" | "promotion_refused" | "refusal_withdrawn" | "checks_changed" | "review_submitted" | "repository_linked" | "repository_unlinked" | "backmerge_opened" | "release_added" | "release_picked" | "release_completed" | "proposal_opened" | "proposal_accepted" | "agent_gave_up" | "claimed" | "claim_released" | "claim_expired" | "armed" | "disarmed" | "comment" | "comment_edited" | "comment_deleted" | "card_created" | "card_deleted" | "card_reordered" | "armed_changed" | "blocked" | "unblocked" | "git_facts_changed" | "label_changed" | "feature_changed" | "page_changed" | "flow_changed" | "project_changed" | "member_changed" | "release_changed" | "inbox_dismissed")[] | null);
       readonly paused: boolean;
       readonly pausedReason: (("maintainer" | "failing" | "gone" | "left") | null);
       readonly pausedAt: (string | null);
