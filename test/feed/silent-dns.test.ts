@@ -74,7 +74,7 @@ it("a name that neither DNS nor this machine knows fails", async () => {
 it("silent DNS servers delay no other lookup, and are not asked after the requests have ended", async () => {
   const pings = Promise.all(Array.from({ length: SILENT }, (_, nth) => pingAt(`silent-${nth}.example.com`)));
   await eventually(
-    () => Promise.resolve(new Set(queries).size),
+    () => Promise.resolve(new Set(queries.filter((name) => name.startsWith("silent"))).size),
     (names) => names === SILENT,
   );
   const began = performance.now();

@@ -92,10 +92,15 @@ describe("the App", () => {
     expect(await forge.identity()).toEqual(identity);
     const installations = await forge.installations();
     expect(installations).toMatchObject([{ installationId, account: { login: "acme" }, suspended: false }]);
-    const given = { forgeId: repository.forgeId, fullName: repository.fullName, defaultBranch: "main" };
+    const given = {
+      forgeId: repository.forgeId,
+      fullName: repository.fullName,
+      defaultBranch: "main",
+    };
+    const { origin: forgeUrl } = new URL(world.forge.rootUrl);
     expect(await forge.repositories(installationId)).toEqual({
       ok: true,
-      value: expect.arrayContaining([{ ...given, nodeId: expect.any(String), isArchived: false }]),
+      value: expect.arrayContaining([{ ...given, forgeUrl, nodeId: expect.any(String), isArchived: false }]),
     });
     expect(await forge.repository(repository)).toEqual(given);
   });

@@ -43,6 +43,7 @@ describe("a list with one item more than a page", () => {
       id,
       node_id: `R_${id}`,
       full_name: `acme/r${id}`,
+      html_url: `https://github.com/acme/r${id}`,
       default_branch: "main",
       archived: false,
     });
@@ -282,6 +283,7 @@ const LISTS = {
     "checkSuites(first: 100": "those that count have runs or are among the first",
     "checkRuns(first: 1": "only their number",
   },
+  "pull-requests/listed-pull-requests.ts": { per_page: "read to the end" },
   "pull-requests/comments.ts": { per_page: "read to the end" },
   "pull-requests/conversation.ts": {
     "comments(last: ${NEWEST}": "the comparison compares the newest, and knows whether there are more",
@@ -300,7 +302,10 @@ const LISTS = {
   },
   "pull-requests/pull-request-lists.ts": { "select(first: 100": "read to the end" },
   "pull-requests/pull-requests.ts": { per_page: "read to the end" },
-  "pull-requests/target-rules.ts": { "rules(first: 100": "a merge is refused" },
+  "pull-requests/target-rules.ts": {
+    "history(first: 10": "only whether the newest landings had checks",
+    "rules(first: 100": "a merge is refused",
+  },
 };
 
 test("every list in the adapter is known here", () => {

@@ -17,6 +17,7 @@ const installation = (id: number, over: Record<string, unknown> = {}) => ({
 const repository = (id: number, fullName = `acme/r${id}`) => ({
   id,
   full_name: fullName,
+  html_url: `https://github.com/${fullName}`,
   default_branch: "trunk",
 });
 
@@ -98,6 +99,7 @@ describe("listings", () => {
     expect(repositories[100]).toEqual({
       forgeId: 101,
       fullName: "acme/r101",
+      forgeUrl: "https://github.com",
       defaultBranch: "trunk",
       nodeId: "R_101",
       isArchived: true,

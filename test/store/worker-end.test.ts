@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "@jest/globals";
-import { startWorker } from "../../src/jobs/start-worker.ts";
+import { startWorker, WORKERS } from "../../src/jobs/start-worker.ts";
 import { connect, type Db } from "../../src/store/db/connect.ts";
 import { addJob } from "../../src/store/db/jobs.ts";
 import { addLaneJobs } from "../../src/store/forge/lanes.ts";
@@ -11,8 +11,9 @@ import { useWorld } from "../support/use-world.ts";
 import { beginTransaction } from "../../src/store/db/transaction.ts";
 import { JOBS } from "../../src/store/jobs.ts";
 
-/** How many jobs of the timetable a process runs at a time. */
-const REPAIRS_AT_ONCE = 2;
+/** How many jobs about no board a process runs at a time. */
+const LANES_AT_ONCE = WORKERS.lanes.running;
+const REPAIRS_AT_ONCE = WORKERS.repairs.running;
 
 const world = useWorld();
 
@@ -53,14 +54,16 @@ it("moves wait neither for lanes nor for the timetable, and the timetable does n
     db,
     Array.from({ length: 12 }, (_, at) => `repository:${at}`),
   );
-  await waitUntilBlocked(db, 3);
+  await waitUntilBlocked(db, LANES_AT_ONCE);
   await addJob(db, "record-expired-claims", {});
   await ended("record-expired-claims");
   for (let nth = 0; nth < 12; nth++) await addJob(db, JOBS.wakeWaitingLanes.name, { nth });
-  await waitUntilBlocked(db, 3 + REPAIRS_AT_ONCE);
+  await waitUntilBlocked(db, LANES_AT_ONCE + REPAIRS_AT_ONCE);
   await addJob(db, JOBS.inspectArmed.name, { cardId: randomUUID() });
   await ended(JOBS.inspectArmed.name);
-  expect(await waitUntilBlocked(db, 3 + REPAIRS_AT_ONCE)).toHaveLength(3 + REPAIRS_AT_ONCE);
+  expect(await waitUntilBlocked(db, LANES_AT_ONCE + REPAIRS_AT_ONCE)).toHaveLength(
+    LANES_AT_ONCE + REPAIRS_AT_ONCE,
+  );
   await held.commit();
   await ended(JOBS.wakeWaitingLanes.name);
   await worker.stop();
