@@ -81,7 +81,7 @@ async function saveReports(
   const report = { repositoryId, sha, source, name, appId, suiteId, forgeId, outcome, branchNames };
   const isChanged = await saveCheckReport(trx, report);
   if (source === "check_run") await deleteEmptySuite(trx, report);
-  return isChanged && outcome !== "pending" && (await differsBetweenSuites(trx, report));
+  return isChanged && (await differsBetweenSuites(trx, report));
 }
 
 /**

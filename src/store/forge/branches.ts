@@ -223,7 +223,8 @@ export async function deleteEmptySuite(
 
 /**
  * Whether another check suite has another outcome of a report's name. Either belongs to another
- * workflow or event, or the newer one replaces the older one: webhooks do not tell.
+ * workflow or event, or the newer one replaces the older one: webhooks do not tell. A pending run
+ * matters only if it may replace a failing one.
  */
 export async function differsBetweenSuites(
   db: Db,
@@ -232,7 +233,7 @@ export async function differsBetweenSuites(
   return exists(
     db,
     `select 1 from check_reports where repository_id = :repositoryId and sha = :sha and app_id = :appId
-        and suite_id <> :suiteId and outcome <> :outcome
+        and suite_id <> :suiteId and outcome <> :outcome and (:outcome <> 'pending' or outcome = 'failing')
         and (source = 'check_suite' or (source = 'check_run' and name = :name))`,
     { repositoryId, sha, name, appId, suiteId, outcome },
   );
