@@ -35,7 +35,7 @@ export function CardNotice({ move, statusId, isChecking, isBlocked, fromName, nu
         to {move.request.stageName} when it is merged.
       </Pending>
     );
-  if (outcome.state === "refused") return null;
+  if (outcome.state === "refused" || outcome.state === "armed") return null;
   return (
     <div className="card-notice card-notice-failed">
       <p className="card-notice-head">

@@ -4,7 +4,7 @@ import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 import "./toast.css";
 
-interface Notice {
+export interface Notice {
   readonly title: string;
   readonly description?: string;
   readonly kind?: "done" | "failed";

@@ -21,6 +21,8 @@ interface Call extends Offer {
 export interface Move extends Offer {
   readonly number: number;
   readonly stage: Stage;
+  /** Whether it waits until the card is ready. */
+  readonly waits?: true;
 }
 
 /** Something that a person can decide about an item. */
@@ -83,14 +85,13 @@ function useOwnChoices(item: InboxItem, stages: readonly Stage[]): readonly Choi
 /** Choices about the card of an item; none if it has no card. */
 function useCardChoices({ card, repository }: InboxItem, stages: readonly Stage[]) {
   const { client } = useWorkspace();
-  const move = useWrite("POST /v1/cards/{number}/move");
   const update = useWrite("PATCH /v1/cards/{number}");
   const path = { number: card?.number ?? 0 };
   const only = (choice: Choice): readonly Choice[] => (card ? [choice] : []);
   const stageOf = (statusId: string) => stages.find(({ id }) => id === statusId);
   const into = (statusId: string): string => stageOf(statusId)?.name ?? "the stage";
-  const moveTo = (stage: Stage | undefined, label: string): readonly Choice[] =>
-    stage ? only({ label, number: path.number, stage }) : [];
+  const moveTo = (stage: Stage | undefined, label: string, waits?: true): readonly Choice[] =>
+    stage ? only({ label, number: path.number, stage, ...(waits && { waits }) }) : [];
   return {
     moveTo: (statusId: string, again = "") =>
       moveTo(stageOf(statusId), `Move to ${into(statusId)} ${again}`.trim()),
@@ -100,11 +101,7 @@ function useCardChoices({ card, repository }: InboxItem, stages: readonly Stage[
         "Move back to the backlog",
       ),
     moveWhenReady: (statusId: string) =>
-      only({
-        label: `Move to ${into(statusId)} when ready`,
-        done: `Card ${path.number} moves to ${into(statusId)} as soon as it is ready`,
-        run: () => move.mutateAsync({ path, body: { statusId, index: 0, whenReady: {} } }),
-      }),
+      moveTo(stageOf(statusId), `Move to ${into(statusId)} when ready`, true),
     assignTo: (assigneeId: string) =>
       only({
         label: "Assign it to me",

@@ -70,9 +70,9 @@ function useDecide(move: MoveToTop["move"]) {
   const [running, setRunning] = useState<string | null>(null);
   const [problem, setProblem] = useState<Error | null>(null);
   const [notMoved, setNotMoved] = useState<NotMoved | null>(null);
-  const moveCard = async ({ number, stage }: Move): Promise<void> => {
+  const moveCard = async ({ number, stage, waits }: Move): Promise<void> => {
     const { data: card } = await client.read("GET /v1/cards/{number}", { path: { number } });
-    const outcome = await move(card, stage);
+    const outcome = await move(card, stage, waits);
     if (outcome?.state !== "refused" && outcome?.state !== "failed") return;
     const reason = outcome.state === "refused" ? outcome.blocked.message : outcome.message;
     setNotMoved({ reason, at: new Date().toISOString() });

@@ -51,6 +51,9 @@ describe("a move that waits", () => {
     const { number, sha } = await cardWithCommit(board);
     const { page, ...ada } = await openCard(board, number);
     await page.getByRole("button", { name: "Move to Done when ready" }).click();
+    await page.getByText("merges these commits by itself as soon as they are ready").waitFor();
+    expect("armed" in (await board.api.readCard(number))).toBe(false);
+    await page.getByRole("button", { name: "Merge when ready" }).click();
     await page.getByRole("region", { name: "Waiting move to Done" }).waitFor();
     await passCi(board, sha);
     await page.getByText("The card is in the last stage.").waitFor();

@@ -156,6 +156,25 @@ describe("a move with Git", () => {
     await ada.close();
   });
 
+  it("asks before it takes back a card whose work is merged", async () => {
+    const board = await app.board();
+    const { number } = await cardWithCommit(board);
+    await board.api.move(number, board.stages.Done);
+    await board.api.cardWhen(number, ({ repositories: [link] }) => link?.prState === "merged");
+    const { page, ...ada } = await app.signIn(board);
+    const shown = await onBoard(page);
+    await shown.drag(number, shown.column("To do").locator(".column-head"));
+    const question = page.getByRole("dialog", { name: `Move #${number} to To do?` });
+    await question.getByText("Moving the card back undoes nothing on GitHub.").waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
+    expect(await shown.numbersIn("Done")).toEqual([number]);
+    await shown.drag(number, shown.column("To do").locator(".column-head"));
+    await question.getByRole("button", { name: "Move back" }).click();
+    await board.api.cardWhen(number, ({ statusId }) => statusId === board.stages["To do"]);
+    expect(ada.problems()).toEqual([]);
+    await ada.close();
+  });
+
   it("asks on the card's page with the same look", async () => {
     const board = await app.board();
     const { number } = await cardWithCommit(board);

@@ -14,7 +14,7 @@ import { boardWithItem, requireReviews, type BoardWithItem, type ItemKind } from
 /** Pictures are taken only if a folder is named. */
 const SCREENSHOTS = process.env["SCREENSHOTS"];
 
-const REVIEW_REQUIRED = "At least 1 approving review is required";
+const REVIEW_REQUIRED = "Pull request #1 needs an approving review. Ask for one.";
 
 let app: ConsoleWorld;
 beforeAll(async () => {
@@ -57,7 +57,9 @@ const STORIES: Readonly<Record<ItemKind, { says: string; decide: (open: Open) =>
   promotion_blocked: {
     says: "A person reviews the pull request on GitHub.",
     decide: async ({ board, item, ...open }) => {
-      await repeatMerge({ item, ...open });
+      await click(item, "Move to Done again");
+      await mergeQuestion(open).getByText(REVIEW_REQUIRED).waitFor();
+      await click(mergeQuestion(open), "Try anyway");
       await item.getByText(`Not moved again just now: ${REVIEW_REQUIRED}`).waitFor();
       if (SCREENSHOTS) await takeScreenshots(open.page, SCREENSHOTS, "inbox-not-moved");
       await open.page
@@ -102,8 +104,10 @@ const STORIES: Readonly<Record<ItemKind, { says: string; decide: (open: Open) =>
   },
   move_disarmed: {
     says: "Then let the move wait again",
-    decide: async ({ board, number, item }) => {
+    decide: async ({ board, number, item, page }) => {
       await click(item, "Move to Done when ready");
+      const question = page.getByRole("dialog", { name: `Move #${number} to Done when ready?` });
+      await click(question, "Merge when ready");
       await board.api.cardWhen(number, (card) => "armed" in card);
     },
   },
@@ -223,7 +227,7 @@ describe("a refused move that the inbox repeats", () => {
     const plans = "**/console/v1/cards/*/move-plan?*";
     await page.route(plans, (route) => route.abort());
     await click(item, "Move to Done again");
-    await item.getByRole("alert").waitFor();
+    await item.getByText("Not moved again just now:").waitFor();
     expect(await question.count()).toBe(0);
     expect(await board.api.readCard(number)).toMatchObject({ statusId: board.stages["In review"] });
     await page.unroute(plans);

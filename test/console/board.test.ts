@@ -24,6 +24,7 @@ const move = (
     to: { statusId: to, above, index: 0 },
     stageName: to,
     usesGit,
+    hasLanded: false,
     key: `key-${number}`,
   },
   outcome,

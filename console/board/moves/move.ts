@@ -10,6 +10,10 @@ export interface MoveRequest {
   readonly stageName: string;
   /** Whether the move may do something on GitHub: it is then shown as pending. */
   readonly usesGit: boolean;
+  /** Whether a pull request of the card has been merged. */
+  readonly hasLanded: boolean;
+  /** Waits for checks and reviews instead of being refused. */
+  readonly waits?: true;
   /** The idempotency key. A repetition of the same move has the same one. */
   readonly key: string;
   /** The outcome, if it is known before the call: the plan of the move could not be read. */
@@ -24,6 +28,8 @@ export type MoveOutcome =
       readonly effects: readonly string[];
     }
   | { readonly state: "queued"; readonly queued: readonly Promotion[]; readonly shownIn: string }
+  /** The move waits until it is ready. */
+  | { readonly state: "armed"; readonly shownIn: string }
   | {
       readonly state: "refused";
       readonly blocked: Blocked;
@@ -52,6 +58,8 @@ export function sentenceOf(
   switch (outcome.state) {
     case "queued":
       return `GitHub has accepted the merge of card #${number}. The card moves to ${stageName} when it is merged.`;
+    case "armed":
+      return `Card #${number} moves to ${stageName} when it is ready.`;
     case "refused":
       return `Card #${number} was not moved to ${stageName}. ${outcome.blocked.message}`;
     case "failed":

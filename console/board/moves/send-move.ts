@@ -21,12 +21,13 @@ export async function sendMove(
       if (card.statusId === to.statusId) return { state: "moved", effects: [] };
       return movedMeanwhile(number, card.statusId);
     }
-    const body = { statusId: to.statusId, index: to.index };
+    const body = { statusId: to.statusId, index: to.index, ...(request.waits && { whenReady: {} }) };
     const { status, data } = await client.write(
       "POST /v1/cards/{number}/move",
       { path: { number }, body },
       key,
     );
+    if (status === 202 && data.armed) return { state: "armed", shownIn: from.statusId };
     if (status === 202) return { state: "queued", queued: data.queued ?? [], shownIn: from.statusId };
     return { state: "moved", effects: request.usesGit ? await readEffects(client, card) : [] };
   } catch (error) {

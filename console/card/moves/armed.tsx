@@ -9,7 +9,6 @@ import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { exactTime } from "../../text/time.tsx";
 import { shortSha } from "../git/external-link.tsx";
-import type { Stage } from "./plan.tsx";
 
 interface ArmedProps {
   readonly armed: ArmedMove;
@@ -65,45 +64,5 @@ export function Armed({ armed, card, stageName, mayCancel }: ArmedProps) {
         </Button>
       )}
     </section>
-  );
-}
-
-/** Lets a move wait that would be refused now. */
-export function MoveWhenReady({ card, stage }: { readonly card: CardSnapshot; readonly stage: Stage }) {
-  const { keys } = useWorkspace();
-  const queries = useQueryClient();
-  const announce = useAnnounce();
-  const { mutate, isPending, error } = useWrite("POST /v1/cards/{number}/move");
-  const arm = (): void =>
-    mutate(
-      {
-        path: { number: card.number },
-        body: { statusId: stage.id, index: 0, whenReady: {} },
-      },
-      {
-        onSuccess: ({ status }) =>
-          announce(
-            status === 202
-              ? `Card ${card.number} moves to ${stage.name} when it is ready.`
-              : `Card ${card.number} is in ${stage.name}.`,
-          ),
-        onError: (problem) => announce(`The move does not wait. ${messageOf(problem)}`),
-        onSettled: () => void queries.invalidateQueries({ queryKey: keys.card(card.number) }),
-      },
-    );
-  return (
-    <>
-      {error && (
-        <p className="form-problem" role="alert" dir="auto">
-          {messageOf(error)}
-        </p>
-      )}
-      <Button isBusy={isPending} onClick={arm}>
-        <Icon name="clock" />
-        <span>
-          Move to <bdi>{stage.name}</bdi> when ready
-        </span>
-      </Button>
-    </>
   );
 }

@@ -12,7 +12,7 @@ import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { messageOf } from "../../api/problem.ts";
-import { Armed, MoveWhenReady } from "./armed.tsx";
+import { Armed } from "./armed.tsx";
 import { Plan, type Stage } from "./plan.tsx";
 import type { CardMove } from "./use-card-move.ts";
 import { cardsOf } from "../../text/counted.ts";
@@ -134,7 +134,12 @@ function StagePlan({ card, stage, stages, move, isNext = false }: StageProps) {
         </p>
       )}
       {mayMove && plan && isWorthWaiting(plan) && card.armed?.statusId !== stage.id && (
-        <MoveWhenReady card={card} stage={stage} />
+        <Button isBusy={move.pendingId !== null} onClick={() => move.ask(stage, true)}>
+          <Icon name="clock" />
+          <span>
+            Move to <bdi>{stage.name}</bdi> when ready
+          </span>
+        </Button>
       )}
       {mayMove ? (
         <Button

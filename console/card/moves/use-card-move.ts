@@ -1,8 +1,6 @@
 import { useEffect, useRef, useState, type RefObject } from "react";
-import { messageOf } from "../../api/problem.ts";
 import type { CardSnapshot } from "../../api/reads.ts";
 import { useMoveStates } from "../../board/moves/use-move.ts";
-import { useAnnounce } from "../../components/announcer.tsx";
 import type { Stage } from "./plan.tsx";
 import { useMoveToTop, type MoveToTop } from "./use-move-to-top.ts";
 
@@ -13,15 +11,14 @@ export interface CardMove extends Omit<MoveToTop, "move"> {
   readonly problem: string | null;
   /** The element that shows a refusal, which receives the focus after one. */
   readonly refusal: RefObject<HTMLElement | null>;
-  ask(stage: Stage): void;
+  /** `waits`: when it is ready, if it is not. */
+  ask(stage: Stage, waits?: boolean): void;
 }
 
 /** Moves the open card to the top of a stage, after a question where the move merges. Outcomes are announced. */
 export function useCardMove(card: CardSnapshot, stages: readonly Stage[]): CardMove {
-  const announce = useAnnounce();
   const { move, ...asking } = useMoveToTop(card.projectId, stages);
   const last = useMoveStates().get(card.number);
-  const [failure, setFailure] = useState<string | null>(null);
   const [isRefusalNew, setIsRefusalNew] = useState(false);
   const refusal = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -32,21 +29,15 @@ export function useCardMove(card: CardSnapshot, stages: readonly Stage[]): CardM
 
   const outcome = last?.outcome;
   const failed = outcome?.state === "failed" && outcome.shownIn === card.statusId ? outcome : null;
-  const ask = async (stage: Stage): Promise<void> => {
-    setFailure(null);
-    try {
-      const ended = await move(card, stage);
-      setIsRefusalNew(ended?.state === "refused");
-    } catch (error) {
-      announce(messageOf(error));
-      setFailure(messageOf(error));
-    }
+  const ask = async (stage: Stage, waits?: boolean): Promise<void> => {
+    const ended = await move(card, stage, waits);
+    setIsRefusalNew(ended?.state === "refused");
   };
   return {
     ...asking,
     pendingId: outcome === null ? (last?.request.to.statusId ?? null) : null,
-    problem: failure ?? failed?.message ?? null,
+    problem: failed?.message ?? null,
     refusal,
-    ask: (stage) => void ask(stage),
+    ask: (stage, waits) => void ask(stage, waits),
   };
 }
