@@ -34,8 +34,8 @@ describe("the documents", () => {
     expect(named.length).toBeGreaterThan(2);
     const lost = named
       .filter(([, name = "", file = ""]) => {
-        const source = join(ROOT, "src", file);
-        return !existsSync(source) || !declares(readFileSync(source, "utf8"), name);
+        const source = [ROOT, join(ROOT, "src")].map((folder) => join(folder, file)).find(existsSync);
+        return source === undefined || !declares(readFileSync(source, "utf8"), name);
       })
       .map(([text]) => text);
     expect(lost).toEqual([]);
