@@ -302,12 +302,12 @@ const actions: readonly Action[] = [
     },
   },
   {
-    action: "read anything but checks, reviews, move plans and previews of releases",
+    action: "read anything but checks, reviews, move plans, open pull requests and previews of releases",
     atMost: forAll(0),
     prepare: async (board) => {
       const { number } = await cardIn(board, "In review");
       const reading = ["checks", "reviews", "move-plan"].map((name) => `GET /v1/cards/{number}/${name}`);
-      reading.push("GET /v1/releases/{id}/preview");
+      reading.push("GET /v1/releases/{id}/preview", "GET /v1/repositories/{repositoryId}/pull-requests");
       const reads = sampleCalls.filter(({ name, method }) => method === "GET" && !reading.includes(name));
       const calls: Act[] = [];
       for (const { name } of reads) {
