@@ -93,9 +93,10 @@ describe("another board's id", () => {
       (a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"),
     )) {
       const sample = await sampleOf(name, ours);
-      // The sample has a comment, a claim or a repository of its own card.
+      // The sample has a comment, a claim, a refusal or a repository of its own card.
       const isOfItsCard =
-        sample.path?.["commentId"] !== undefined || /\/(claim|armed)$|^DELETE .*repositoryId/.test(name);
+        sample.path?.["commentId"] !== undefined ||
+        /\/(claim|armed|blocked)$|^DELETE .*repositoryId/.test(name);
       const { status, text } = await callSample(name, isOfItsCard ? sample : onCard1(sample), ours.api);
       expect([name, status < 300, text]).toEqual([name, true, text]);
     }
