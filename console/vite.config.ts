@@ -33,7 +33,7 @@ export default defineConfig({
           groups: [
             {
               name: "shared",
-              test: /\/console\/(?:api\/(?!use-pages)|card-chip|components\/(?:badge|button|choice|field|icon|states)|board\/moves\/plan|text\/time)/,
+              test: /\/console\/(?:api\/(?!use-pages)|card-chip|components\/(?:badge|button|choice|field|icon|states)|board\/(?:moves\/|drop-preview|merge-question)|text\/(?:time|rule))/,
             },
           ],
         },

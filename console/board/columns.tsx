@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useMemo, useRef, useState, type ReactNode } from "react";
+import { lazy, Suspense, useMemo, useRef, useState, type ReactNode } from "react";
 import { putCard, type BoardSnapshot } from "../api/patch-board.ts";
 import type { Flow, Project } from "../api/schema.d.ts";
 import { useWorkspace } from "../api/workspace.tsx";
@@ -7,7 +7,6 @@ import { Button } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useShortcut } from "../keyboard/provider.tsx";
 import { BoardActionsContext } from "./board-actions.ts";
-import { CardDetails } from "./details/card-details.tsx";
 import { Column } from "./column.tsx";
 import { EmptyBoard } from "./empty-board.tsx";
 import { count, FilterBar } from "./filter-bar.tsx";
@@ -18,6 +17,9 @@ import { useBoardView, type BoardView } from "./use-board-view.ts";
 import { useAutoScroll } from "./use-drag.ts";
 import { useDensity } from "./use-density.ts";
 import { useScrollToStage } from "./use-scroll-to-stage.ts";
+
+// Not a part of the first load.
+const CardDetails = lazy(() => import("./details/card-details.tsx"));
 
 interface Props {
   readonly project: Project;
@@ -86,7 +88,9 @@ export function Columns({ project, board, flow }: Props) {
           />
         ))}
       </div>
-      <CardDetails board={board} within={element} />
+      <Suspense>
+        <CardDetails board={board} within={element} />
+      </Suspense>
       <MergeQuestion question={requests.question} onAnswer={requests.confirmMove} />
     </BoardActionsContext>
   );

@@ -1,5 +1,4 @@
 import { attachClosestEdge, extractClosestEdge } from "@atlaskit/pragmatic-drag-and-drop-hitbox/closest-edge";
-import { autoScrollForElements } from "@atlaskit/pragmatic-drag-and-drop-auto-scroll/element";
 import { combine } from "@atlaskit/pragmatic-drag-and-drop/combine";
 import {
   draggable,
@@ -103,7 +102,7 @@ export function useColumnDrop(
         onDragLeave: () => setIsOver(false),
         onDrop: () => setIsOver(false),
       }),
-      ...(list.current ? [autoScrollForElements({ element: list.current })] : []),
+      ...(list.current ? [autoScroll(list.current)] : []),
     );
   }, [column, list, statusId]);
   return isOver;
@@ -112,6 +111,21 @@ export function useColumnDrop(
 /** Scrolls the columns sideways while a card is dragged near their edge. */
 export function useAutoScroll(element: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    if (element.current) return autoScrollForElements({ element: element.current });
+    if (element.current) return autoScroll(element.current);
   }, [element]);
+}
+
+/** Scrolls an element during drags, and returns a function that ends that. The first screen does not wait for its code. */
+function autoScroll(element: HTMLElement): () => void {
+  let stop: (() => void) | null = null;
+  let isOver = false;
+  const start = async (): Promise<void> => {
+    const { autoScrollForElements } = await import("@atlaskit/pragmatic-drag-and-drop-auto-scroll/element");
+    if (!isOver) stop = autoScrollForElements({ element });
+  };
+  void start();
+  return () => {
+    isOver = true;
+    stop?.();
+  };
 }

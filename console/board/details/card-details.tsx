@@ -20,7 +20,7 @@ interface Props {
  * What the icons of a card mean, next to the card that the pointer rests on or that has the focus. Escape closes it.
  * Screen readers read the same in the card.
  */
-export function CardDetails({ board, within }: Props) {
+export default function CardDetails({ board, within }: Props) {
   const [number, setNumber] = useState<number | null>(null);
   const popover = useRef<HTMLDivElement>(null);
   const actions = useBoardActions();
