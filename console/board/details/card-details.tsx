@@ -64,6 +64,9 @@ function watch(
     timer = setTimeout(() => report(number), ms);
   };
   const hide = (): void => later(null, 0);
+  // This code is loaded after the board, so the pointer may rest on a card already.
+  const rested = board.querySelector<HTMLElement>("[data-card]:hover");
+  if (rested) later(Number(rested.dataset["card"]), REST_MS);
   board.addEventListener(
     "pointerover",
     (event) => event.pointerType === "mouse" && later(cardOf(event), REST_MS),
