@@ -50,7 +50,7 @@ export async function busyRepositories(scene: Scene): Promise<void> {
   }
 }
 
-/** Connects repositories with these ids to a board. */
+/** Gives an account repositories with these ids, which no project has: other attacks freeze releases of projects. */
 async function addRepositories(
   { world: { deps, boards } }: Scene,
   ids: readonly number[],
@@ -68,6 +68,8 @@ async function addRepositories(
       id: randomUUID(),
       forge_id: id,
       node_id: null,
+      project_id: null,
+      link_by_default: false,
       full_name: `acme/busy-${id}`,
     })),
   );
