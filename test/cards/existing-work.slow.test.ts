@@ -10,6 +10,7 @@ import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
 
 const world = useWorld();
+afterEach(() => world.forge.control.faults.clear());
 afterEach(() => leaveConsistent(world));
 
 const webOf = ({ repositories }: TestBoard): string => repositories["web"] ?? "";
@@ -112,6 +113,11 @@ describe("PUT /v1/cards/{number}/repositories/{repositoryId}", () => {
         { branchName: owner.branchName },
         409,
         `The branch ${owner.branchName} in ${web} belongs to another card already.`,
+      ],
+      [
+        { branchName: "main" },
+        409,
+        `main is a branch of ${web} that cards are merged into, so no card can own it. Link a branch with the work of one card.`,
       ],
       [{ branchName: "nowhere" }, 409, `${web} has no branch nowhere. Push it, and make the call again.`],
       [{ prNumber: closed }, 409, `Pull request #${closed} of ${web} is closed.`],
@@ -227,7 +233,7 @@ describe("POST /v1/cards with a pull request or branch", () => {
     const attempts: [object, number, string][] = [
       [{ pullRequest, branch }, 400, "body.branch: send pullRequest or branch, not both"],
       [{}, 400, "body.title: is required (text)"],
-      [{ branch: foreign }, 404, "The card's project has no repository with this id."],
+      [{ branch: foreign }, 404, "The project has no repository with this id."],
       [{ branch }, 409, `${board.owner}/web has no branch german. Push it, and make the call again.`],
     ];
     for (const [body, status, message] of attempts) {
@@ -235,6 +241,26 @@ describe("POST /v1/cards with a pull request or branch", () => {
       expect([refused.status, refused.body.message]).toEqual([status, message]);
     }
     expect((await board.api.get<unknown[]>("/v1/cards")).body).toEqual([]);
+  });
+
+  it("continues with the card of the first attempt, also if its pull request was merged since", async () => {
+    const board = await world.board();
+    const number = await openPull(board, "french");
+    const body = { statusId: board.stages.Done, pullRequest: { repositoryId: webOf(board), number } };
+    const key = `make-${randomUUID()}`;
+    const { faults } = world.forge.control;
+    const merges = { method: "PUT", path: "/repositories/*/pulls/*/*" };
+    faults.add({ match: merges, fault: { kind: "reset" } });
+    expect((await create(board, body, key)).status).toBe(503);
+    faults.clear();
+    await board.person("ada", "PUT", `/repos/${board.owner}/web/pulls/${number}/merge`, {});
+    const made = await eventually(
+      () => create(board, body, key),
+      ({ status }) => status === 201,
+    );
+    expect(made.body).toMatchObject({ number: 1, statusId: board.stages.Done });
+    await allProcessed(world);
+    expect((await board.api.get<unknown[]>("/v1/cards")).body).toHaveLength(1);
   });
 
   it("makes one card if the branch is deleted and the call is repeated", async () => {

@@ -2,10 +2,11 @@ import { backlogOf, ruleRequires, targetOf, type Flow, type Stage } from "../../
 import { firstCharacters } from "../../flow/text.ts";
 import type { ListedPullRequest } from "../../forge/pull-requests.ts";
 import { findCardOfRequest, readChangedCard, type CardHead } from "../../store/cards/cards.ts";
-import { MAX_INDEX } from "../../store/cards/moves.ts";
+import { findOpenMove, MAX_INDEX } from "../../store/cards/moves.ts";
 import type { Project } from "../../store/cards/projects.ts";
 import type { Trx } from "../../store/db/connect.ts";
 import { transaction } from "../../store/db/transaction.ts";
+import type { Repository } from "../../store/forge/repositories.ts";
 import type { StoredResponse } from "../../store/ops/idempotency.ts";
 import type { Deps } from "../deps.ts";
 import {
@@ -17,7 +18,7 @@ import {
 } from "../moves/adopt-branch.ts";
 import { runToEnd } from "../moves/finish-move.ts";
 import { mayEnter, noSuchStage } from "../moves/may-enter.ts";
-import { lockTransition, startInTransaction, startMove } from "../moves/start-move.ts";
+import { lockTransition, startInTransaction, startMove, type BegunMove } from "../moves/start-move.ts";
 import type { Write } from "../write.ts";
 import { insertDraft, prepareDraft, targetStage, type CreateCardInput } from "./create-card.ts";
 
@@ -40,42 +41,83 @@ export async function createCardFromBranch(
   source: BranchSource,
   input: CardOfBranchInput,
 ): Promise<StoredResponse> {
-  const { workspaceId, userId, userId: actorId, isHuman, requestId } = write;
+  const { workspaceId, requestId } = write;
   const repository = await repositoryOf(write.trx, project, source.repositoryId);
   const named = targetStage(project, write, input.statusId);
-  // A retry after a crash continues with the card that the first attempt has created.
   const earlier = await findCardOfRequest(write.trx, workspaceId, requestId);
   await write.commit();
+  const created = earlier
+    ? await takeUp(deps, write, earlier)
+    : await create(deps, write, project, { repository, source, input, named });
+  const respond = async (end: Trx): Promise<StoredResponse> =>
+    write.respondIn(end, await readChangedCard(end, workspaceId, created.number), 201);
+  return created.begun ? runToEnd(deps, created.begun, respond) : transaction(deps.db, respond);
+}
+
+interface CreatedCard {
+  readonly number: number;
+  /** Its move into the stage, if that is to be run on GitHub. */
+  readonly begun: BegunMove | null;
+}
+
+interface Creation {
+  readonly repository: Repository;
+  readonly source: BranchSource;
+  readonly input: CardOfBranchInput;
+  /** The stage that the request names. */
+  readonly named: Stage | undefined;
+}
+
+/** Creates the card with its branch, and begins its move, in one transaction. */
+async function create(
+  deps: Deps,
+  write: Write,
+  project: Project,
+  { repository, source, input, named }: Creation,
+): Promise<CreatedCard> {
+  const { workspaceId, userId, requestId } = write;
   const { branchName, pull } = await resolveSource(deps, repository, source);
   const target = targetOf(project.flow, input.hotfix ?? false);
   const branch = await inspectBranch(deps, repository, branchName, target);
   const stage = named ?? stageFor(project.flow, pull);
-  const creation = {
+  const fields = {
     ...input,
     ...textsOf(branchName, pull, input),
     repositoryIds: repositoriesOf(source, input),
   };
-  let number = earlier?.number ?? 0;
+  let number = 0;
   const begun = await startInTransaction(deps, async (trx) => {
-    const create = async (): Promise<CardHead> => {
-      const creator = { trx, workspaceId, userId, requestId };
-      const draft = await insertDraft(trx, await prepareDraft(deps, creator, project, creation));
-      const card = { ...draft, blocked: null };
-      await adopt(trx, write, card, branch);
-      return card;
-    };
-    const card = earlier ?? (await create());
-    ({ number } = card);
-    if (card.stageId === stage.id) return null;
-    const transition = await lockTransition(trx, card, stage.id, requestId);
-    if (!transition) throw noSuchStage("project");
-    if (!(await mayEnter(trx, actorId, transition))) return null;
-    const started = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, isHuman, requestId });
-    return started.state === "started" ? started : null;
+    const creator = { trx, workspaceId, userId, requestId };
+    const draft = await insertDraft(trx, await prepareDraft(deps, creator, project, fields));
+    ({ number } = draft);
+    await adopt(trx, write, { ...draft, blocked: null }, branch);
+    return draft.stageId === stage.id ? null : begin(deps, trx, write, draft, stage.id);
   });
-  const respond = async (end: Trx): Promise<StoredResponse> =>
-    write.respondIn(end, await readChangedCard(end, workspaceId, number), 201);
-  return begun ? runToEnd(deps, begun, respond) : transaction(deps.db, respond);
+  return { number, begun };
+}
+
+/** Continues the move of the card that an earlier attempt of the same request has created, unless it has ended. */
+async function takeUp(deps: Deps, write: Write, earlier: CardHead): Promise<CreatedCard> {
+  const begun = await startInTransaction(deps, async (trx) => {
+    const open = await findOpenMove(trx, earlier.id);
+    return open ? begin(deps, trx, write, earlier, open.stageId) : null;
+  });
+  return { number: earlier.number, begun };
+}
+
+/** Begins the move of a card into a stage. Null if it needs no Git, or a gate or role refuses it. */
+async function begin(
+  deps: Deps,
+  trx: Trx,
+  { userId: actorId, isHuman, requestId }: Write,
+  card: Pick<CardHead, "id" | "workspaceId" | "projectId" | "number">,
+  stageId: string,
+): Promise<BegunMove | null> {
+  const transition = await lockTransition(trx, card, stageId, requestId);
+  if (!transition) throw noSuchStage("project");
+  if (!(await mayEnter(trx, actorId, transition))) return null;
+  const started = await startMove(deps, trx, transition, { index: MAX_INDEX, actorId, isHuman, requestId });
+  return started.state === "started" ? started : null;
 }
 
 const repositoriesOf = (

@@ -3,7 +3,8 @@ import { targetOf } from "../../flow/flow.ts";
 import { inaccessibleMessage } from "../../flow/refusal.ts";
 import { REPOSITORIES_CHANGED } from "../../flow/readiness.ts";
 import type { ListedPullRequest } from "../../forge/pull-requests.ts";
-import { ForgeUnavailable } from "../../forge/values.ts";
+import { ForgeUnavailable, type RepositoryRef } from "../../forge/values.ts";
+import { isSharedBranch } from "../../store/forge/branches.ts";
 import { findCard, findCardById, lockCard, readChangedCard, type CardHead } from "../../store/cards/cards.ts";
 import { insertLinks, listLinks } from "../../store/cards/links.ts";
 import { findProject, lockProject, type Project } from "../../store/cards/projects.ts";
@@ -111,7 +112,7 @@ export async function repositoryOf(
 ): Promise<Repository> {
   const repository = await findRepository(db, repositoryId);
   if (repository?.projectId === project.id) return repository;
-  throw notFound("The card's project has no repository with this id.");
+  throw notFound("The project has no repository with this id.");
 }
 
 /** What a card gets from the branch or pull request it is made of. */
@@ -121,24 +122,40 @@ interface FoundSource {
   readonly pull: ListedPullRequest | null;
 }
 
-/** Finds the branch. Throws `conflict` for a pull request that is not open or comes from a fork. */
+/**
+ * Finds the branch. Throws `conflict` for a pull request that is not open or comes from a fork, and for a
+ * branch that cards are merged into.
+ */
 export async function resolveSource(
   deps: Deps,
   repository: Repository,
-  { branchName, prNumber }: BranchSource,
+  source: BranchSource,
 ): Promise<FoundSource> {
-  if (branchName !== undefined) return { branchName, pull: null };
   const { forgeRef, fullName } = repository;
   if (!forgeRef) throw conflict(inaccessibleMessage(repository));
-  const pull = await deps.forge.pullRequest(forgeRef, prNumber);
-  if (!pull) throw notFound(`${fullName} has no pull request #${prNumber}.`);
-  if (pull.state !== "open") throw conflict(`Pull request #${prNumber} of ${fullName} is ${pull.state}.`);
-  if (pull.isFromFork) {
+  const pull = source.prNumber === undefined ? null : await openPullRequest(deps, forgeRef, source.prNumber);
+  const branchName = pull?.headBranch ?? source.branchName ?? "";
+  if (await isSharedBranch(deps.db, repository.id, branchName)) {
     throw conflict(
-      `Pull request #${prNumber} of ${fullName} comes from a fork. Push its commits to a branch of ${fullName}, and link that branch.`,
+      `${branchName} is a branch of ${fullName} that cards are merged into, so no card can own it. Link a branch with the work of one card.`,
     );
   }
-  return { branchName: pull.headBranch, pull };
+  return { branchName, pull };
+}
+
+async function openPullRequest(
+  { forge }: Deps,
+  repository: RepositoryRef,
+  number: number,
+): Promise<ListedPullRequest> {
+  const { fullName } = repository;
+  const pull = await forge.pullRequest(repository, number);
+  if (!pull) throw notFound(`${fullName} has no pull request #${number}.`);
+  if (pull.state !== "open") throw conflict(`Pull request #${number} of ${fullName} is ${pull.state}.`);
+  if (!pull.isFromFork) return pull;
+  throw conflict(
+    `Pull request #${number} of ${fullName} comes from a fork. Push its commits to a branch of ${fullName}, and link that branch.`,
+  );
 }
 
 /** Locks a card that no move runs for. */

@@ -82,7 +82,7 @@ export const repositoryRoutes: readonly Route[] = [
     path: "/v1/repositories/{repositoryId}/pull-requests",
     summary: "List the open pull requests of a repository",
     description:
-      "Reads them from GitHub, or repeats what it said in the last 3 seconds. To make a card of one, see POST /v1/cards.",
+      "Reads them from GitHub, or repeats what it said in the last 3 seconds. The repository belongs to a project. To make a card of one, see POST /v1/cards.",
     tag: "Repositories",
     params: z.object({ repositoryId: id().meta({ description: "From GET /v1/repositories" }) }),
     query: z.object({
@@ -96,7 +96,10 @@ export const repositoryRoutes: readonly Route[] = [
     handle: async (deps, { board, params, query }, { after, limit }) => {
       const { repositoryId } = params;
       const known = await listBoardRepositories(deps.db, board.workspaceId);
-      const repository = requireFound(known.find((each) => each.id === repositoryId) ?? null, "repository");
+      const repository = requireFound(
+        known.find((each) => each.id === repositoryId && each.projectId !== null) ?? null,
+        "repository",
+      );
       const { forgeRef } = repository;
       if (!forgeRef) throw conflict(inaccessibleMessage(repository));
       deps.leavePlace();

@@ -3,6 +3,7 @@ import { IS_ABOUT_BRANCH } from "../cards/card-columns.ts";
 import { CARD_HEAD, type CardHead } from "../cards/cards.ts";
 import { column, exists, firstRow, firstValue, rows, type Db, type Trx } from "../db/connect.ts";
 import { unlessTaken } from "../db/transaction.ts";
+import { trunksSql } from "./trunks.ts";
 
 interface NamedBranch {
   readonly name: string;
@@ -81,6 +82,19 @@ export async function mapBranchOwners(
     { repositoryId, branchNames: [...branchNames] },
   );
   return new Map(owned.map(({ branchName, number }) => [branchName, number]));
+}
+
+/** Whether a branch is a trunk, the default branch, or a release branch, so that no card can own it. */
+export async function isSharedBranch(db: Db, repositoryId: string, branchName: string): Promise<boolean> {
+  return exists(
+    db,
+    `select 1 from (${trunksSql("r.id = :repositoryId")}) t where t.branch_name = :branchName
+      union all
+     select 1 from repositories where id = :repositoryId and default_branch = :branchName
+      union all
+     select 1 from release_branches where repository_id = :repositoryId and branch_name = :branchName`,
+    { repositoryId, branchName },
+  );
 }
 
 /** Whether a card has an existing branch in a repository. */
