@@ -1,4 +1,4 @@
-import type { Blocked, BoardTask, CardRepository, Promotion } from "../../api/schema.d.ts";
+import type { Blocked, BoardTask, CardRepository, Flow, Promotion } from "../../api/schema.d.ts";
 
 /** A move that somebody asked for. */
 export interface MoveRequest {
@@ -19,6 +19,21 @@ export interface MoveRequest {
   /** The outcome, if it is known before the call: the plan of the move could not be read. */
   readonly outcomeBeforeCall?: MoveOutcome;
 }
+
+type Stage = Flow["stages"][number];
+
+/** The parts of a request that are the same for every place that a card is moved from. */
+export const requestTo = (
+  stage: Stage,
+  {
+    statusId,
+    repositories = [],
+  }: { readonly statusId: string; readonly repositories?: BoardTask["repositories"] },
+): Pick<MoveRequest, "stageName" | "usesGit" | "hasLanded"> => ({
+  stageName: stage.name,
+  usesGit: statusId !== stage.id && (stage.rule.type !== "none" || stage.gates?.secondPerson === true),
+  hasLanded: repositories.some(({ prState }) => prState === "merged"),
+});
 
 /** How a move ended. `shownIn` is the stage in which the card shows that; in another one it is stale. */
 export type MoveOutcome =

@@ -64,14 +64,20 @@ export function useAskMove({ projectId, stages, onStep = () => undefined, undoOf
     } catch (error) {
       return outcomeOf(error, from.statusId);
     } finally {
-      setPlanningCard(null);
+      setPlanningCard((current) => (current === number ? null : current));
     }
   };
   const isWanted = (request: MoveRequest, plan: MovePlan | null): Promise<boolean> | true => {
     if (plan ? !needsConfirmation(plan) && !mayMergeLater(request, plan) : !takesBack(stages, request))
       return true;
     const skipped = plan ? skippedMerges(stages, request.from.statusId, request.to.statusId) : [];
-    return new Promise((answer) => setAsked({ question: { request, plan, skipped }, answer }));
+    return new Promise((answer) =>
+      setAsked((before) => {
+        // Only one question is shown: the newest one.
+        before?.answer(false);
+        return { question: { request, plan, skipped }, answer };
+      }),
+    );
   };
   const sendAndSay = async (request: MoveRequest): Promise<MoveOutcome> => {
     if (request.usesGit && !request.outcomeBeforeCall)

@@ -1,6 +1,6 @@
 import { findCard, type BoardSnapshot } from "../../api/patch-board.ts";
 import type { Flow } from "../../api/schema.d.ts";
-import type { MoveRequest } from "./move.ts";
+import { requestTo, type MoveRequest } from "./move.ts";
 import { cardAbove } from "./show-moves.ts";
 import { useAskMove } from "./use-ask-move.ts";
 
@@ -68,9 +68,7 @@ function describeMove(board: BoardSnapshot, wanted: Wanted): MoveRequest | null 
     number,
     from: { statusId: from.statusId, above: from.above },
     to: { statusId: stage.id, above, index: above !== null && index === 0 ? others.length : index },
-    stageName: stage.name,
-    usesGit: !isSameStage && (stage.rule.type !== "none" || stage.gates?.secondPerson === true),
-    hasLanded: found?.task.repositories?.some(({ prState }) => prState === "merged") ?? false,
+    ...requestTo(stage, { statusId: from.statusId, repositories: found?.task.repositories }),
     key: crypto.randomUUID(),
   };
 }

@@ -1,5 +1,5 @@
 import type { CardSnapshot } from "../../api/reads.ts";
-import type { MoveOutcome, MoveRequest, MoveState } from "../../board/moves/move.ts";
+import { requestTo, type MoveOutcome, type MoveRequest, type MoveState } from "../../board/moves/move.ts";
 import { useAskMove } from "../../board/moves/use-ask-move.ts";
 import { useMoveStates } from "../../board/moves/use-move.ts";
 import type { Stage } from "./plan.tsx";
@@ -41,9 +41,7 @@ const requestOf = (
   number,
   from: { statusId, above: null },
   to: { statusId: stage.id, above: null, index: 0 },
-  stageName: stage.name,
-  usesGit: stage.rule.type !== "none",
-  hasLanded: repositories.some(({ prState }) => prState === "merged"),
+  ...requestTo(stage, { statusId, repositories }),
   ...(waits && { waits }),
   key,
 });
