@@ -28,15 +28,15 @@ export interface BranchFacts {
 
 /** What is recorded about the head of a card's branch. */
 export interface HeadFacts {
-  /** Since its push, in milliseconds; null if no event has reported it. */
+  /** Since its push, or since Trunkline first saw it, in milliseconds; null if neither is known. */
   readonly ageMs: number | null;
-  /** Since the pull request was marked ready, in milliseconds; null if it was not. */
+  /** Since the pull request was marked ready, in milliseconds; 0 until that is recorded, null if it never was a draft. */
   readonly readyAgeMs: number | null;
   /** Whether the card's earlier heads, or others merged into the target, had checks. */
   readonly hadChecks: boolean;
   /** Everybody who is known to have pushed to the branch. */
   readonly pushers: readonly AccountFacts[];
-  /** Who pushed the head; null if unknown. */
+  /** Who pushed the head; null if no event has reported it, or only that the account was deleted. */
   readonly lastPusher: AccountFacts | null;
 }
 
@@ -136,8 +136,8 @@ export interface ChecksSummary {
   readonly state: ChecksState;
   readonly failing: readonly string[];
   readonly pending: readonly string[];
-  /** There are some, and all were skipped. */
-  readonly isOnlySkipped?: boolean | undefined;
+  /** Whether some were skipped. */
+  readonly hasSkipped?: boolean | undefined;
   /** Those of `failing` and `pending` that are workflows without runs: they could not start, or wait for approval. */
   readonly unstarted?: readonly string[] | undefined;
   /** Set if GitHub hides some of them from the App: they are not in `state` and the lists. */

@@ -85,8 +85,9 @@ export function judgeReadiness(question: ReadinessQuestion): Readiness {
   if (disarming) return { state: "changed", disarming };
   const known = [...reasons, ...doubts];
   const isFull = ({ reason }: BlockedReason): boolean => armedWith !== null && reason === "wip_limit";
-  const mayClear = ({ reason }: BlockedReason): boolean =>
-    MAY_CLEAR.has(reason) || (reason === "checks_failing" && question.onFailingChecks === "wait");
+  const mayClear = ({ reason, details }: BlockedReason): boolean =>
+    (MAY_CLEAR.has(reason) && details["cause"] !== "too_many_commits") ||
+    (reason === "checks_failing" && question.onFailingChecks === "wait");
   const final = known.filter((each) => !mayClear(each) && !isFull(each));
   if (final.length > 0) return { state: "refused", reasons: final };
   const maybeStarting = repositories.flatMap((repository) => mayStillStart(question, repository));

@@ -65,7 +65,7 @@ export const areSameReasons = (some: readonly BlockedReason[], others: readonly 
   some.map(identityOf).join("\n") === others.map(identityOf).join("\n");
 
 /** The details that say what has to be done. */
-const NAMED = ["branch", "rule", "ownApprovals", "lastPusher"] as const;
+const NAMED = ["branch", "rule", "ownApprovals", "lastPusher", "cause"] as const;
 
 const identityOf = ({ reason, repository, details }: BlockedReason): string =>
   JSON.stringify([reason, repository, ...NAMED.map((name) => details[name] ?? null)]);

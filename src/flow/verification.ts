@@ -40,47 +40,64 @@ export function verifyMerge(merge: MergeFacts): Verified {
       bypassed: [],
       warnings: [],
     };
-  const named = checks.flatMap(({ details }) => [details?.["failing"], details?.["pending"]].flat());
-  const unmetBy = (each: MergeRules): Refusal[] => unmetRules(merge, each, named);
-  // Nobody has to follow a request for changes that no rule enforces, but GitHub may show one.
+  const alreadyListed = checks.flatMap(({ details }) => [details?.["failing"], details?.["pending"]].flat());
+  const unmetBy = (each: MergeRules): Refusal[] => unmetRules(merge, each, alreadyListed);
+  // If no rule requires reviews, a requested change only makes GitHub's refusal likely.
   const isReviewed = rules.requiredApprovals > 0 || rules.requiresCodeOwnerReview;
   const doubts = isReviewed ? [] : reviewBlockers(pull);
   if (!flow.verification.bypassRules) {
     const reasons = [...checks, ...unmetBy(rules)];
     return { reasons, doubts, bypassed: [], warnings: warningsAbout(where, rules) };
   }
-  const bySource = rules.sources.map((source) => ({ source, unmet: unmetBy(source) }));
+  // GitHub knows nothing of independence, so it cannot decide about that.
+  const ofGitHub = withoutIndependence(merge);
+  const bySource = rules.sources.map((source) => ({
+    source,
+    unmet: unmetRules(ofGitHub, source, alreadyListed),
+  }));
   const enforced = bySource.filter(({ source }) => source.canBypass !== true);
   const bypassed = bySource.filter(({ source, unmet }) => source.canBypass === true && unmet.length > 0);
+  const review = unmetReview(ofGitHub, rules) === null ? unmetReview(merge, rules) : null;
   return {
-    reasons: checks,
+    reasons: review === null ? checks : [...checks, review],
     doubts: [...doubts, ...distinct(enforced.flatMap(({ unmet }) => unmet))],
     bypassed: bypassed.map(({ source }) => source.name),
     warnings: [],
   };
 }
 
+const withoutIndependence = (merge: MergeFacts): MergeFacts => ({
+  ...merge,
+  flow: { ...merge.flow, verification: { ...merge.flow.verification, independentApproval: false } },
+});
+
 const distinct = (refusals: readonly Refusal[]): Refusal[] => [
   ...new Map(refusals.map((each) => [JSON.stringify(each), each])).values(),
 ];
 
-/** `named` are the checks that the merge is refused for anyway. */
-function unmetRules(merge: MergeFacts, rules: MergeRules, named: readonly unknown[]): Refusal[] {
+/** `alreadyListed` are the checks that another reason of the refusal names. */
+function unmetRules(merge: MergeFacts, rules: MergeRules, alreadyListed: readonly unknown[]): Refusal[] {
   const review = unmetReview(merge, rules);
   const threads = unresolvedThreads(merge, rules);
   return [
-    ...unmetChecks(merge, rules, named),
+    ...unmetChecks(merge, rules, alreadyListed),
     ...(review === null ? [] : [review]),
     ...(threads === null ? [] : [threads]),
   ];
 }
 
 /** The required checks of a draft may start when it is marked ready: it is decided again then. */
-function unmetChecks({ pull }: MergeFacts, rules: MergeRules, named: readonly unknown[]): Refusal[] {
+function unmetChecks(
+  { flow, pull }: MergeFacts,
+  rules: MergeRules,
+  alreadyListed: readonly unknown[],
+): Refusal[] {
   if (pull.isDraft) return [];
   const unmet = (pull.unmetChecks ?? []).filter(
-    (name) => rules.requiredChecks.includes(name) && !named.includes(name),
+    (name) => rules.requiredChecks.includes(name) && !alreadyListed.includes(name),
   );
+  // A flow that requires checks is refused with the hidden ones already.
+  if (unmet.length > 0 && pull.checks.hidden && flow.checks === "ignored") return [pull.checks.hidden];
   const failing = unmet.filter((name) => pull.checks.failing.includes(name));
   const pending = unmet.filter((name) => !failing.includes(name));
   const refusals: Refusal[] = [];
@@ -121,9 +138,14 @@ function unmetReview(merge: MergeFacts, rules: MergeRules): Refusal | null {
     approvers.length >= Math.max(required, 1) &&
     approvers.every(({ forgeId }) => forgeId === lastPusher.forgeId) &&
     (rules.requiresLastPushApproval || pull.reviewDecision === "review_required");
-  const isMissing = counted.length < required || pull.reviewDecision === "review_required" || lacksOther;
+  const isMissing =
+    counted.length < required ||
+    // A code owner may have to approve although no number is required.
+    (own.length > 0 && counted.length === 0) ||
+    pull.reviewDecision === "review_required" ||
+    lacksOther;
   if (isMissing) return reviewRequired(merge, required, { own, lastPusher: lacksOther ? lastPusher : null });
-  return isIndependent && required > 0 ? unknownWork(merge) : null;
+  return isIndependent ? unknownWork(merge) : null;
 }
 
 const workedOn = ({ facts, head }: MergeFacts, { forgeId }: AccountFacts): boolean =>
@@ -132,8 +154,8 @@ const workedOn = ({ facts, head }: MergeFacts, { forgeId }: AccountFacts): boole
 
 /** The refusal if it is not known who worked on the head. */
 function unknownWork({ where: { branchName }, facts, head }: MergeFacts): Refusal | null {
-  if (head?.ageMs === null) {
-    const message = `GitHub has not reported yet who pushed ${facts.headSha} to ${branchName}, so no approval counts as independent. Move the card again in a minute.`;
+  if (head && head.lastPusher === null) {
+    const message = `GitHub has not reported who pushed ${facts.headSha} to ${branchName}, so no approval counts as independent. Move the card again in a minute. If the push is older than the card's branch, push once more, or turn independentApproval off in the flow.`;
     return { reason: "review_required", message, details: { cause: "pusher_unknown" } };
   }
   if (facts.commits !== null) return null;
@@ -179,6 +201,14 @@ function unresolvedThreads({ pull, facts }: MergeFacts, rules: MergeRules): Refu
   const isEnforced = sources.every((each) => !each.requiresResolvedThreads || each.canBypass === false);
   if (pull.unresolvedThreads === null && isEnforced) return null;
   const unresolved = pull.unresolvedThreads;
+  if (unresolved === null) {
+    const message = `GitHub lists only the first 100 conversations of pull request #${pull.number}, so Trunkline cannot see whether all are resolved, and the App may be able to bypass the rule. Remove the App from the bypass list, or set bypassRules in the flow.`;
+    return {
+      reason: "review_required",
+      message,
+      details: { rule: "conversations", unresolved, cause: "too_many_conversations" },
+    };
+  }
   return {
     reason: "review_required",
     message: `Conversations on pull request #${pull.number} are not resolved. Resolve them.`,
@@ -255,18 +285,18 @@ export function startingChecks(
   const { checksStartSeconds } = flow.verification;
   const leftOf = (ageMs: number): number => checksStartSeconds * 1_000 - ageMs;
   const { branchName, targetBranch } = where;
-  const { state, isOnlySkipped = false, hidden } = pull.checks;
+  const { state, hasSkipped = false, hidden } = pull.checks;
   const afterPush = leftOf(head.ageMs ?? 0);
   const afterReady = head.readyAgeMs === null ? 0 : leftOf(head.readyAgeMs);
-  const hadChecks = head.hadChecks || facts.isLandedWithChecks === true || isOnlySkipped;
+  const hadChecks = head.hadChecks || facts.isLandedWithChecks === true || hasSkipped;
   const isChecked = flow.checks === "required" && hadChecks && !hidden;
   const afterBoth = Math.max(afterPush, afterReady);
   if (isChecked && state === null && afterBoth > 0) {
     const message = `No checks have started on ${branchName}, although earlier commits had some. Wait for them, or move the card with whenReady.`;
     return { leftMs: afterBoth, refusal: { reason: "checks_pending", message, details: NONE_REPORTED } };
   }
-  if (isChecked && isOnlySkipped && afterReady > 0) {
-    const message = `All checks on ${branchName} were skipped, perhaps because pull request #${pull.number} was a draft. Wait until others have started, or move the card with whenReady.`;
+  if (isChecked && hasSkipped && afterReady > 0) {
+    const message = `Checks on ${branchName} were skipped, perhaps because pull request #${pull.number} was a draft. Wait until others have started, or move the card with whenReady.`;
     return { leftMs: afterReady, refusal: { reason: "checks_pending", message, details: NONE_REPORTED } };
   }
   if (!isArmed || (facts.requiredChecks ?? []).length > 0 || afterPush <= 0) return null;

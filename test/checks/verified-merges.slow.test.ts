@@ -7,7 +7,7 @@ import { putFlow, readFlow } from "../support/flows.ts";
 import { cardOf, newContributor, pushWork, type Contributor } from "../support/gates/contributors.ts";
 import { reportStatus } from "../support/stories/repairing.ts";
 import { untilRechecked } from "../support/stories/rechecked.ts";
-import { branchOf, writeFile } from "../support/stories/work-on-card.ts";
+import { branchOf, openPull, pushTo, writeFile } from "../support/stories/work-on-card.ts";
 import { useWorld } from "../support/use-world.ts";
 import type { TestBoard } from "../support/world.ts";
 
@@ -228,6 +228,35 @@ describe("a required review", () => {
     expect((await merge(number)).status).toBe(200);
   });
 
+  it("does not count if it is by the pusher, although the flow lets GitHub decide about bypassed rules", async () => {
+    const { number } = await cardOf(world, board, { pusher });
+    await setVerification({ bypassRules: true });
+    await reviewAs(pusher, "APPROVE");
+    await settled(world);
+    expect((await merge(number)).body.blocked).toMatchObject({
+      reasons: [{ reason: "review_required", details: { ownApprovals: [pusher.login] } }],
+    });
+    await review("grace", "APPROVE");
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+    expect((await merge(number)).status).toBe(200);
+    const kinds = (await board.api.timeline(number)).map(({ kind }) => kind);
+    expect(kinds).not.toContain("rules_bypassed");
+  });
+
+  it("does not count on a branch that was pushed before the card had it", async () => {
+    const prNumber = await openPull(board, "french");
+    await settled(world);
+    await review("grace", "APPROVE", prNumber);
+    const pullRequest = { repositoryId: board.repositories["web"], number: prNumber };
+    const { number } = (await board.api.post<{ number: number }>("/v1/cards", { pullRequest })).body;
+    expect((await merge(number)).body.blocked).toMatchObject({
+      reasons: [{ reason: "review_required", details: { cause: "pusher_unknown" } }],
+    });
+    await pushTo(board, "french", "more.txt");
+    await board.api.cardWhen(number, ({ blocked }) => blocked === null);
+    expect((await merge(number)).status).toBe(200);
+  });
+
   it("does not count while it is not known who pushed the head", async () => {
     const { number, branch } = await cardOf(world, board, { pusher });
     await review("grace", "APPROVE");
@@ -378,6 +407,16 @@ describe("a draft", () => {
     const moving = merge(number);
     await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "open");
     await run(head, { build: "failure" }, "pull_request");
+    expect((await moving).body.blocked?.reason).toBe("checks_failing");
+  });
+
+  it("is refused if a check fails that was skipped beside one that passed", async () => {
+    const { number, head } = await draftOf();
+    await run(head, { lint: "success", test: "skipped" }, "pull_request");
+    await settled(world);
+    const moving = merge(number);
+    await board.api.cardWhen(number, ({ repositories }) => repositories[0]?.prState === "open");
+    await run(head, { lint: "success", test: "failure" }, "pull_request");
     expect((await moving).body.blocked?.reason).toBe("checks_failing");
   });
 

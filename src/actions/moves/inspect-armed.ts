@@ -4,7 +4,13 @@ import { finalOf, lacksPullRequest, type FinalDecision, type Run } from "../../f
 import type { BlockedReason } from "../../flow/refusal.ts";
 import { headsOf, REPOSITORIES_CHANGED, type Disarming } from "../../flow/readiness.ts";
 import { ForgeUnavailable } from "../../forge/values.ts";
-import { findArmed, listArmed, listDueArmed, type ArmedMove } from "../../store/cards/armed-moves.ts";
+import {
+  findArmed,
+  listArmed,
+  listDueArmed,
+  recordInspected,
+  type ArmedMove,
+} from "../../store/cards/armed-moves.ts";
 import { findCardById, lockCard, type CardHead } from "../../store/cards/cards.ts";
 import { listLinks } from "../../store/cards/links.ts";
 import { findOpenMove } from "../../store/cards/moves.ts";
@@ -88,8 +94,8 @@ async function inspectTogether(deps: Deps, due: readonly ArmedTransition[]): Pro
     const { armed } = due[at]!;
     const final = finalOf(decision);
     const isWaiting = final.state === "wait";
-    const waitingFor = isWaiting ? final.waitingFor : armed.waitingFor;
-    await transaction(deps.db, (trx) => changeWaitingFor(trx, armed, waitingFor));
+    if (isWaiting) await transaction(deps.db, (trx) => changeWaitingFor(trx, armed, final.waitingFor));
+    else await recordInspected(deps.db, armed.id);
     // The job of the card runs or disarms the move, after another inspection.
     if (!isWaiting) await schedule(deps.db, JOBS.inspectArmed, { cardId: armed.cardId }, { delayMs: 0 });
   }

@@ -35,9 +35,10 @@ export async function runMerges(
   until: number,
 ): Promise<MergesResult> {
   const queued: RecordedMerge[] = [];
-  for (const step of steps) {
-    if (step.action !== "merge") continue;
-    const result = await runMerge(deps, context, inspection, step, until);
+  for (const [nth, step] of steps.filter((each) => each.action === "merge").entries()) {
+    // The inspection after it was marked ready has shown the target; other merges may take long.
+    const isJustRead = nth === 0 && context.marked.has(step.repositoryId);
+    const result = await runMerge(deps, context, inspection, { ...step, isJustRead }, until);
     if (result === "queued") queued.push(mergeOf(step));
     else if (result !== "merged") return result;
   }
@@ -48,7 +49,7 @@ async function runMerge(
   deps: Deps,
   context: MoveContext,
   inspection: Inspection,
-  step: MergeStep,
+  { isJustRead, ...step }: MergeStep & { readonly isJustRead: boolean },
   until: number,
 ): Promise<"merged" | "queued" | Exclude<MergesResult, { state: "merged" }>> {
   const { forgeRef } = linkOf(inspection, step).repository;
@@ -65,8 +66,7 @@ async function runMerge(
     number: step.prNumber,
     headSha: step.headSha,
     method: context.project.flow.mergeMethod,
-    // Marking it ready has returned the target, and the inspection after that has shown it again.
-    targetBranch: context.marked.has(step.repositoryId) ? undefined : step.targetBranch,
+    targetBranch: isJustRead ? undefined : step.targetBranch,
     handle: known?.wasQueued ? undefined : (known?.handle ?? undefined),
   };
   const wait = Math.max(until - performance.now(), LEAST_WAIT_MS);

@@ -58,6 +58,11 @@ export const saveWaitingFor = (
     { id, waitingFor: JSON.stringify(waitingFor) },
   );
 
+/** Stores when an armed move was inspected that no longer waits. */
+export async function recordInspected(db: Db, id: string): Promise<void> {
+  await rows(db, "update armed_moves set inspected_at = now() where operation_id = :id", { id });
+}
+
 /**
  * Disarms a move. False if it is disarmed already. A move that waits is abandoned; one that runs may
  * not wait again.

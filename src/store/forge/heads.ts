@@ -42,9 +42,11 @@ export async function readHeads(
               (select a.created_at from armed_moves a
                 where a.card_id = :cardId and a.armed_with->cast(h."repositoryId" as text)->>'sha' = h.sha)
             )) * 1000 as double precision) as "ageMs",
+            case when exists (select 1 from pull_requests p where p.repository_id = h."repositoryId"
+                                 and p.number = h."prNumber" and p.state = 'draft') then 0 else
             (select cast(extract(epoch from now() - max(t.at)) * 1000 as double precision) from timeline_items t
               where t.card_id = :cardId and t.kind = 'pull_request_ready' and t.repository_id = h."repositoryId"
-                and t.data->>'prNumber' = cast(h."prNumber" as text)) as "readyAgeMs",
+                and t.data->>'prNumber' = cast(h."prNumber" as text)) end as "readyAgeMs",
             (exists (select 1 from pushes t join check_reports k on k.repository_id = t.repository_id and k.sha = t.after
                       where t.repository_id = h."repositoryId" and t.after <> h.sha)
              or exists (select 1 from (select p.repository_id, p.head_sha from pull_requests p
@@ -57,7 +59,7 @@ export async function readHeads(
                                                         'isHead', t.after = h.sha) order by t.at, t.seq), '[]')
                from pushes t join users u on u.id = t.actor_id
               where t.repository_id = h."repositoryId" and t."branchName" = h."branchName"
-                and u.forge_account_id is not null) as pushes
+                and u.forge_account_id is not null and u.login is distinct from 'ghost') as pushes
        from jsonb_to_recordset(cast(:heads as jsonb))
             h("repositoryId" uuid, "branchName" text, sha text, "prNumber" integer, "targetBranch" text)
        left join card_repositories cr on cr.card_id = :cardId and cr.repository_id = h."repositoryId"`,

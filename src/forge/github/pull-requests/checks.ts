@@ -87,13 +87,13 @@ export function summarizeChecks(reports: readonly InspectedCheck[]): ChecksSumma
   const named = (outcome: CheckOutcome): string[] => [
     ...new Set(reports.filter((report) => report.outcome === outcome).map((report) => report.name)),
   ];
-  const isOnlySkipped = reports.length > 0 && reports.every(({ outcome }) => outcome === "skipped");
+  const hasSkipped = reports.some(({ outcome }) => outcome === "skipped");
   const unstarted = reports.flatMap(({ source, name }) => (source === "check_suite" ? name : []));
   return {
     state: checksState(reports.map((report) => report.outcome)),
     failing: named("failing"),
     pending: named("pending"),
-    ...(isOnlySkipped && { isOnlySkipped }),
+    ...(hasSkipped && { hasSkipped }),
     ...(unstarted.length > 0 && { unstarted }),
   };
 }
