@@ -10,7 +10,7 @@ import { startService, type BenchWorld } from "./world.ts";
 
 const BOARD_CARDS = 50;
 
-/** A service with a database of its own. The timelines have 20 rows a card, those of `first` `firstRows`. */
+/** A service with its own database. The timelines have 20 rows a card, those of `first` `firstRows`. */
 async function startGrown(world: BenchWorld, name: string, boards: number, firstRows: number) {
   await world.seeding.raw(`create database ${name}`);
   const { href: connectionString } = Object.assign(new URL(world.connectionString), { pathname: `/${name}` });

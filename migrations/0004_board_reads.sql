@@ -1,5 +1,4 @@
--- Makes boards cheap to read: the revalidation of cached boards (docs/adr/0005), and counts from
--- which the position of a card in a long column is computed (docs/adr/0004).
+-- Makes boards cheap to read: shows whether a cached board is still valid (docs/adr/0005).
 
 -- The transactions that changed a project's board. A cached board is valid until one of them is
 -- outside the snapshot that it was read in. Writers only insert rows, so they never wait for each

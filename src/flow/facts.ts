@@ -89,8 +89,6 @@ export interface PullRequestFacts {
   readonly author?: AccountFacts | null;
   /** GitHub's summary, for the App: `clean` also if the App may bypass what is unmet. */
   readonly mergeState?: MergeState | undefined;
-  /** Whether its commits can be rebased onto the target. May be false wrongly. */
-  readonly isRebaseable?: boolean | undefined;
   /** The last approval, request for changes or dismissal of each person with write access. */
   readonly reviews?: readonly ReviewFacts[] | undefined;
   /** Conversations that are not resolved; null if GitHub did not list all. */
@@ -115,8 +113,6 @@ export interface ReviewFacts {
   /** Null for a deleted account. */
   readonly author: AccountFacts | null;
   readonly state: "approved" | "changes_requested" | "dismissed";
-  /** The head that was reviewed; null if it is gone. */
-  readonly commitSha: string | null;
 }
 
 export const MERGE_STATES = [

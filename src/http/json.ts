@@ -60,8 +60,8 @@ const tooManyValues = (limit: number): Problem =>
   invalid(`The body has more than ${limit.toLocaleString("en")} values.`);
 
 /**
- * Finds the end of a string: the next quotation mark after an even number of backslashes. The end of the
- * text if there is none.
+ * Finds the end of a string: the next quotation mark after an even number of backslashes. Without one, it
+ * is the end of the text.
  */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {

@@ -343,7 +343,7 @@ describe("what only the merge shows", () => {
   it("blocks the card for commits that cannot be rebased until the head changes", async () => {
     await putFlow(board, { ...(await readFlow(board)), mergeMethod: "rebase" });
     const { number, branch } = await cardOf(world, board, { pusher });
-    // Each commit of its own conflicts with the target, the result of both does not.
+    // Each commit alone conflicts with the target, both together do not.
     await writeFile(board, "web", branch, "app.txt", "two\n");
     await writeFile(board, "web", branch, "app.txt", "one\n");
     await world.forge.commit(web(), "main", { "app.txt": "three\n" });

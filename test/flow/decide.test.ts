@@ -168,7 +168,7 @@ describe("the remaining blockers of a card", () => {
     [
       "what GitHub has said about a rebase, while the pull request can be merged otherwise",
       blockedBy(rebase),
-      shows({}, { mergeMethod: "rebase", ...onGitHub({ isRebaseable: false }) }),
+      shows({}, { mergeMethod: "rebase", ...onGitHub({ mergeable: "mergeable" }) }),
       [rebase],
     ],
     [

@@ -100,9 +100,42 @@ const PENDING = { state: "pending", failing: [], pending: ["ci"] } as const;
 const FAILING = { state: "failing", failing: ["ci"], pending: [] } as const;
 const PASSING = { state: "passing", failing: [], pending: [] } as const;
 
+const [LINUS, GRACE] = [
+  { forgeId: 7, login: "linus" },
+  { forgeId: 8, login: "grace" },
+];
+/** Work that linus has pushed, and one approval. */
+const approvedBy = (
+  author: typeof LINUS,
+  rules: Partial<typeof NO_RULES>,
+  commits: BranchFacts["commits"] = [{ sha: HEAD, authorIds: [LINUS.forgeId] }],
+): RepositoryState => ({
+  ...repository({
+    rules: { ...NO_RULES, ...rules },
+    commits,
+    pullRequests: [pull({ reviewDecision: "approved", reviews: [{ state: "approved", author }] })],
+  }),
+  head: { ...OLD, pushers: [LINUS], lastPusher: LINUS },
+});
+
 describe("a card in a stage that merges", () => {
   it.each<[string, Case, string[]]>([
     ["is ready a minute after the push if no check is required", { now: [repository()] }, ["ready"]],
+    [
+      "waits for another code owner than the pusher, although no number of approvals is required",
+      { now: [approvedBy(LINUS, { requiresCodeOwnerReview: true })] },
+      ["waiting", "review_required"],
+    ],
+    [
+      "is ready with the approval of a code owner who did not work on it",
+      { now: [approvedBy(GRACE, { requiresCodeOwnerReview: true })] },
+      ["ready"],
+    ],
+    [
+      "is refused if its authors cannot be read, which no event changes",
+      { now: [approvedBy(GRACE, { requiredApprovals: 1 }, null)] },
+      ["refused", "review_required"],
+    ],
     [
       "waits in the first minute if no check is required",
       { now: [repository()], ageMs: 0 },

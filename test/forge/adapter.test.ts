@@ -138,7 +138,6 @@ describe("a ruleset of the target", () => {
       pullRequests: [
         {
           mergeState: "blocked",
-          isRebaseable: true,
           unresolvedThreads: 1,
           reviews: [],
           unmetChecks: ["ci"],

@@ -338,7 +338,7 @@ describe("the checks of a pull request", () => {
       run("lint", "COMPLETED", "SKIPPED", 3),
       null,
     ]);
-    expect(checks).toEqual({ state: "pending", failing: [], pending: ["build"] });
+    expect(checks).toEqual({ state: "pending", failing: [], pending: ["build"], hasSkipped: true });
   });
 
   test("include commit statuses, and failing ones precede pending ones", async () => {
@@ -500,7 +500,6 @@ describe("what a target requires", () => {
     const read = async (reviewThreads: object) => {
       github.on("GET", "/repositories/42/rulesets/9", 200, {});
       answer({
-        canBeRebased: false,
         mergeStateStatus: "BLOCKED",
         latestOpinionatedReviews: { nodes: opinions },
         reviewThreads,
@@ -512,11 +511,10 @@ describe("what a target requires", () => {
     };
     expect(await read(threads(2, true, false))).toMatchObject({
       author: { forgeId: 3, login: "ada" },
-      isRebaseable: false,
       mergeState: "blocked",
       reviews: [
-        { state: "approved", author: { forgeId: 3, login: "ada" }, commitSha: SHA },
-        { state: "dismissed", author: null, commitSha: null },
+        { state: "approved", author: { forgeId: 3, login: "ada" } },
+        { state: "dismissed", author: null },
       ],
       unresolvedThreads: 1,
     });

@@ -215,7 +215,8 @@ const actions: readonly Action[] = [
   },
   {
     action: "check, mark ready, check again, merge and read who merged",
-    atMost: (repositories) => 2 + 3 * repositories,
+    // The first merge follows the check directly, the others read their target again.
+    atMost: (repositories) => 1 + 4 * repositories,
     prepare: async (board) => {
       const { number } = await cardIn(board, "Draft");
       return () => moveTo(board, number, "Done");

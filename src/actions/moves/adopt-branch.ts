@@ -163,7 +163,7 @@ async function lockIdleCard(trx: Trx, { id, number }: CardHead): Promise<CardHea
   const current = await lockCard(trx, id);
   if (!current) throw noCard(number);
   if (await findOpenMove(trx, id))
-    throw busy(`Card ${number} is being moved. Adopt the branch after that.`, 2);
+    throw busy(`Card ${number} is being moved. Make the same call after that.`, 2);
   return current;
 }
 
@@ -234,5 +234,7 @@ export async function adopt(
   if (link?.branchName)
     await deleteInboxItems(trx, "branch_deleted", branchKey(repositoryId, link.branchName));
   await schedule(trx, JOBS.catchUpCard, { cardId: card.id });
+  // A check may have been reported while GitHub was asked.
+  await schedule(trx, JOBS.compareChecks, { cardId: card.id });
   if (card.blocked) await schedule(trx, JOBS.recheckBlocked, { cardId: card.id });
 }

@@ -58,7 +58,7 @@ export const cardRepository = z
   .meta({
     id: "CardRepository",
     description:
-      "The branch and its newest pull request, as webhooks and GitHub's last answer show them. `reviewState`, `hasConflicts`, `isBehind` and `isInMergeQueue` are of an open pull request, and null if unknown: at most a minute after a change",
+      "The branch and its newest pull request, as webhooks and GitHub's last answer show them. `reviewState`, `hasConflicts`, `isBehind` and `isInMergeQueue` are of an open pull request, and null while they are unknown, usually for up to a minute after a change",
   });
 
 const armed = z
@@ -430,7 +430,7 @@ export const cardRoutes: readonly Route[] = [
     path: "/v1/cards/{number}/blocked",
     summary: "Withdraw a refused move",
     description:
-      "Ends `blocked` of a card and its inbox item. The timeline keeps the refusal. For who moved the card, and for maintainers.",
+      "Clears `blocked` and its inbox item. The timeline keeps the refusal. Only the person whose move was refused, and maintainers, may do this.",
     tag: "Cards",
     role: "member",
     params: cardParams,

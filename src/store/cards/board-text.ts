@@ -26,7 +26,7 @@ export function insertDetails(
     const details = detailsOf.get(cardId);
     if (details === undefined) return null;
     inserted.set(cardId, details);
-    // Without the braces.
+    // The fields of the details, without the braces of their object.
     parts[at] = `,${details.slice(1, -1)}`;
   }
   return { json: parts.join(""), details: inserted };

@@ -81,7 +81,6 @@ const COMMITS = /* GraphQL */ `
 /** What decides whether a pull request may be merged, besides its checks. */
 const VERIFICATION = /* GraphQL */ `
   fragment Verification on PullRequest {
-    canBeRebased
     mergeStateStatus
     viewerCanMergeAsAdmin
     latestOpinionatedReviews(first: 100, writersOnly: true) {
@@ -89,9 +88,6 @@ const VERIFICATION = /* GraphQL */ `
         state
         author {
           ...Who
-        }
-        commit {
-          oid
         }
       }
     }
@@ -219,7 +215,6 @@ const pull = z.looseObject({
   mergeCommit: z.looseObject({ oid: z.string() }).nullish(),
   commits: z.looseObject({ totalCount: z.number() }).nullish(),
   statusCheckRollup: z.union([forbiddenShape, z.looseObject({ contexts: contextsShape })]).nullish(),
-  canBeRebased: z.boolean().nullish(),
   mergeStateStatus: enumOf(MERGE_STATES).nullish().catch("unknown"),
   viewerCanMergeAsAdmin: z.boolean().nullish(),
   latestOpinionatedReviews: z
@@ -228,7 +223,6 @@ const pull = z.looseObject({
         z.looseObject({
           state: reviewState,
           author: graphqlAccount,
-          commit: z.looseObject({ oid: z.string() }).nullish(),
         }),
       ),
     })

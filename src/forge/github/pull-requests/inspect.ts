@@ -180,11 +180,10 @@ async function toPullRequest(
 
 /** Empty if it was not asked for. */
 function verificationOf(pull: InspectedPull): Partial<PullRequestFacts> {
-  const { canBeRebased, mergeStateStatus, latestOpinionatedReviews: opinions, reviewThreads: threads } = pull;
+  const { mergeStateStatus, latestOpinionatedReviews: opinions, reviewThreads: threads } = pull;
   const unresolved = threads?.nodes.filter(({ isResolved }) => !isResolved).length ?? 0;
   const isComplete = threads?.nodes.length === threads?.totalCount;
   return {
-    ...(typeof canBeRebased === "boolean" && { isRebaseable: canBeRebased }),
     ...(mergeStateStatus && { mergeState: mergeStateStatus }),
     ...(opinions && { reviews: opinions.nodes.flatMap(toReviewFacts) }),
     ...(threads && { unresolvedThreads: unresolved > 0 || isComplete ? unresolved : null }),
@@ -193,14 +192,13 @@ function verificationOf(pull: InspectedPull): Partial<PullRequestFacts> {
 
 type Opinion = NonNullable<InspectedPull["latestOpinionatedReviews"]>["nodes"][number];
 
-const toReviewFacts = ({ state, author, commit }: Opinion): ReviewFacts[] =>
+const toReviewFacts = ({ state, author }: Opinion): ReviewFacts[] =>
   state === "commented" || state === "pending"
     ? []
     : [
         {
           state,
           author: author && { forgeId: author.forgeId, login: author.login },
-          commitSha: commit?.oid ?? null,
         },
       ];
 
